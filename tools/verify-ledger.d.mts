@@ -21,6 +21,13 @@ interface Options {
 export declare const linesIn: (parts: Iterable<Uint8Array>) => Iterable<string>;
 export declare const trustedKeys: (pems: readonly Uint8Array[], handovers?: readonly object[]) => Keys;
 export declare const verifyExport: (lines: Iterable<string>, options?: Options) => Checked;
+/** Why an event of a book cannot be read: its member and a sentence. */
+export declare const unreadableBecause: (facts: {
+  readonly type: string;
+  readonly schemaVersion: number;
+  readonly stream: string;
+  readonly data: unknown;
+}) => readonly [field: string, sentence: string] | null;
 interface MonthFinding extends Omit<Finding, 'revision'> {
   readonly file: string;
 }

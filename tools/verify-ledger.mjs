@@ -152,7 +152,7 @@ const EVENTS = {
   CreditsReleased: 'reservationId readingId amount allocations causeEventId',
   GrantExpired: 'grantId amount expiredAt',
   CreditsAdjusted:
-    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3',
+    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3 restores?4',
   PeriodCarried: 'period part openGrants openHolds settled orderRefs adjustmentIds',
   PeriodClosed:
     'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount carried@4',
@@ -166,6 +166,152 @@ const membersOf = (type, version) => {
     .filter(([, , , since]) => version >= Number(since));
   const named = (sign) => members.filter(([, , one]) => (one === '?') === sign).map(([, name]) => name);
   return { required: named(false), optional: named(true) };
+};
+
+/** The same, worked out once. */
+const remembered = new Map();
+const membersIn = (type, version) => {
+  const name = `${type} ${version}`;
+  if (!remembered.has(name)) remembered.set(name, membersOf(type, version));
+  return remembered.get(name);
+};
+
+/** The newest version of each event; where none is named, it is 1. */
+const NEWEST = {
+  SubscriptionStarted: 2,
+  SubscriptionChanged: 2,
+  SubscriptionCancelled: 2,
+  PackPurchased: 2,
+  CreditsAdjusted: 4,
+  PeriodClosed: 4,
+};
+
+const isText = (value) => typeof value === 'string';
+const isSomeText = (value) => isText(value) && value !== '';
+const isSha256 = (value) => isText(value) && /^[0-9a-f]{64}$/.test(value);
+const isWhole = (value) => Number.isSafeInteger(value);
+const isCount = (value) => isWhole(value) && value >= 0;
+const isPositive = (value) => isWhole(value) && value > 0;
+const isDayOfMonth = (value) => isPositive(value) && value <= 31;
+const isMonth = (value) => isText(value) && /^\d{4}-(0[1-9]|1[0-2])$/.test(value);
+const isInstant = (value) =>
+  isText(value) &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString() === value;
+const isAny = () => true;
+const isOneOf =
+  (...values) =>
+  (value) =>
+    values.includes(value);
+const isListOf = (isOne) => (value) => Array.isArray(value) && value.every((one) => isOne(one));
+const isSomeTexts = (value) => isListOf(isText)(value) && value.length > 0;
+const isNullOr = (isOne) => (value) => value === null || isOne(value);
+/** An object with these members and no others, but for those that it may have. */
+const hasMembers =
+  (required, optional = {}) =>
+  (value) =>
+    isObject(value) &&
+    Object.entries(required).every(([name, isRight]) => Object.hasOwn(value, name) && isRight(value[name])) &&
+    Object.keys(value).every(
+      (name) =>
+        Object.hasOwn(required, name) || (Object.hasOwn(optional, name) && optional[name](value[name])),
+    );
+
+const ALLOCATION = { grantId: isText, amount: isPositive };
+const HOLD = {
+  reservationId: isText,
+  readingId: isText,
+  amount: isPositive,
+  allocations: isListOf(hasMembers(ALLOCATION)),
+};
+const GRANT = {
+  grantId: isText,
+  kind: isOneOf('plan', 'pack', 'adjustment'),
+  credits: isPositive,
+  remaining: isCount,
+  held: isCount,
+  expiresAt: isNullOr(isInstant),
+};
+const PRICED_GRANT = { ...GRANT, priceCents: isNullOr(isCount) };
+const isSubscription = hasMembers(
+  { subscriptionId: isText, plan: isText, anchorDay: isDayOfMonth, nextGrantAt: isInstant },
+  { nextPlan: isText, endsAt: isInstant },
+);
+
+/** What each member must be. `<event>.<member>` where an event differs, with `@<version>` where an older one did. */
+const SHAPES = Object.fromEntries(
+  [
+    [isText, 'workspaceId subscriptionId plan previousPlan pack grantId orderRef adjustmentId correctionId'],
+    [isText, 'reservationId readingId causeEventId'],
+    [isNullOr(isText), 'approvalRef actor reference reversesEventId'],
+    [isSomeText, 'reason approvedBy'],
+    [isMonth, 'period'],
+    [isInstant, 'startedAt validFrom expiresAt expiredAt'],
+    [isNullOr(isInstant), 'effectiveAt'],
+    [isDayOfMonth, 'anchorDay'],
+    [isPositive, 'credits amount'],
+    [isWhole, 'CreditsAdjusted.amount'],
+    [isCount, 'priceCents subscriptions eventCount part'],
+    [isNullOr(hasMembers({ parts: isPositive, digest: isSha256 })), 'carried'],
+    [HOLD.allocations, 'allocations'],
+    [isListOf(hasMembers({ grantId: isText, amount: isWhole })), 'CreditsAdjusted.allocations'],
+    [
+      isListOf(hasMembers({ ...ALLOCATION, to: isOneOf('available', 'expired') })),
+      'CreditsReleased.allocations',
+    ],
+    [hasMembers({ grantIds: isSomeTexts, priceCents: isCount }), 'restores'],
+    [hasMembers(perAccount(() => isWhole)), 'opening closing'],
+    [hasMembers(perAccount(() => hasMembers({ debit: isCount, credit: isCount }))), 'totals'],
+    [isNullOr(isSubscription), 'subscription'],
+    [isListOf(hasMembers(PRICED_GRANT)), 'openGrants'],
+    [isListOf(hasMembers(GRANT, { priceCents: isAny })), 'PeriodClosed.openGrants@1'],
+    [isListOf(hasMembers(HOLD)), 'openHolds'],
+    [hasMembers({ older: isListOf(isText), newer: isListOf(isText) }), 'settled'],
+    [isListOf(isText), 'orderRefs adjustmentIds'],
+  ].flatMap(([isRight, names]) => names.split(' ').map((name) => [name, isRight])),
+);
+
+/**
+ * Why no reader of the book understands an event, as the member and a sentence. `null`: it can be read. What a member
+ * of a later version holds does not matter: readers of the older version know it to be absent.
+ */
+export const unreadableBecause = ({ type, schemaVersion, stream, data }) => {
+  if (!Object.hasOwn(EVENTS, type)) return ['facts.type', `there is no event ${type}`];
+  const newest = NEWEST[type] ?? 1;
+  if (!isPositive(schemaVersion) || schemaVersion > newest)
+    return ['facts.schemaVersion', `there is no version ${schemaVersion} of ${type}`];
+  if (!isObject(data)) return ['facts.data', 'the data is no object'];
+  const [then, now] = [membersIn(type, schemaVersion), membersIn(type, newest)];
+  const ignored = now.required.filter((name) => !then.required.includes(name));
+  const odd =
+    then.required.find((name) => !Object.hasOwn(data, name)) ??
+    Object.keys(data).find((name) => ![...now.required, ...now.optional].includes(name));
+  if (odd !== undefined) return [`facts.data.${odd}`, 'the member is missing or unknown'];
+  const isRight = (name) =>
+    (SHAPES[`${type}.${name}@${schemaVersion}`] ?? SHAPES[`${type}.${name}`] ?? SHAPES[name])(data[name]);
+  const wrong = Object.keys(data).find((name) => !ignored.includes(name) && !isRight(name));
+  if (wrong !== undefined) return [`facts.data.${wrong}`, 'the value is not one that the member can have'];
+  const isForeign = 'workspaceId' in data && stream !== `credits-${data.workspaceId}`;
+  return isForeign ? ['facts.data.workspaceId', 'the book belongs to another workspace'] : null;
+};
+
+/** Plans and packs sold so far. An entry may name others: this file then does not know whether it can be read. */
+const isSold = isOneOf(
+  ...['studio', 'pro', 'growth', 'access_local'],
+  ...['flex', 'sprint', 'campaign', 'burst'],
+);
+const namesKnown = ({ plan, previousPlan, pack, subscription }) =>
+  [plan, previousPlan, pack, subscription?.plan, subscription?.nextPlan].every(
+    (name) => name === undefined || isSold(name),
+  );
+
+/** What is wrong with the reason that a line gives for passing over its entry. `null`: the file shows nothing wrong. */
+const passedOverWrongly = ({ problem, facts }) => {
+  if (problem === null) return 'the entry can be read, but readers pass over it';
+  if (facts !== null && unreadableBecause(facts) === null && namesKnown(facts.data))
+    return 'the entry is said to be unreadable, but it can be read';
+  return null;
 };
 
 /** Settled reservations are remembered in two lists. When the newer one has this many, it becomes the older one. */
@@ -224,6 +370,46 @@ const monthAfter = (month) => {
 };
 
 /**
+ * Refunds of packs. An entry that reverses one restores the value which the refund took: after r of its U credits, worth V
+ * cents, the next k credits bring back worth(U, V, r + k) − worth(U, V, r). So all parts together bring back V.
+ */
+class Refunds {
+  /** Events that gave credits of a bought pack. */
+  packs = new Set();
+  refunds = new Map();
+
+  /** @param isWhole the book is seen from its start: there are no refunds from before */
+  constructor(isWhole) {
+    this.isWhole = isWhole;
+  }
+
+  check(version, amount, reversesEventId, restores) {
+    const right = (condition) =>
+      demand(
+        condition,
+        'facts.data.restores',
+        'this does not follow from the refund that the entry reverses',
+      );
+    if (version < 4 || reversesEventId === null || amount < 0) return right(restores === undefined);
+    const refund = this.refunds.get(reversesEventId);
+    if (!refund) return right(restores === undefined || !this.isWhole);
+    const { grantIds, price, reversed } = refund;
+    const priceCents =
+      price === null ? restores?.priceCents : worth(refund, reversed + amount) - worth(refund, reversed);
+    right(restores !== undefined && same(restores, { grantIds, priceCents }));
+  }
+
+  follow(eventId, amount, reversesEventId, allocations, cents) {
+    const reversed = this.refunds.get(reversesEventId);
+    if (reversed) reversed.reversed += amount;
+    if (amount > 0 || !this.packs.has(reversesEventId)) return;
+    const price = cents.includes(null) ? null : sum(cents, (one) => one);
+    const grantIds = allocations.map(({ grantId }) => grantId);
+    this.refunds.set(eventId, { grantIds, credits: -amount, price, reversed: 0 });
+  }
+}
+
+/**
  * Until it has seen everything from the start or a closed month, a book does not know what grants and holds there are,
  * and checks accounts only.
  */
@@ -231,6 +417,7 @@ class Book {
   constructor(opening, knowsAll) {
     this.accounts = perAccount((account) => opening[account]);
     this.knowsAll = knowsAll;
+    this.refunds = new Refunds(knowsAll);
     this.grants = new Map();
     this.holds = new Map();
     this.settled = new Set();
@@ -263,7 +450,7 @@ class Book {
   }
 
   /** Carries out one event and answers its postings. @throws Fault */
-  see({ type, data, occurredAt, stream, schemaVersion }, first) {
+  see({ type, data, occurredAt, stream, schemaVersion, eventId }, first) {
     this.events += 1;
     demand(type in EVENTS, 'facts.type', `there is no event ${type}`);
     demand(isObject(data), 'facts.data', 'the data is no object');
@@ -325,6 +512,7 @@ class Book {
           this.subscription = granted(this.subscription, data);
           this.grant(data.grantId, 'plan', data.credits, data.priceCents, data.expiresAt);
         } else {
+          this.refunds.packs.add(eventId);
           this.orderRefs.push(String(data.grantId).slice('pack:'.length));
           this.grant(data.grantId, 'pack', data.credits, data.priceCents, null);
         }
@@ -332,13 +520,9 @@ class Book {
       case 'CreditsAdjusted':
         this.allocated(data.allocations, data.amount);
         this.adjustmentIds.push(data.adjustmentId);
-        if (data.amount > 0) {
-          move('adjusted', 'available', data.amount);
-          this.grant(`adjustment:${data.adjustmentId}`, 'adjustment', data.amount, 0, data.expiresAt ?? null);
-        } else {
-          move('available', 'adjusted', -data.amount);
-          for (const { grantId, amount } of data.allocations) this.change(grantId, amount, 0, 'corrections');
-        }
+        if (data.amount > 0) move('adjusted', 'available', data.amount);
+        else move('available', 'adjusted', -data.amount);
+        this.adjust(eventId, schemaVersion, data);
         break;
       case 'CreditsReserved':
         this.allocated(data.allocations, data.amount);
@@ -431,12 +615,32 @@ class Book {
     demand(!this.grants.has(grantId), 'facts.data.grantId', 'a grant is granted twice');
     const unused = { remaining: amount, held: 0 };
     this.grants.set(grantId, { kind, credits: amount, ...unused, expiresAt, price, stated: price });
-    this.book('sales', price);
+    // A correction sells nothing: what it restores was withdrawn before.
+    if (kind === 'adjustment') this.book('corrections', -price);
+    else this.book('sales', price);
   }
 
-  /** Moves credits of a grant. Those that leave it for good leave their value in `money`. */
+  /** The grants of a correction, and their value. */
+  adjust(
+    eventId,
+    version,
+    { amount, adjustmentId, allocations, expiresAt = null, reversesEventId, restores },
+  ) {
+    this.refunds.check(version, amount, reversesEventId, restores);
+    if (restores) this.refunds.packs.add(eventId);
+    let cents = [];
+    if (amount > 0)
+      this.grant(`adjustment:${adjustmentId}`, 'adjustment', amount, restores?.priceCents ?? 0, expiresAt);
+    else cents = allocations.map((one) => this.change(one.grantId, one.amount, 0, 'corrections'));
+    this.refunds.follow(eventId, amount, reversesEventId, allocations, cents);
+  }
+
+  /**
+   * Moves credits of a grant. Those that leave it for good leave their value in `money`.
+   * @returns that value in cents; `null`: it is not known
+   */
   change(grantId, remaining, held, money) {
-    if (!this.knowsAll) return;
+    if (!this.knowsAll) return null;
     const grant = this.grants.get(grantId);
     demand(grant !== undefined, 'facts.data.grantId', `there is no grant ${grantId} with credits`);
     const before = grant.credits - grant.remaining - grant.held;
@@ -448,8 +652,10 @@ class Book {
       'facts.data.allocations',
       `the grant ${grantId} is out of its bounds`,
     );
-    if (money) this.book(money, grant.price === null ? null : worth(grant, after) - worth(grant, before));
+    const cents = grant.price === null ? null : worth(grant, after) - worth(grant, before);
+    if (money) this.book(money, cents);
     if (grant.remaining + grant.held === 0) this.grants.delete(grantId);
+    return cents;
   }
 
   /** Adds cents to the money of the month and of the range. `null`: the price is not known, nor is the money. */
@@ -747,7 +953,7 @@ class ExportVerifier {
     for (const account of ACCOUNTS)
       demand(Number.isSafeInteger(opening[account]), `opening.${account}`, 'a balance is not a whole number');
     demand(sum(ACCOUNTS, (account) => opening[account]) === 0, 'opening', 'the accounts do not sum to zero');
-    demand(/^[0-9a-f]{64}$/.test(previousChain), 'previousChain', 'the chain value is no SHA-256');
+    demand(isSha256(previousChain), 'previousChain', 'the chain value is no SHA-256');
     const numbered =
       firstRevision === null || (typeof firstRevision === 'string' && /^(0|[1-9]\d*)$/.test(firstRevision));
     demand(numbered, 'firstRevision', 'the first revision is no whole number');
@@ -782,6 +988,8 @@ class ExportVerifier {
     // What follows from a fault would hide it: after one, only text, revisions and chain are checked.
     this.trusted = this.attempt(
       () => {
+        const wrong = unreadableBecause(facts);
+        demand(wrong === null, ...(wrong ?? []));
         this.checkPeriod(facts);
         const postings = this.book.see(facts, this.header.firstRevision === '0' && this.events === 1);
         const { available, held } = this.book.accounts;
@@ -840,6 +1048,8 @@ class ExportVerifier {
     this.unreadable += 1;
     this.unreadableHash.update(`${text}\n`);
     if (quarantine) {
+      const wrong = passedOverWrongly(value);
+      if (wrong) this.find('problem', wrong, at);
       this.quarantined.push(
         `revision ${revision} (${type}) quarantined by ${quarantine.by}: ${quarantine.reason}`,
       );

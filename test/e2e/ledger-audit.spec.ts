@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { BookExport } from '@app/billing/audit/export-book.js';
+import type { DateRepair } from '@app/billing/contracts/index.js';
+import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
@@ -10,6 +13,7 @@ import { altered, eventfulBook, rechained, TAMPERINGS, TestBook } from '../../li
 import { writeReading } from '../../libs/billing/test/readings.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { ledgerOf } from '../support/ledger.js';
+import { approval, twoOperators } from '../support/operators.js';
 
 let stack: StartedStack;
 let store: EventStore;
@@ -199,5 +203,50 @@ describe('a book that was tampered with in the store', () => {
       ok: false,
       firstBadRevision: sealed.revision,
     });
+  });
+});
+
+describe('a book that a clock 40 days ahead has damaged', () => {
+  it('is repaired in several proposals, each entry once', async () => {
+    const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Damaged'])) as {
+      workspaceId: string;
+    };
+    await stack.ops(['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'studio']);
+    const ahead = new CreditBooks(createCreditsExecutor(store, 10_000), {
+      now: () => Date.now() + 40 * 86_400_000,
+    });
+    const by = { actor: 'system:test', correlationId: 'damage', causationId: 'damage' };
+    await ahead.execute(workspaceId, (now) => ({ type: 'RecordDue', now }), 'damage', by);
+
+    const { ada, grace } = await twoOperators(stack);
+    const command = [
+      'ledger',
+      'repair-dates',
+      '--workspace',
+      workspaceId,
+      '--reference',
+      'INC-42',
+      '--propose',
+    ];
+    type Answer = DateRepair & { readonly proposal: { readonly correction: Parameters<typeof approval>[0] } };
+    const propose = (CORRECTION_MAX_CREDITS: string) => ada.ops<Answer>(command, { CORRECTION_MAX_CREDITS });
+
+    const first = await propose('450');
+    expect(first).toMatchObject({ next: 1, open: [], proposal: { correction: { reference: 'INC-42' } } });
+    expect(first.adjustments[0]).toMatchObject({ amount: 400 });
+    expect((await ada.run(command, { CORRECTION_MAX_CREDITS: '450' })).stderr).toMatch(
+      /^\d+ credits are above the limit CORRECTION_MAX_CREDITS, which is 450/,
+    );
+    const second = await propose('10000');
+    expect(second).toMatchObject({
+      next: first.adjustments.length - 1,
+      open: [{ reference: 'INC-42', status: 'proposed', entries: 1 }],
+      proposal: { correction: { reference: 'INC-42/2' } },
+    });
+    expect(await propose('10000')).toMatchObject({ adjustments: [], next: 0, proposal: null });
+    for (const { proposal } of [first, second]) await grace.ops(approval(proposal.correction));
+    expect(await json('balance', '--workspace', workspaceId)).toMatchObject({ available: 400 });
+    const { books } = await json('verify', '--workspace', workspaceId);
+    expect(books).toMatchObject([{ findings: [] }]);
   });
 });

@@ -183,6 +183,7 @@ export const SAMPLES: Samples = {
     reference: 'INC-42',
     actor: 'operator:ada',
     correctionId,
+    restores: { grantIds: ['pack:INV-2026-0042:sprint'], priceCents: 990 },
   },
   PeriodCarried: { period: '2026-09', part: 1, ...carriedItems },
   PeriodClosed: {

@@ -3,12 +3,13 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { Quarantine, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
 import { BookExport } from '../src/audit/export-book.js';
 import { chainAfter } from '../src/audit/verify-book.js';
 import type { ExportRange } from '../src/contracts/export.js';
-import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
+import type { CreditsCommand, EntryToBook } from '../src/domain/credits/credits.commands.js';
 import { adjustment } from './adjustment.js';
 
 export const WS = 'ws_0000000000000000000001';
@@ -39,6 +40,28 @@ export class TestBook {
     const outcome = await this.books.execute(this.workspaceId, (now) => ({ ...command, now }), name, by);
     if (outcome.kind !== 'accepted')
       throw new Error(`${command.type} at ${instant(this.now)}: ${outcome.kind}`);
+  }
+
+  /** Books an entry of a correction that two operators signed. @returns the id of its event */
+  async correct(at: string, entry: Pick<EntryToBook, 'amount'> & Partial<EntryToBook>): Promise<string> {
+    this.now = Date.parse(at);
+    const correctionId = `c${(this.commands += 1)}`;
+    const own = {
+      reason: 'asked for',
+      reversesEventId: null,
+      reference: 'INC-42',
+      expiresAt: null,
+      grantId: null,
+    };
+    const asked = { correctionId, approvedBy: 'grace', actor: 'operator:ada', once: false } as const;
+    const refusal = await new CorrectionBooks(this.books, this.store).book(
+      this.workspaceId,
+      { ...asked, type: 'BookCorrection', entries: [{ adjustmentId: correctionId, ...own, ...entry }] },
+      () => Promise.resolve(true),
+      { actor: 'operator:ada', correlationId: correctionId, causationId: correctionId },
+    );
+    if (refusal) throw new Error(JSON.stringify(refusal));
+    return this.events.at(-1)!.id;
   }
 
   get events(): StoredEvent[] {

@@ -6,6 +6,7 @@ import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { BookCorrectionHandler } from '../src/application/corrections/book-correction.handler.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
+import { PlanDateRepairHandler } from '../src/application/audit/plan-date-repair.handler.js';
 import { DailyLimit } from '../src/application/corrections/daily-limit.js';
 import { GetCorrectionHandler } from '../src/application/corrections/get-corrections.handlers.js';
 import { RecordCorrectionHandler } from '../src/application/corrections/record-correction.handler.js';
@@ -22,6 +23,7 @@ import {
   creditsEvents,
   RecordOperatorChange,
   type CorrectionEntry,
+  type CorrectionKind,
   type CorrectionEventOf,
   type CorrectionsReport,
   type OperatorsEventOf,
@@ -65,10 +67,15 @@ export class CorrectionOffice {
   now = Date.parse('2026-04-10T12:00:00.000Z');
   readonly store = new InMemoryEventStore(() => this.now);
   readonly clock = { now: () => this.now };
-  readonly config = { ...config, CLOCK_REFUSE_MS: 10_000 };
+  readonly config: typeof config & { readonly CLOCK_REFUSE_MS: number };
 
-  static async open(): Promise<CorrectionOffice> {
-    const office = new CorrectionOffice();
+  /** @param limits other than the default ones of the office */
+  constructor(limits: Partial<typeof config> = {}) {
+    this.config = { ...config, CLOCK_REFUSE_MS: 10_000, ...limits };
+  }
+
+  static async open(limits: Partial<typeof config> = {}): Promise<CorrectionOffice> {
+    const office = new CorrectionOffice(limits);
     const { open } = office.process();
     for (const ws of ['ws_1', 'ws_2']) await open.execute(new OpenBook(ws, BY));
     for (const who of [ada, grace]) await office.add(who);
@@ -77,7 +84,7 @@ export class CorrectionOffice {
 
   /** A process of its own each time: nothing is remembered. */
   process() {
-    const { clock } = this;
+    const { clock, config } = this;
     const store = withQuarantines(this.store);
     const executors = createCorrectionExecutors(store, config.OPERATOR_ROOT_KEYS);
     const credits = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
@@ -92,6 +99,7 @@ export class CorrectionOffice {
       record: new RecordCorrectionHandler(executors, books, limit, register, clock, config),
       book: new BookCorrectionHandler(executors, books, register, clock),
       get: new GetCorrectionHandler(executors, books, clock),
+      dates: new PlanDateRepairHandler(store, clock, config, executors, books),
       open: new OpenBookHandler(credits),
     };
   }
@@ -129,10 +137,11 @@ export class CorrectionOffice {
     correctionId: string,
     entries: readonly (Partial<CorrectionEntry> & { amount: number })[],
     who = ada,
+    kind: CorrectionKind = 'adjustment',
   ): Proposed {
     const data = {
       correctionId,
-      kind: 'adjustment' as const,
+      kind,
       reason: 'outage',
       reference: 'INC-42',
       entries: entries.map((entry) => ({

@@ -4,12 +4,14 @@ import { crc32 } from 'node:zlib';
 export interface Mutant {
   /** What kind of change it is, and where: equal names are changes of the same kind at the same kind of place. */
   readonly name: string;
+  /** The member, such as `event PlanGranted facts.data.credits`; `null`: whole lines or bytes. */
+  readonly member: string | null;
   /** The change keeps the meaning: JSON has no order of members, and the hash sorts them. */
   readonly isHarmless: boolean;
   readonly bytes: () => Uint8Array;
 }
 
-type Json = null | boolean | number | string | Json[] | { readonly [name: string]: Json };
+export type Json = null | boolean | number | string | Json[] | { readonly [name: string]: Json };
 type Members = Readonly<Record<string, Json>>;
 const isMembers = (value: Json | undefined): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -53,7 +55,10 @@ const CHANGES: Readonly<Record<string, Rewrite>> = {
 const textOf = (value: Json): string => JSON.stringify(value);
 
 /** The texts of a line with one change at one member, for every member at every depth. */
-function* changedMembers(value: Json, path: Path = []): Generator<[what: string, path: Path, text: string]> {
+export function* changedMembers(
+  value: Json,
+  path: Path = [],
+): Generator<[what: string, path: Path, text: string]> {
   if (Array.isArray(value)) {
     const items = value.map(textOf);
     for (const [index, item] of value.entries()) {
@@ -116,7 +121,7 @@ function* changedLines(lines: readonly string[]): Generator<[name: string, lines
 /** `event PlanGranted`, `posting`, … */
 const kindOf = (line: string): string => {
   const { kind, facts } = JSON.parse(line) as { kind: string; facts?: { type: string } };
-  return facts ? `${kind} ${facts.type}` : kind;
+  return facts && kind === 'event' ? `${kind} ${facts.type}` : kind;
 };
 
 /** Bytes changed without regard to lines. */
@@ -133,30 +138,48 @@ function* changedBytes(text: string): Generator<[name: string, bytes: Uint8Array
 /** Every mutant of an export. */
 export function* mutantsOf(text: string): Generator<Mutant> {
   const lines = text.trimEnd().split('\n');
-  const mutant = (name: string, changed: readonly string[], isHarmless = false): Mutant => ({
+  const mutant = (
+    name: string,
+    changed: readonly string[],
+    member: string | null = null,
+    isHarmless = false,
+  ): Mutant => ({
     name,
+    member,
     isHarmless,
     bytes: () => Buffer.from(`${changed.join('\n')}\n`),
   });
   for (const [index, line] of lines.entries()) {
     for (const [what, path, changed] of changedMembers(JSON.parse(line) as Json)) {
       if (changed === line) continue;
-      const place = path.map((part) => (typeof part === 'number' ? '[]' : part)).join('.');
+      const names = path.map((part) => (typeof part === 'number' ? '[]' : part));
+      const place = `${kindOf(line)} ${names.join('.')}`;
       const isHarmless = what === 'moved' && path.length > 2 && path[1] === 'data';
-      yield mutant(`${kindOf(line)} ${place} ${what}`, lines.with(index, changed), isHarmless);
+      yield mutant(`${place} ${what}`, lines.with(index, changed), place, isHarmless);
     }
   }
   for (const [name, changed] of changedLines(lines))
     if (changed.join('\n') !== lines.join('\n')) yield mutant(name, changed);
-  for (const [name, bytes] of changedBytes(text)) yield { name, isHarmless: false, bytes: () => bytes };
+  for (const [name, bytes] of changedBytes(text))
+    yield { name, member: null, isHarmless: false, bytes: () => bytes };
 }
 
-/** One mutant of each name that falls into the sample: the same ones each time, one name of so many. */
-export function* sampledMutants(text: string, oneOf: number): Generator<Mutant> {
+/**
+ * One mutant of each name that falls into the sample, the same ones each time: one name of so many. And one of each member
+ * that has none yet.
+ * @param covered members that have a mutant; the caller adds those of what it gets
+ */
+export function* sampledMutants(
+  text: string,
+  oneOf: number,
+  covered: ReadonlySet<string>,
+): Generator<Mutant> {
   const seen = new Set<string>();
   for (const mutant of mutantsOf(text)) {
-    if (seen.has(mutant.name) || crc32(mutant.name) % oneOf !== 0) continue;
-    seen.add(mutant.name);
+    const { name, member } = mutant;
+    const isNew = member !== null && !covered.has(member);
+    if (seen.has(name) || (crc32(name) % oneOf !== 0 && !isNew)) continue;
+    seen.add(name);
     yield mutant;
   }
 }

@@ -12,7 +12,7 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import type pg from 'pg';
 import { BY, ledgerOn, openBook } from './books.js';
 
-/** With its opening and its grant, a book then has 1,000 events. */
+/** Of each book. With its opening and its grant, a book then has 1,000 events. */
 const READINGS = 499;
 /** Readings of a book that are under way at the same time: their entries follow each other in the log. */
 const TOGETHER = 10;
@@ -25,15 +25,17 @@ const ATTEMPTS = 5;
  * Fills books with one month of readings, all completed and captured, interleaved in the log as a service would write them.
  * Writes their balance view too, because no worker runs. The month is still open in every book.
  * @param period `yyyy-mm`
+ * @param readings of each book
  */
 export const fillMonth = async (
   events: EventStore,
   pool: Pick<pg.Pool, 'query'>,
   books: number,
   period: string,
+  readings = READINGS,
 ): Promise<void> => {
   const at = `${period}-15T12:00:00.000Z`;
-  const model = await modelBook(at);
+  const model = await modelBook(at, readings);
   const store = insistent(events);
   let next = 0;
   const writer = async (): Promise<void> => {
@@ -64,12 +66,15 @@ const insistent = (store: Appends): Appends => ({
 const MODEL = 'ws_model00000000000000000';
 
 /** A book with its month of readings. Deciding each book's events anew would take an hour for 1,000 books. */
-const modelBook = async (at: string): Promise<{ events: readonly StoredEvent[]; state: Credits }> => {
+const modelBook = async (
+  at: string,
+  readings: number,
+): Promise<{ events: readonly StoredEvent[]; state: Credits }> => {
   const memory = new InMemoryEventStore();
   const ledger = ledgerOn(memory, () => Date.parse(at));
-  await openBook(ledger, MODEL, READINGS * PRICE);
-  for (let first = 0; first < READINGS; first += TOGETHER) {
-    const together = Array.from({ length: Math.min(TOGETHER, READINGS - first) }, (_, n) =>
+  await openBook(ledger, MODEL, readings * PRICE);
+  for (let first = 0; first < readings; first += TOGETHER) {
+    const together = Array.from({ length: Math.min(TOGETHER, readings - first) }, (_, n) =>
       String(first + n),
     );
     for (const n of together) {

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { programPath } from '@app/platform/program-path.js';
 import type { StartedStores } from '../../support/start-processes.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
+import { peakMiB } from '../service/process-memory.js';
 import type { AddRow } from './row.js';
 
 /** Seconds of one book: 1,000 books in two minutes. */
@@ -14,6 +15,8 @@ interface Measured {
   readonly seconds: number;
   /** Seconds of the command and of the stores. */
   readonly cpu: { readonly ops: number; readonly stores: number };
+  /** Most memory of the command, MiB. */
+  readonly peak: number;
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
@@ -26,8 +29,11 @@ const ops = async (stores: StartedStores, args: readonly string[]): Promise<Meas
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let out = '';
-  let own = 0;
-  const watch = setInterval(() => (own = cpuMilliseconds(child.pid!)), 100);
+  let [own, peak] = [0, 0];
+  const watch = setInterval(() => {
+    own = cpuMilliseconds(child.pid!);
+    peak = Math.max(peak, peakMiB(child.pid!));
+  }, 100);
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
   clearInterval(watch);
@@ -36,11 +42,11 @@ const ops = async (stores: StartedStores, args: readonly string[]): Promise<Meas
   const all = cpuMilliseconds(process.pid) - before;
   if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${out}`);
   const cpu = { ops: own / 1_000, stores: (all - own) / 1_000 };
-  return { seconds, cpu, answer: JSON.parse(out) as Measured['answer'] };
+  return { seconds, cpu, peak, answer: JSON.parse(out) as Measured['answer'] };
 };
 
-const describe = ({ seconds, cpu }: Measured): string =>
-  `${seconds.toFixed(1)} s; CPU ${cpu.ops.toFixed(0)} s, of the stores ${cpu.stores.toFixed(0)} s`;
+const describe = ({ seconds, cpu, peak }: Measured): string =>
+  `${seconds.toFixed(1)} s; CPU ${cpu.ops.toFixed(0)} s, of the stores ${cpu.stores.toFixed(0)} s; ${peak.toFixed(0)} MiB`;
 
 /** What finance runs on all books, with its duration. */
 export const measureMonth = async (

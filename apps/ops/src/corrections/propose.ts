@@ -34,6 +34,10 @@ export interface Proposal {
   readonly correction: Correction;
 }
 
+/** A correction is known by its kind and reference. @param scope the workspace, or what else keeps references apart */
+export const correctionIdOf = (kind: CorrectionKind, scope: string, reference: string): string =>
+  uuid5('correction', kind, scope, reference);
+
 /** Signs a proposal and records it. @param scope the workspace, or what else keeps equal references apart */
 export const propose = async (
   session: Session,
@@ -51,7 +55,7 @@ export const propose = async (
   const statement = await signer.sign<CorrectionEventOf<'CorrectionProposed'>>({
     type: 'CorrectionProposed',
     data: {
-      correctionId: uuid5('correction', kind, scope, reference),
+      correctionId: correctionIdOf(kind, scope, reference),
       kind,
       reason,
       reference,

@@ -34,6 +34,11 @@ export class BookMoney {
       this.prices.set(event.data.grantId, event.data.priceCents);
       this.add('sales', event.data.priceCents);
     }
+    if (event.type === 'CreditsAdjusted' && event.data.restores) {
+      const { adjustmentId, restores } = event.data;
+      this.prices.set(`adjustment:${adjustmentId}`, restores.priceCents);
+      this.add('corrections', -restores.priceCents);
+    }
     const used = usedBy(event, before, this.priceOf);
     for (const { use, cents } of used) this.add(use, cents);
     if (event.type === 'PeriodClosed') {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { ACCOUNTS } from '../contracts/events.js';
+import { ACCOUNTS, creditsEvents } from '../contracts/events.js';
 import { EXPORT_FORMATS } from './export-rows.js';
 
 const chain = z.string().regex(/^[0-9a-f]{64}$/);
@@ -36,6 +37,9 @@ export const eventLine = z.strictObject({
   }),
   chain: z.string().nullable(),
 });
+
+/** What the chain covers of an event. */
+export type EventFacts = z.infer<typeof eventLine>['facts'];
 
 /** The line of an entry that is shown and not interpreted. */
 export const unreadableLine = z.strictObject({
@@ -93,6 +97,25 @@ export const unlikeFacts = ({ facts, ...entry }: UnreadableLine, stream: string)
     (name) => facts[name] !== own[name],
   );
   return member ? `facts.${member}` : null;
+};
+
+/** What is wrong with the reason that a line gives for passing over its entry; `null`: the file shows nothing wrong. */
+export const passedOverWrongly = ({ facts, problem }: UnreadableLine): string | null => {
+  if (problem === null) return 'the entry can be read, but readers pass over it';
+  return facts !== null && isReadable(facts)
+    ? 'the entry is said to be unreadable, but it can be read'
+    : null;
+};
+
+/** Whether this program can read an event with these facts. */
+export const isReadable = (facts: EventFacts): boolean => {
+  try {
+    decode(creditsEvents, storedEvent({ kind: 'event', facts, chain: null }));
+    return true;
+  } catch (error) {
+    if (!(error instanceof CorruptEvent)) throw error;
+    return false;
+  }
 };
 
 /** `text` when the line has a byte order mark or ends with CR; these are not part of its JSON. */

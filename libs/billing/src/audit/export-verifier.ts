@@ -20,6 +20,7 @@ import {
   headerLine,
   memberOf,
   passedOverEvent,
+  passedOverWrongly,
   storedEvent,
   textFault,
   unlikeFacts,
@@ -190,6 +191,8 @@ export class ExportVerifier {
     this.compare(text, jsonLines().unreadable(shown, facts, chain));
     const sentence = `revision ${revision} (${entry.type}) ${sentenceOf(shown)}`;
     if (entry.quarantine) {
+      const wrong = passedOverWrongly(parsed.data);
+      if (wrong) this.find('problem', wrong);
       this.quarantined.push(sentence);
       return;
     }

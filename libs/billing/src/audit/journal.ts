@@ -42,7 +42,8 @@ const entriesOf = (period: string, { seal, sales }: MonthBook, codes: AccountCod
   const { deferred, receivable, revenue, breakage, corrections } = codes;
   const [first, date] = [`${period}-01`, instant(endOfMonth(period) - 1).slice(0, 10)];
   const used = (credit: string, minor: number, description: string): Entry[] =>
-    minor === 0 ? [] : [{ date, debit: deferred, credit, minor, reference: period, description }];
+    minor <= 0 ? [] : [{ date, debit: deferred, credit, minor, reference: period, description }];
+  const { corrections: withdrawn } = seal.money;
   return [
     ...sales
       .filter(({ cents }) => cents > 0)
@@ -56,7 +57,15 @@ const entriesOf = (period: string, { seal, sales }: MonthBook, codes: AccountCod
       })),
     ...used(revenue, seal.money.earned, 'readings earned'),
     ...used(breakage, seal.money.breakage, 'credits expired'),
-    ...used(corrections, seal.money.corrections, 'credits withdrawn'),
+    ...used(corrections, withdrawn, 'credits withdrawn'),
+    // Undone refunds brought back more than other corrections withdrew.
+    ...(withdrawn < 0
+      ? used(corrections, -withdrawn, 'credits restored').map((entry) => ({
+          ...entry,
+          debit: corrections,
+          credit: deferred,
+        }))
+      : []),
   ];
 };
 

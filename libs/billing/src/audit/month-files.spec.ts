@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { linesIn, trustedKeys, verifyExport, verifyMonth } from '../../../../tools/verify-ledger.mjs';
 import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
+import { refundedBook } from '../../test/refunded-book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation } from '../contracts/audit.js';
 import type { MonthBook, MonthNote } from '../contracts/month.js';
@@ -195,6 +196,18 @@ describe('the journal of a month', () => {
     const total = (name: 'opening' | 'closing') => books.reduce((sum, { seal }) => sum + seal.money[name], 0);
     expect(deferred).toBe(total('closing') - total('opening'));
     expect(new Set(rows.map(([, , account]) => account))).toEqual(new Set(['1200', '2400', '4100']));
+  });
+
+  it('swaps the accounts of corrections when undone refunds bring back more than others withdraw', async () => {
+    const { books } = monthOf((await refundedBook()).events);
+    const files = filesOf(books);
+    expect(files.get('money.csv')!.toString()).toContain('USD,0,0,990,0,-7920,6930');
+    const rows = parsedCsv(files.get('journal.csv')!.toString());
+    expect(rows.filter((row) => row[8] === 'credits restored').map((row) => row.slice(2, 5))).toEqual([
+      [CODES.corrections, '7920', ''],
+      [CODES.deferred, '', '7920'],
+    ]);
+    expect(verify(files).result).toMatchObject({ ok: true, money: { corrections: -7_920 } });
   });
 
   it('dates a plan by the day it is valid from, although it was recorded in the next month', async () => {

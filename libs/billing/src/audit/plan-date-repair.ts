@@ -1,7 +1,7 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { DateAdjustment, DateRepair } from '../contracts/date-repair.js';
+import type { DateAdjustment, DatePlan } from '../contracts/date-repair.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { endOfMonth } from '../domain/credits/calendar.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
@@ -50,7 +50,7 @@ export const planDateRepair = (
   events: readonly Recorded<CreditsEvent>[],
   now: number,
   boundMs: number,
-): DateRepair => {
+): DatePlan => {
   const state = events.reduce(evolve, noBook);
   const damage: Damage = {
     grants: new Map(events.flatMap(granted)),

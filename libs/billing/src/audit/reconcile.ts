@@ -40,10 +40,10 @@ export const reconciliationOf = (
 
 /**
  * Compares three records of the same credits in one pass over the log: captures, ReadingCompleted events, and the
- * balance view.
+ * balance view. For logs in memory: it keeps the facts of all readings.
  */
 export class Reconciler {
-  private readonly settlements = new Settlements();
+  private readonly settlements = new Settlements(null);
   private readonly part: ReconcilePart;
 
   /** @param rows read before the log, by workspace */

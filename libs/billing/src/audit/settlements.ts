@@ -1,5 +1,6 @@
 import type { LedgerDifference } from '../contracts/audit.js';
 import { byPosition, differenceOf, type Missing, type Placed } from './ledger-difference.js';
+import { SettledReadings } from './settled-readings.js';
 
 interface Fact {
   readonly position: bigint;
@@ -46,50 +47,50 @@ interface Completion {
   captureEventId?: string;
 }
 
-/** A completed reading and its capture that agree, in half the memory of the two facts. */
-interface Settled {
-  readonly workspaceId: string;
-  readonly eventId: string;
-  readonly captureEventId: string;
-  readonly reservationId: string;
-  readonly amount: number;
-  readonly at: number;
-  readonly cost: number | null;
-  readonly isExcused: boolean;
-  readonly position: bigint;
-  readonly firstPosition: bigint;
-  readonly capturePosition: bigint;
-}
-
 /**
- * Matches captures with completed readings. Facts may arrive in any order; each reading is judged in log order. Keeps one
- * entry of ids per reading in memory.
+ * Matches captures with completed readings. Facts may arrive in any order; each reading is judged in log order.
+ *
+ * Keeps the facts of readings that are under way or do not agree. Of a completed reading and its capture that agree, it
+ * remembers only that there were such facts. Should another one follow, the caller has to `recall` them.
  */
 export class Settlements {
-  private readonly facts = new Map<string, Settled | ReadingFact[]>();
-  /** Each name once: those that arrive are copies. */
-  private readonly workspaces = new Map<string, string>();
+  private readonly facts = new Map<string, ReadingFact[]>();
+  private readonly again = new Set<string>();
   captures = 0;
   completed = 0;
+
+  /** @param settled `null`: keeps the facts of all readings, for short logs */
+  constructor(private readonly settled: SettledReadings | null = new SettledReadings()) {}
+
+  /** Readings with facts after they were settled. Their earlier facts are needed again before `judge`. */
+  get reopened(): ReadonlySet<string> {
+    return this.again;
+  }
 
   add(fact: ReadingFact): void {
     if (fact.kind === 'captured') this.captures += 1;
     if (fact.kind === 'completed') this.completed += 1;
     const { readingId } = fact;
-    const others = this.facts.get(readingId);
-    if (!others) {
-      this.facts.set(readingId, [fact]);
+    const facts = [...(this.facts.get(readingId) ?? []), fact];
+    if (this.settled?.has(readingId)) this.again.add(readingId);
+    else if (this.settled && isSettled(facts)) {
+      this.settled.add(readingId);
+      this.facts.delete(readingId);
       return;
     }
-    const facts = [...(Array.isArray(others) ? others : factsOf(readingId, others)), fact];
-    this.facts.set(readingId, this.settled(facts) ?? facts);
+    this.facts.set(readingId, facts);
+  }
+
+  /** Takes a fact of a reopened reading that was added before, and perhaps forgotten. */
+  recall(fact: ReadingFact): void {
+    const facts = this.facts.get(fact.readingId) ?? [];
+    if (!facts.some((one) => isSame(one, fact))) this.facts.set(fact.readingId, [...facts, fact]);
   }
 
   judge(): { differences: Placed<LedgerDifference>[]; missing: Missing[] } {
     const differences: Placed<LedgerDifference>[] = [];
     const missing: Missing[] = [];
     for (const facts of this.facts.values()) {
-      if (!Array.isArray(facts)) continue;
       const completion = judgeReading(facts.toSorted(byPosition), differences);
       if (!completion || completion.captureEventId !== undefined || completion.isExcused) continue;
       const { firstPosition, at, requestedBy, readingId, eventId } = completion.first;
@@ -100,48 +101,21 @@ export class Settlements {
     }
     return { differences, missing };
   }
-
-  /** `null` unless the facts are a completed reading and its capture, and agree. */
-  private settled(facts: readonly ReadingFact[]): Settled | null {
-    const [first, second] = facts.toSorted(byPosition);
-    if (facts.length !== 2 || first?.kind !== 'completed' || second?.kind !== 'captured') return null;
-    const findings: Placed<LedgerDifference>[] = [];
-    judgeReading([first, second], findings);
-    if (findings.length > 0 || first.workspaceId !== second.workspaceId) return null;
-    const { workspaceId } = first;
-    const name = this.workspaces.get(workspaceId) ?? workspaceId;
-    this.workspaces.set(name, name);
-    return {
-      workspaceId: name,
-      eventId: first.eventId,
-      captureEventId: second.eventId,
-      reservationId: first.reservationId,
-      amount: second.amount,
-      at: first.at,
-      cost: first.cost,
-      isExcused: first.isExcused,
-      position: first.position,
-      firstPosition: first.firstPosition,
-      capturePosition: second.position,
-    };
-  }
 }
 
-const factsOf = (readingId: string, settled: Settled): ReadingFact[] => {
-  const { workspaceId, eventId, captureEventId, reservationId, amount, capturePosition, ...rest } = settled;
-  const own = { readingId, workspaceId, reservationId };
-  return [
-    { kind: 'completed', ...own, ...rest, eventId, requestedBy: workspaceId },
-    {
-      kind: 'captured',
-      ...own,
-      position: capturePosition,
-      eventId: captureEventId,
-      causeEventId: eventId,
-      amount,
-    },
-  ];
+/** Whether they are a completed reading and its capture, and agree. */
+const isSettled = (facts: readonly ReadingFact[]): boolean => {
+  const [first, second] = facts.toSorted(byPosition);
+  if (facts.length !== 2 || first?.kind !== 'completed' || second?.kind !== 'captured') return false;
+  const findings: Placed<LedgerDifference>[] = [];
+  judgeReading([first, second], findings);
+  return findings.length === 0 && first.workspaceId === second.workspaceId;
 };
+
+const isSame = (one: ReadingFact, other: ReadingFact): boolean =>
+  one.kind === other.kind &&
+  one.position === other.position &&
+  (one.kind === 'ended' || other.kind === 'ended' || one.eventId === other.eventId);
 
 const judgeReading = (
   facts: readonly ReadingFact[],

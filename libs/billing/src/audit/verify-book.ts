@@ -11,6 +11,7 @@ import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
 import { BookStart } from './book-start.js';
+import { PackRefunds } from './pack-refunds.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
@@ -26,6 +27,8 @@ import {
 /** The chain value of an event that follows another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>
   nextChain(previous, chainedFacts(event));
+
+const RESTORES_OTHERWISE = 'what the entry restores does not follow from the refund that it reverses';
 
 /** Least number of captures whose causes are remembered. */
 const REMEMBERED = 65_536;
@@ -58,6 +61,7 @@ export class BookVerifier {
   private readonly causes = new LastCauses();
   /** The book in money, as long as nothing was found. */
   readonly money = new BookMoney();
+  private readonly refunds = new PackRefunds();
   private watch: InvariantWatch | null = new InvariantWatch();
   /** In a part of a book: until a closed month states what grants and holds there are. */
   private start: BookStart | null = null;
@@ -206,8 +210,8 @@ export class BookVerifier {
     if (this.watch) {
       const before = this.watch.state;
       const breaches = this.watch.see(event, event.metadata);
-      this.money.see(event, before, this.watch.state);
-      return breaches;
+      const used = this.money.see(event, before, this.watch.state);
+      return this.refunds.see(event, used) ? breaches : [...breaches, RESTORES_OTHERWISE];
     }
     const { parts, breaches } = this.start!.see(event);
     if (event.type !== 'PeriodClosed' || !parts) return breaches;

@@ -1,5 +1,8 @@
 import { Query } from '@app/platform/cqrs/message.js';
 
+/** Most entries of one proposal: a person has to look at all of them. */
+export const MOST_REPAIRS = 500;
+
 /**
  * A compensating entry for what a wrong clock did to a book. Plain data: a proposal that a second person approves can
  * carry it.
@@ -21,7 +24,17 @@ export interface DateAdjustment {
   readonly notBefore: string | null;
 }
 
-export interface DateRepair {
+/** A correction that repairs dates of the book, and is neither booked nor ended. */
+export interface OpenDateRepair {
+  readonly correctionId: string;
+  readonly reference: string;
+  readonly status: 'proposed' | 'approved';
+  /** Its entries of the plan that are not booked yet. */
+  readonly entries: number;
+}
+
+/** What a book needs, whatever corrections have been proposed. */
+export interface DatePlan {
   readonly workspaceId: string;
   /** Entries whose dates the store's record time contradicts. */
   readonly misdated: number;
@@ -29,6 +42,17 @@ export interface DateRepair {
   readonly adjustments: readonly DateAdjustment[];
   /** What no entry can repair, one sentence each: for the book's documents and for whoever approves. */
   readonly notes: readonly string[];
+}
+
+/** A plan without the entries that are in an open correction. */
+export interface DateRepair extends DatePlan {
+  /**
+   * How many of the adjustments, from the first, make the next proposal: `MOST_REPAIRS` and CORRECTION_MAX_CREDITS at most.
+   * Those that reverse the same entry stay together, so a single entry may exceed both.
+   */
+  readonly next: number;
+  /** Corrections that have the rest. */
+  readonly open: readonly OpenDateRepair[];
 }
 
 /**

@@ -38,7 +38,8 @@ const hold = z.strictObject({
 });
 /**
  * `remaining` can be reserved; `held` is in open holds. A grant with both at 0 is used up and dropped. `priceCents` is
- * what the whole grant was sold for, 0 for a correction; `null` when a version without prices closed the month before.
+ * what the whole grant was sold for, or the value that a correction restores; 0 for other corrections. `null` when a version
+ * without prices closed the month before.
  */
 const grant = z.strictObject({
   grantId: z.string(),
@@ -196,10 +197,13 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
    * the sign of the amount.
    *
    * `reference`: the operator's, such as INC-42. `actor`: who asked for it. Both are `null` in entries of version 1, which
-   * had no expiry either. `correctionId`: the proposal that two operators signed; older versions had none.
+   * had no expiry either. `correctionId`: the proposal that two operators signed; versions 1 and 2 had none.
+   *
+   * `restores`: the entry reverses the refund of a pack. It brings back credits of these grants with the value that the
+   * refund took from them. Before version 4, such an entry was a gift without value.
    */
   CreditsAdjusted: event(
-    3,
+    4,
     z.strictObject({
       adjustmentId: z.string(),
       amount: z.int(),
@@ -211,8 +215,9 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       reference: z.string().nullable(),
       actor,
       correctionId: z.string().optional(),
+      restores: z.strictObject({ grantIds: z.array(z.string()).min(1), priceCents: amount }).optional(),
     }),
-    { 1: (data) => ({ ...(data as object), reference: null, actor: null }), 2: unchanged },
+    { 1: (data) => ({ ...(data as object), reference: null, actor: null }), 2: unchanged, 3: unchanged },
   ),
   /**
    * A part of what the close of a month carries, when it is too much for one event. The parts stand right before the

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import {
+  GetCorrection,
   PlanDateRepair,
   type CorrectionEntry,
   type DateAdjustment,
@@ -8,6 +9,7 @@ import {
 import { approvalOf } from '../../corrections/describe.js';
 import {
   addProposalOptions,
+  correctionIdOf,
   propose,
   type Proposal,
   type ProposalOptions,
@@ -33,12 +35,16 @@ export const addRepairDates = (ledger: Command): void => {
       )
       .requiredOption('--workspace <id>', 'the workspace')
       .option('--dry-run', 'print the plan only; the default')
-      .option('--propose', 'propose all entries of the plan as one correction; another operator approves it')
+      .option(
+        '--propose',
+        'propose the next entries of the plan as one correction; another operator approves it',
+      )
       .option('--reference <text>', 'of the correction, such as INC-42; default: from the plan', someText),
   )
     .addHelpText(
       'after',
       `
+A proposal has 500 entries at most. Run the command again for what is left: entries of open proposals are left out.
 After the approval, ops corrections run books the entries of later days on the dates that the plan shows.
 
 Examples:
@@ -48,11 +54,11 @@ Examples:
     .action(async (options: Options, command: Command) => {
       if (options.propose && options.dryRun) throw new OpsError('Choose either --dry-run or --propose.');
       const answer = await withSession((session) => repair(session, options), HARMLESS_TO_REPEAT);
-      print(command, answer, describe(answer));
+      print(command, answer, describeRepair(answer));
     });
 };
 
-interface Answer extends DateRepair {
+export interface Answer extends DateRepair {
   readonly proposal: Proposal | null;
 }
 
@@ -67,10 +73,25 @@ const repair = async (session: Session, options: Options): Promise<Answer> => {
   const content = {
     scope: workspace,
     reason: 'A clock was wrong',
-    reference: options.reference ?? first.reference,
-    entries: plan.adjustments.map((one) => entryFor(workspace, one)),
+    reference: options.reference
+      ? await freeReference(session, workspace, options.reference)
+      : first.reference,
+    entries: plan.adjustments.slice(0, plan.next).map((one) => entryFor(workspace, one)),
   };
   return { ...plan, proposal: await propose(session, 'date_repair', content, options) };
+};
+
+/** The reference itself, or with a number when earlier parts of the repair have it: INC-42, INC-42/2, … */
+export const freeReference = async (
+  { queries }: Pick<Session, 'queries'>,
+  workspace: string,
+  reference: string,
+): Promise<string> => {
+  for (let part = 1; ; part += 1) {
+    const own = part === 1 ? reference : `${reference}/${part}`;
+    const taken = await queries.execute(new GetCorrection(correctionIdOf('date_repair', workspace, own)));
+    if (!taken || ['rejected', 'withdrawn', 'expired'].includes(taken.status)) return own;
+  }
 };
 
 const entryFor = (workspaceId: string, { cause, ...adjustment }: DateAdjustment): CorrectionEntry => ({
@@ -79,11 +100,12 @@ const entryFor = (workspaceId: string, { cause, ...adjustment }: DateAdjustment)
   ...adjustment,
 });
 
-const describe = ({ misdated, adjustments, notes, proposal }: Answer): string =>
-  [
+export const describeRepair = ({ misdated, adjustments, next, open, notes, proposal }: Answer): string => {
+  const left = adjustments.length - (proposal ? next : 0);
+  return [
     `${misdated} entries have dates that the store's record time contradicts.`,
     adjustments.length === 0
-      ? 'Nothing is to be booked.'
+      ? `Nothing ${open.length > 0 ? 'else ' : ''}is to be booked.`
       : table(
           ['entry', 'credits', 'grant', 'expires', 'book', 'reverses'],
           adjustments.map((one) => [
@@ -96,7 +118,16 @@ const describe = ({ misdated, adjustments, notes, proposal }: Answer): string =>
           ]),
         ),
     ...notes.map((note) => `Note: ${note}.`),
+    ...open.map(
+      ({ correctionId, reference, status, entries }) =>
+        `${entries} entries are in the correction ${correctionId} (${reference}), which is ${status}.`,
+    ),
     ...(proposal
-      ? [`Proposed as one correction. Another operator approves it: ${approvalOf(proposal.correction)}`]
+      ? [
+          `Proposed ${next} entries as one correction. Another operator approves it: ${approvalOf(proposal.correction)}`,
+        ]
       : []),
+    ...(proposal && left > 0 ? [`${left} entries are left: run the command again.`] : []),
+    ...(!proposal && left > next ? [`The next proposal takes ${next} of ${left} entries.`] : []),
   ].join('\n');
+};

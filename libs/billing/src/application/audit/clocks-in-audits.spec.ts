@@ -63,7 +63,7 @@ describe('An entry dated 15 s after its record', () => {
     const config = auditConfig({ CLOCK_REFUSE_MS: bound });
     const { books } = await new VerifyLedgerHandler(book.store, config).execute(new VerifyLedger(WS));
     expect(books[0]!.findings).toHaveLength(misdated);
-    const repair = new PlanDateRepairHandler(book.store, clock, config);
+    const repair = new PlanDateRepairHandler(book.store, clock, config, null as never, null as never);
     expect(await repair.execute(new PlanDateRepair(WS))).toMatchObject({ misdated });
     const statement = new MonthlyStatementHandler(book.store, config);
     const { notes } = (await statement.execute(new GetMonthlyStatement(WS, PERIOD)))!;

@@ -1,11 +1,11 @@
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside } from '@app/event-sourcing/core/event.js';
+import { isSetAside, type Recorded } from '@app/event-sourcing/core/event.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import type { BookRefusal } from '../../contracts/corrections.js';
-import { creditsEvents } from '../../contracts/events.js';
+import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
 import {
   adjustmentIdOf,
   repeatedBy,
@@ -14,6 +14,9 @@ import {
 import type { CreditsCommand, CreditsRejection } from '../../domain/credits/credits.commands.js';
 import { credits, isBookedBefore } from '../../domain/credits/credits.decider.js';
 import { learn, nothingKnown, type KnownEntries } from '../../domain/credits/reversals.js';
+import { evolve, noBook } from '../../domain/credits/credits.state.js';
+import { BookMoney } from '../../audit/book-money.js';
+import { PackRefunds } from '../../audit/pack-refunds.js';
 import { visitStream } from '../audit/read.js';
 import { CreditBooks } from '../credit-books.js';
 
@@ -134,12 +137,44 @@ export class CorrectionBooks {
       return { ...nothingKnown, corrections: book?.adjustmentIds.length ?? 0 };
     }
     let known = nothingKnown;
-    await visitStream(this.store, streamName(creditsEvents.category, workspaceId), (stored) => {
-      if (!isSetAside(stored)) known = learn(known, decode(creditsEvents, stored), ids);
+    const refunds = new Set<string>();
+    await this.visit(workspaceId, (event) => {
+      known = learn(known, event, ids);
+      if (ids.has(event.id) && mayBeRefund(event)) refunds.add(event.id);
     });
-    return known;
+    return refunds.size === 0 ? known : this.withRefunds(known, workspaceId, refunds);
+  }
+
+  /** The value of a refund follows from the whole book before it: a second reading, which few corrections need. */
+  private async withRefunds(
+    known: KnownEntries,
+    workspaceId: string,
+    ids: ReadonlySet<string>,
+  ): Promise<KnownEntries> {
+    const [refunds, money] = [new PackRefunds(), new BookMoney()];
+    let state = noBook;
+    await this.visit(workspaceId, (event) => {
+      const before = state;
+      state = evolve(before, event);
+      refunds.see(event, money.see(event, before, state));
+    });
+    const originals = { ...known.originals };
+    for (const id of ids) {
+      const refund = refunds.of(id);
+      if (refund) originals[id] = { ...originals[id]!, refund };
+    }
+    return { ...known, originals };
+  }
+
+  private visit(workspaceId: string, see: (event: Recorded<CreditsEvent>) => void): Promise<void> {
+    return visitStream(this.store, streamName(creditsEvents.category, workspaceId), (stored) => {
+      if (!isSetAside(stored)) see(decode(creditsEvents, stored));
+    });
   }
 }
+
+const mayBeRefund = ({ type, data }: CreditsEvent): boolean =>
+  type === 'CreditsAdjusted' && data.amount < 0 && data.reversesEventId !== null;
 
 const refusalOf = (workspaceId: string, rejection: CreditsRejection): BookRefusal => {
   switch (rejection.code) {

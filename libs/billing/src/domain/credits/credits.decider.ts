@@ -8,7 +8,8 @@ import type { CreditsCommand, CreditsRejection, EntryToBook } from './credits.co
 import { available, evolve, holdOf, isSettled, noBook, orderLineOf, type Credits } from './credits.state.js';
 import { bytesOf, MOST_APPEND_BYTES } from '../append-size.js';
 import { dueBy, type DueEvents } from './due.js';
-import { refuseReversal, withReversal } from './reversals.js';
+import type { Restores } from './pack-refunds.js';
+import { refuseReversal, restoredBy, withReversal } from './reversals.js';
 import { cancel, subscribe } from './subscriptions.js';
 
 type CreditsDecision = Decision<CreditsEvent, CreditsRejection>;
@@ -121,12 +122,13 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: DueEvents): CreditsD
   const events = [...due.events];
   for (const entry of entries) {
     const { reversesEventId, amount } = entry;
+    const restores = restoredBy(known, reversesEventId, amount);
     if (reversesEventId !== null) {
       const refusal = refuseReversal(known, reversesEventId, amount, once);
       if (refusal) return refusal;
       known = withReversal(known, reversesEventId, amount);
     }
-    const event = adjustment({ ...entry, approvedBy, actor, correctionId }, state);
+    const event = adjustment({ ...entry, approvedBy, actor, correctionId, restores }, state);
     if (event.type !== 'CreditsAdjusted') return event;
     events.push(event);
     state = evolve(state, event);
@@ -145,11 +147,14 @@ const tooLarge = (events: readonly CreditsEvent[], due: readonly CreditsEvent[])
 export const isBookedBefore = ({ repeats = [] }: EntryToBook, { adjustmentIds }: Credits): boolean =>
   repeats.some((id) => adjustmentIds.includes(id));
 
-type Adjustment = EntryToBook & Pick<Of<'BookCorrection'>, 'approvedBy' | 'actor' | 'correctionId'>;
+type Adjustment = EntryToBook &
+  Pick<Of<'BookCorrection'>, 'approvedBy' | 'actor' | 'correctionId'> & {
+    readonly restores: Restores | undefined;
+  };
 
 /** The entry, or a refusal when the grants do not have the credits that it takes. */
 const adjustment = (
-  { expiresAt, grantId, correctionId, ...entry }: Adjustment,
+  { expiresAt, grantId, correctionId, restores, ...entry }: Adjustment,
   state: Credits,
 ): CreditsEventOf<'CreditsAdjusted'> | (CreditsRejection & { type?: never; kind: 'reject' }) => {
   const { adjustmentId, amount } = entry;
@@ -174,6 +179,7 @@ const adjustment = (
     reference,
     actor,
     ...(correctionId && { correctionId }),
+    ...(restores && { restores }),
   };
   return { type: 'CreditsAdjusted', data };
 };

@@ -146,10 +146,11 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
       book.grants = change(book.grants, data.grantId, -data.amount, 0);
       return;
     case 'CreditsAdjusted': {
-      const { adjustmentId, amount, allocations, expiresAt } = data;
+      const { adjustmentId, amount, allocations, expiresAt, restores } = data;
       if (amount > 0) {
-        const gift = { grantId: `adjustment:${adjustmentId}`, credits: amount, priceCents: 0 };
-        book.grants = [...book.grants, newGrant(gift, 'adjustment', expiresAt ?? null)];
+        const priceCents = restores?.priceCents ?? 0;
+        const given = { grantId: `adjustment:${adjustmentId}`, credits: amount, priceCents };
+        book.grants = [...book.grants, newGrant(given, 'adjustment', expiresAt ?? null)];
       } else {
         for (const one of allocations) book.grants = change(book.grants, one.grantId, one.amount, 0);
       }

@@ -1,5 +1,6 @@
 import { assertNever, reject } from '@app/event-sourcing/core/decision.js';
 import type { CreditsEvent } from '../../contracts/events.js';
+import { restored, type PackRefund, type Restores } from './pack-refunds.js';
 
 /** An entry that corrections name, as its book records it. */
 export interface Original {
@@ -9,6 +10,8 @@ export interface Original {
   readonly reversed: number;
   /** The grant that credits are taken back from. */
   readonly grantId: string | null;
+  /** If the entry is the refund of a pack. */
+  readonly refund?: PackRefund;
 }
 
 /** What a book records of the entries that a correction names. */
@@ -43,7 +46,7 @@ export const learn = (
   return { corrections, originals };
 };
 
-const originalOf = ({ type, data }: CreditsEvent): Omit<Original, 'reversed'> => {
+const originalOf = ({ type, data }: CreditsEvent): Pick<Original, 'reversible' | 'grantId'> => {
   switch (type) {
     case 'PlanGranted':
     case 'PackPurchased':
@@ -97,4 +100,14 @@ export const withReversal = (known: KnownEntries, eventId: string, amount: numbe
     ...known,
     originals: { ...known.originals, [eventId]: { ...original, reversed: original.reversed + amount } },
   };
+};
+
+/** What an entry restores: only the reversal of a pack's refund does. */
+export const restoredBy = (
+  { originals }: KnownEntries,
+  reversesEventId: string | null,
+  amount: number,
+): Restores | undefined => {
+  const original = reversesEventId === null ? undefined : originals[reversesEventId];
+  return original?.refund && amount > 0 ? restored(original.refund, original.reversed, amount) : undefined;
 };

@@ -6,6 +6,7 @@ import { altered, appendUnknown, eventfulBook, quarantine, type TestBook } from 
 import { writeReading } from '../../../../test/readings.js';
 import type { BalanceRow } from '../../../audit/book-balances.js';
 import { monthOfBooks } from '../../../audit/month-books.js';
+import { Reconciler } from '../../../audit/reconcile.js';
 import { monthFiles, signedMonth } from '../../../audit/month-files.js';
 import { StorePart, type PartTask } from './log-part.js';
 import { LogAudit } from './log-audit.js';
@@ -93,5 +94,45 @@ describe('an audit of the log', () => {
     expect(verified).toEqual((await monthIn(1)).verified);
     expect(positions.at(0)).toEqual([200, 200]);
     expect(positions.at(-1)).toEqual([store.log.length * 10, store.log.length * 10]);
+  });
+
+  it('finds what follows after a reading was settled, although it forgets settled readings', async () => {
+    const own = await eventfulBook();
+    await writeReading(own.store, 'r1', 'ReadingCompleted');
+    const isBook = ({ stream }: StoredEvent): boolean => stream.startsWith('credits-');
+    const [reading, book] = [own.store.log.filter((event) => !isBook(event)), own.store.log.filter(isBook)];
+    const capture = book.find(({ type }) => type === 'CreditsCaptured')!;
+    const twice = { ...capture, id: 'twice', revision: 99n };
+    const again = { ...reading.at(-1)!, id: 'again', revision: 2n };
+    const workspaceId = workspaceOf(1);
+    const elsewhere = {
+      ...capture,
+      id: 'elsewhere',
+      stream: `credits-${workspaceId}`,
+      metadata: { ...capture.metadata, workspaceId },
+    };
+    const log = [...reading, ...book, twice, again, elsewhere].map((event, n) => ({
+      ...event,
+      position: BigInt(n + 1),
+    }));
+    const all = new InMemoryEventStore();
+    all.log.push(...log);
+    all.read = async function* (stream) {
+      yield* log.filter((event) => event.stream === stream);
+    };
+    const exact = new Reconciler(null, new Map());
+    for (const event of log) exact.see(event);
+    const whole = exact.report(0).differences;
+    expect(whole.map(({ kind }) => kind)).toEqual(['captured_twice', 'completed_twice', 'captured_twice']);
+    for (const parts of [1, 3]) {
+      const only: PartTask = {
+        verify: null,
+        reconcile: { workspaceId: null, rows: new Map() },
+        corrections: false,
+      };
+      const audit = new LogAudit(all, parts, (report, part) => new StorePart(all, only, report, part));
+      await audit.read();
+      expect((await audit.result(0)).reconciliation.differences).toEqual(whole);
+    }
   });
 });

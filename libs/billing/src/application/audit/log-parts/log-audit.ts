@@ -11,6 +11,7 @@ import { Settlements } from '../../../audit/settlements.js';
 import type { VerifiedBook } from '../../../audit/verified-books.js';
 import type { Progress, Reconciliation } from '../../../contracts/audit.js';
 import type { Credits } from '../../../domain/credits/credits.state.js';
+import { factsOfReadings } from './facts-of-readings.js';
 import { StorePart, type LogPart, type PartReport, type PartResult, type PartTask } from './log-part.js';
 import { ThreadPart } from './thread-part.js';
 
@@ -38,12 +39,17 @@ export class LogAudit {
   private readonly reached: bigint[];
   private readonly parts: readonly LogPart[];
   private onProgress: () => void = () => undefined;
+  private head = 0n;
 
-  /** @param of the number of parts */
+  /**
+   * @param of the number of parts
+   * @param workspaceId reconciles this one; `null`: all
+   */
   constructor(
-    private readonly store: Pick<EventStore, 'head'>,
+    private readonly store: Pick<EventStore, 'head' | 'read'>,
     of: number,
     open: OpenPart,
+    private readonly workspaceId: string | null = null,
   ) {
     this.reached = Array.from({ length: of }, () => 0n);
     this.parts = this.reached.map((_, index) => open((message) => this.hear(index, message), { index, of }));
@@ -53,6 +59,7 @@ export class LogAudit {
   async read(progress?: Progress): Promise<void> {
     const head = await this.store.head();
     if (head === null) return;
+    this.head = head;
     this.onProgress = () => {
       const sum = this.reached.reduce((total, position) => total + Number(position), 0);
       progress?.(sum / this.parts.length, Number(head));
@@ -87,6 +94,7 @@ export class LogAudit {
    */
   async result(settledBefore: number): Promise<AuditResult> {
     const results: PartResult[] = await Promise.all(this.parts.map((part) => part.result()));
+    await this.recall();
     const reconciled = results.flatMap((result) => result.reconciled ?? []);
     return {
       verified: results.flatMap(({ verified }) => verified).sort(byPosition),
@@ -97,6 +105,13 @@ export class LogAudit {
 
   async close(): Promise<void> {
     await Promise.all(this.parts.map((part) => part.close()));
+  }
+
+  /** Settlements forget the facts of settled readings. */
+  private async recall(): Promise<void> {
+    const { store, settlements, head, workspaceId } = this;
+    const facts = await factsOfReadings(store, settlements.reopened, head, workspaceId);
+    for (const fact of facts) settlements.recall(fact);
   }
 
   private hear(index: number, { facts, reached }: PartReport): void {
@@ -122,7 +137,9 @@ export const auditLog = (
   // One core is left to the store, which may be on this machine.
   const suggested = Math.min(MOST_THREADS, availableParallelism() - 1, Math.ceil(books / BOOKS_PER_THREAD));
   const of = threads === 'auto' ? Math.max(1, suggested) : threads;
-  if (of === 1) return new LogAudit(store, 1, (report) => new StorePart(store, task, report));
+  const workspaceId = task.reconcile?.workspaceId ?? null;
+  if (of === 1) return new LogAudit(store, 1, (report) => new StorePart(store, task, report), workspaceId);
   const patient = { ...connection, readTimeoutMs: Math.max(READ_TIMEOUT_MS, connection.readTimeoutMs) };
-  return new LogAudit(store, of, (report, part) => new ThreadPart({ store: patient, task, part }, report));
+  const open: OpenPart = (report, part) => new ThreadPart({ store: patient, task, part }, report);
+  return new LogAudit(store, of, open, workspaceId);
 };
