@@ -33,6 +33,8 @@ const dividedBook = async () => {
   return { events: rechained(events.with(first, { ...events[first]!, metadata: earlier })) };
 };
 
+const dividedIdleBook = async () => ({ events: storedInParts((await idleBook()).events) });
+
 /** Books that differ in what is in them, and the parts of them that are exported. */
 const EXPORTS: readonly (readonly [
   name: string,
@@ -58,6 +60,7 @@ const EXPORTS: readonly (readonly [
   ['a book that closes its months in parts', dividedBook, WHOLE],
   ['its second month, after the parts of the first', dividedBook, { period: '2026-05' }],
   ['a part of it that begins inside a close', dividedBook, { from: CLOSE, to: null }],
+  ['a book with an open hold that closes in parts', dividedIdleBook, WHOLE],
   ['a book with an undone refund', refundedBook, WHOLE],
   ['its second month, of which the refund is no part', refundedBook, { period: '2026-05' }],
 ];
