@@ -140,8 +140,9 @@ if (sources.length > 0) {
   }
 }
 
-// The packages are part of a bundle.
-const parts = [stamp, join(root, 'node_modules/.package-lock.json')];
+// The packages are part of a bundle, and so is the prose. A folder changes when a file in it comes or goes.
+const prose = filesBelow('libs/publishing/content', '').map((path) => join(root, path));
+const parts = [stamp, join(root, 'node_modules/.package-lock.json'), ...prose];
 const isBundleStale = isAnew || parts.some((part) => changed(part) > changed(bundled));
 if (sources.length > 0 && isBundleStale && !process.argv.includes('--modules')) {
   await bundle();

@@ -82,6 +82,25 @@ const entryAsFunction = (entries) => ({
     }),
 });
 
+/**
+ * The prose of the readings as JSON beside the bundles. Parsing and checking the YAML costs half a second of CPU, in each
+ * process that composes a document.
+ */
+const catalogsAsJson = {
+  name: 'catalogs-as-json',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /load-catalog[.]js$/ }, async ({ path }) => {
+      const { loadCatalog, LOCALES } = await import(pathToFileURL(path).href);
+      for (const locale of LOCALES)
+        replaceFile(join(bundles, `catalog-${locale}.json`), JSON.stringify(loadCatalog(locale)));
+      const file = 'new URL(`catalog-${locale}.json`, import.meta.url)';
+      return {
+        contents: `import { readFileSync } from 'node:fs';
+          export const loadCatalog = (locale) => JSON.parse(readFileSync(${file}, 'utf8'));`,
+      };
+    }),
+};
+
 /** Runs a program once, and keeps what V8 has compiled. */
 const writeCodeCache = async (name, args, flags) => {
   const launcher = JSON.stringify(pathToFileURL(join(out, 'launch.js')).href);
@@ -117,7 +136,7 @@ export const bundle = async () => {
     },
     footer: { js: '})' },
     define: { 'import.meta.url': '__url' },
-    plugins: [entryAsFunction(programs.map(([, entry]) => entry))],
+    plugins: [entryAsFunction(programs.map(([, entry]) => entry)), catalogsAsJson],
     sourcemap: 'linked',
     sourcesContent: false,
     alias: ALIASES,
