@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { projectPath } from '@app/platform/project-path.js';
 import { Integrator } from '../support/integrator.js';
-import { RECEIVER_SETTINGS, startReceiver, startStack, type StartedStack } from '../support/index.js';
+import { startReceiver, sharedStack, type Stack } from '../support/index.js';
 import type { Receiver } from '../support/index.js';
 import { Names, plainAnswer, shapeOf } from './recorded-answers/plain-answer.js';
 import { makeRequests, type Call, type Credential } from './recorded-answers/requests.js';
@@ -13,11 +13,11 @@ const path = projectPath('test/golden/api-answers.json');
 
 const SCOPES = 'readings:write keys:read keys:write credits:read webhooks:read webhooks:write';
 
-let stack: StartedStack;
+let stack: Stack;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  stack = await startStack({ env: RECEIVER_SETTINGS });
+  stack = await sharedStack();
   receiver = await startReceiver();
 });
 
