@@ -101,6 +101,40 @@ const catalogsAsJson = {
     }),
 };
 
+/** What packages do when they are loaded, though we have no use for it: a text of theirs, and what replaces it. */
+const LIGHTENED = {
+  // Looks for a global of Cloudflare, which has Node load `fetch`.
+  'pg/lib/stream.js': ["typeof Response === 'function'", 'false'],
+  // Load the formats of the locale, for log lines that we write otherwise.
+  'services/console-logger.service.js': ['= new Intl.DateTimeFormat(', '= logTime('],
+  'services/logger.service.js': ['= new Intl.DateTimeFormat(', '= logTime('],
+};
+const LOG_TIME = '\nfunction logTime() { return { format: (at) => new Date(at).toISOString() }; }';
+
+const lightened = {
+  name: 'lightened',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /(pg.lib.stream|nestjs.*logger[.]service)[.]js$/ }, ({ path }) => {
+      const [, [text, other]] = Object.entries(LIGHTENED).find(([file]) =>
+        path.endsWith(join(...file.split('/'))),
+      );
+      const source = readFileSync(path, 'utf8');
+      if (!source.includes(text)) throw new Error(`${path} does not contain: ${text}`);
+      return { contents: source.replace(text, other) + LOG_TIME };
+    }),
+};
+
+/** Four packages have copies of the same table of media types, which takes as long to load each time. */
+const oneTableOfMediaTypes = {
+  name: 'one-table-of-media-types',
+  setup: ({ onResolve, resolve }) =>
+    onResolve({ filter: /^mime-types$/ }, ({ kind, pluginData, resolveDir }) =>
+      pluginData === 'here' || !/node_modules.(accepts|send|type-is)\b/.test(resolveDir)
+        ? undefined
+        : resolve('mime-types', { kind, pluginData: 'here', resolveDir: join(root, 'node_modules/express') }),
+    ),
+};
+
 /** Runs a program once, and keeps what V8 has compiled. */
 const writeCodeCache = async (name, args, flags) => {
   const launcher = JSON.stringify(pathToFileURL(join(out, 'launch.js')).href);
@@ -136,7 +170,12 @@ export const bundle = async () => {
     },
     footer: { js: '})' },
     define: { 'import.meta.url': '__url' },
-    plugins: [entryAsFunction(programs.map(([, entry]) => entry)), catalogsAsJson],
+    plugins: [
+      entryAsFunction(programs.map(([, entry]) => entry)),
+      catalogsAsJson,
+      lightened,
+      oneTableOfMediaTypes,
+    ],
     sourcemap: 'linked',
     sourcesContent: false,
     alias: ALIASES,
