@@ -71,3 +71,9 @@ it.each(LOCALES)('the bundles have the prose of the sources in %s', (locale) => 
   const file = projectPath('dist/bundles', `catalog-${locale}.json`);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(loadCatalog(locale));
 });
+
+it('the worker compiles no schema of documents: its bundle has the compiled code', () => {
+  const bundle = readFileSync(projectPath('dist/bundles/worker.cjs'), 'utf8');
+  expect(bundle).toContain('// dist/libs/publishing/src/document/document-check.js');
+  expect(bundle).not.toContain('// node_modules/ajv/dist/2020.js');
+});
