@@ -67,6 +67,13 @@ const aliases = (file) => (code) => {
     );
 };
 
+/**
+ * The compiler takes the types of Express in decorated signatures for the globals of the same names. These would have
+ * Node load `fetch` at each start.
+ */
+const withoutFetch = (code) =>
+  code.replaceAll(/typeof (Request|Response) === "undefined" \? Object : \1/g, 'Object');
+
 /** The same options as in jest.config.mjs, except the target. */
 const OPTIONS = {
   swcrc: false,
@@ -110,7 +117,11 @@ const compile = async (source, transformFile) => {
   const { code, map } = await transformFile(join(root, source), OPTIONS);
   mkdirSync(dirname(target), { recursive: true });
   replaceFile(`${target}.map`, sourceMap(map, source), readAt);
-  replaceFile(target, `${aliases(source)(code)}//# sourceMappingURL=${basename(target)}.map\n`, readAt);
+  replaceFile(
+    target,
+    `${withoutFetch(aliases(source)(code))}//# sourceMappingURL=${basename(target)}.map\n`,
+    readAt,
+  );
 };
 
 /** File systems store a different precision below a millisecond. */
@@ -140,8 +151,9 @@ if (sources.length > 0) {
   }
 }
 
-// The packages are part of a bundle.
-const parts = [stamp, join(root, 'node_modules/.package-lock.json')];
+// The packages are part of a bundle, and so is the prose. A folder changes when a file in it comes or goes.
+const prose = filesBelow('libs/publishing/content', '').map((path) => join(root, path));
+const parts = [stamp, join(root, 'node_modules/.package-lock.json'), ...prose];
 const isBundleStale = isAnew || parts.some((part) => changed(part) > changed(bundled));
 if (sources.length > 0 && isBundleStale && !process.argv.includes('--modules')) {
   await bundle();

@@ -5,10 +5,20 @@ import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { programPath, type Program } from '@app/platform/program-path.js';
 import { projectPath } from '@app/platform/project-path.js';
+import { LOCALES, loadCatalog } from '@app/publishing/content/load-catalog.js';
+import { EVENT_STORE_FLAGS, SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 
-/** Reports the files that the program loads besides its bundle. */
+/** Reports the files that the program loads besides its bundle, and whether V8 took a code cache for the bundle. */
 const reporter = `data:text/javascript,${encodeURIComponent(`
-  import { createRequire } from 'node:module';
+  import { createRequire, syncBuiltinESMExports } from 'node:module';
+  import vm from 'node:vm';
+  vm.Script = class extends vm.Script {
+    constructor(code, options) {
+      super(code, options);
+      process.stderr.write('REJECTED ' + this.cachedDataRejected + '\\n');
+    }
+  };
+  syncBuiltinESMExports();
   const { cache } = createRequire(${JSON.stringify(pathToFileURL(projectPath('package.json')).href)});
   process.on('exit', () => {
     for (const file of Object.keys(cache)) process.stderr.write('LOADED ' + file + '\\n');
@@ -16,28 +26,54 @@ const reporter = `data:text/javascript,${encodeURIComponent(`
 
 const PACKAGE = /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)/;
 
-/** The packages that the program loads at its start as files of their own, and those in its bundle. */
-const packagesOf = async (program: Program) => {
+/** With the flags that it is started with: each set of flags has a cache of its own. */
+const FLAGS: Readonly<Record<Exclude<Program, 'demo' | 'ledger-thread'>, readonly string[]>> = {
+  api: SERVICE_FLAGS,
+  worker: SERVICE_FLAGS,
+  ops: SERVICE_FLAGS,
+  embedded: [],
+  'embedded-event-store': EVENT_STORE_FLAGS,
+};
+
+/** What the program loads at its start: packages as files of their own, those in its bundle, and its code cache. */
+const packagesOf = async (program: keyof typeof FLAGS) => {
   const env = { ...process.env, NODE_OPTIONS: '' };
-  const args = ['--import', reporter, programPath(program), '--help'];
+  const args = [...FLAGS[program], '--import', reporter, programPath(program), '--help'];
   const { stderr } = await promisify(execFile)(process.execPath, args, { env, maxBuffer: 64 * 1024 * 1024 });
   const files = [...stderr.matchAll(/^LOADED (.*)$/gm)].map(([, file]) => file!);
   const packageOf = (path: string) => PACKAGE.exec(path)?.[1] ?? [];
   // The bundler writes the path of each module above it.
   const bundle = readFileSync(projectPath('dist/bundles', `${program}.cjs`), 'utf8');
   const parts = bundle.match(/^\s*\/\/ .*node_modules.*$/gm) ?? [];
-  return { apart: new Set(files.flatMap(packageOf)), bundled: new Set(parts.flatMap(packageOf)) };
+  return {
+    apart: new Set(files.flatMap(packageOf)),
+    bundled: new Set(parts.flatMap(packageOf)),
+    /** `false` if V8 took the code cache, `undefined` without one. */
+    rejected: /^REJECTED (.*)$/m.exec(stderr)?.[1],
+  };
 };
 
-const PROGRAMS: readonly Program[] = ['api', 'worker', 'ops', 'embedded', 'embedded-event-store'];
+const PROGRAMS = Object.keys(FLAGS) as (keyof typeof FLAGS)[];
 
-// It would have state of its own in each copy.
-it.each(PROGRAMS)('%s loads no package twice', async (program) => {
-  const { apart, bundled } = await packagesOf(program);
+// A package would have state of its own in each copy.
+it.each(PROGRAMS)('%s loads no package twice, and is not compiled at its start', async (program) => {
+  const { apart, bundled, rejected } = await packagesOf(program);
+  expect(rejected).toBe('false');
   expect(bundled.size).toBeGreaterThan(0);
   expect([...apart].filter((name) => bundled.has(name))).toEqual([]);
 });
 
 it('the API consists of its bundle alone', async () => {
   expect([...(await packagesOf('api')).apart]).toEqual([]);
+});
+
+it.each(LOCALES)('the bundles have the prose of the sources in %s', (locale) => {
+  const file = projectPath('dist/bundles', `catalog-${locale}.json`);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(loadCatalog(locale));
+});
+
+it('the worker compiles no schema of documents: its bundle has the compiled code', () => {
+  const bundle = readFileSync(projectPath('dist/bundles/worker.cjs'), 'utf8');
+  expect(bundle).toContain('// dist/libs/publishing/src/document/document-check.js');
+  expect(bundle).not.toContain('// node_modules/ajv/dist/2020.js');
 });

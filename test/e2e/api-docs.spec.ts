@@ -6,16 +6,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
 import { apiDocument } from '../support/api-contract.js';
 import { Integrator } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
 const page = readFileSync(projectPath('docs/api.md'), 'utf8');
 const snippets = [...page.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, code = '']) => code);
 const folder = mkdtempSync(join(tmpdir(), 'api-docs-'));
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   customer = await Integrator.open(stack, 400);
 }, 90_000);
 afterAll(async () => {

@@ -9,7 +9,7 @@ import {
   type Operation,
 } from '../support/described-requests.js';
 import { Integrator, person } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
 type Credentials = Readonly<Record<string, string>>;
 type Ids = Readonly<Record<string, string>>;
@@ -24,12 +24,12 @@ interface Party {
   readonly ids: Ids;
 }
 
-let stack: StartedStack;
+let stack: Stack;
 let owner: Party;
 let stranger: Party;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   [owner, stranger] = await Promise.all([party(), party()]);
 });
 

@@ -7,15 +7,9 @@ import { promisify } from 'node:util';
 import { etagOf, ProblemError, ReadingServiceClient, type CreateReading } from '@reading-service/client';
 import { projectPath } from '@app/platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
-import {
-  RECEIVER_SETTINGS,
-  startReceiver,
-  startStack,
-  type Receiver,
-  type StartedStack,
-} from '../support/index.js';
+import { startReceiver, sharedStack, type Receiver, type Stack } from '../support/index.js';
 
-let stack: StartedStack;
+let stack: Stack;
 let receiver: Receiver;
 let customer: Integrator;
 let service: ReadingServiceClient;
@@ -23,7 +17,7 @@ let service: ReadingServiceClient;
 let owner: ReadingServiceClient;
 
 beforeAll(async () => {
-  stack = await startStack({ env: RECEIVER_SETTINGS });
+  stack = await sharedStack();
   receiver = await startReceiver();
   customer = await Integrator.open(stack, 200);
   service = new ReadingServiceClient({ baseUrl: stack.baseUrl, apiKey: customer.apiKey });

@@ -4,17 +4,17 @@ import pg from 'pg';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { Integrator, person } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
 /** Longer than a process caches an opened key. */
 const KEYS_FORGOTTEN_MS = 2_500;
 
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 let token: string;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   customer = await Integrator.open(stack, 400);
   const scope = ['token', 'mint', '--workspace', customer.workspaceId, '--scope', 'readings:write'];
   token = ((await stack.ops(scope)) as { token: string }).token;

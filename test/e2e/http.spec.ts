@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Integrator, person } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   customer = await Integrator.open(stack, 10_000);
 });
 

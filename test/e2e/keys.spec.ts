@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator, until } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 let other: Integrator;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   [customer, other] = await Promise.all([Integrator.open(stack, 0), Integrator.open(stack, 0)]);
 });
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, startStack, type StartedApi, type StartedStack } from '../support/index.js';
+import { startApi, sharedStack, type StartedApi, type Stack } from '../support/index.js';
 import { Integrator, until } from '../support/integrator.js';
 
-let stack: StartedStack;
+let stack: Stack;
 let second: StartedApi;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   second = await startApi(stack);
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { programPath } from '@app/platform/program-path.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
 const MAIN = programPath('ops');
 /** What Node does under a user id that /etc/passwd does not list. */
@@ -13,10 +13,10 @@ const NO_PASSWD_ENTRY = `data:text/javascript,${encodeURIComponent(
    syncBuiltinESMExports();`,
 )}`;
 
-let stack: StartedStack;
+let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
 
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { projectPath } from '@app/platform/project-path.js';
 import { Integrator } from '../support/integrator.js';
-import { RECEIVER_SETTINGS, startReceiver, startStack, type StartedStack } from '../support/index.js';
+import { startReceiver, sharedStack, type Stack } from '../support/index.js';
 import type { Receiver } from '../support/index.js';
 import { EXAMPLES_FILE, readExamples } from '../../apps/api/src/recorded-examples.js';
 import { askForExamples, shownAnswer, unsharedMembers, type Ask } from './recorded-answers/examples.js';
@@ -15,11 +15,11 @@ const path = projectPath('test/golden/api-answers.json');
 
 const SCOPES = 'readings:write keys:read keys:write credits:read webhooks:read webhooks:write';
 
-let stack: StartedStack;
+let stack: Stack;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  stack = await startStack({ env: RECEIVER_SETTINGS });
+  stack = await sharedStack();
   receiver = await startReceiver();
 });
 

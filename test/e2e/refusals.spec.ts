@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator, person } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 import { BODIES, RAW } from './support/malformed-readings.js';
 
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 let other: Integrator;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   [customer, other] = await Promise.all([Integrator.open(stack, 1_000), Integrator.open(stack, 30)]);
 });
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { accepts, operations, requestOf, resolved } from '../support/described-requests.js';
 import { Integrator } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 let endpointId: string;
 /** Ids of the workspace's objects, by the name of the path's parameter. */
@@ -13,7 +13,7 @@ const known: Record<string, string> = {};
 const PROBES = ['/healthz', '/readyz'];
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   customer = await Integrator.open(stack, 400);
   endpointId = (await newEndpoint('/api/v1/webhooks')).body['endpointId'] as string;
   known['endpointId'] = endpointId;

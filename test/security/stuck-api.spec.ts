@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startRelay } from '@app/event-sourcing/testing/relay.js';
 import { until } from '../support/integrator.js';
-import { startApi, startStack, type StartedStack } from '../support/index.js';
+import { startApi, sharedStack, type Stack } from '../support/index.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
 
-let stack: StartedStack;
+let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
 
 afterAll(async () => {

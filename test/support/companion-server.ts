@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { run } from '../../apps/ops/src/run.js';
 import { dropDatabase, makeDatabase, stopServer } from './companion-postgres.js';
+import { releaseStack, stopStack, useStack } from './companion-stack.js';
 import { giveCredits, type Gift } from './give-credits.js';
 import type { PostgresUrls } from './start-postgres.js';
 
@@ -25,6 +26,9 @@ export interface Services {
   readonly '/credits': { readonly asks: Gift; readonly answers: null };
   readonly '/database': { readonly asks: null; readonly answers: PostgresUrls };
   readonly '/drop': { readonly asks: { readonly url: string }; readonly answers: null };
+  /** Answers with the data folder of the shared stack. */
+  readonly '/stack': { readonly asks: null; readonly answers: string };
+  readonly '/stack/release': { readonly asks: null; readonly answers: null };
 }
 
 /** Captures a command's output instead of a terminal. */
@@ -55,6 +59,11 @@ const services: {
     await dropDatabase(url);
     return null;
   },
+  '/stack': useStack,
+  '/stack/release': async () => {
+    releaseStack();
+    return null;
+  },
 };
 
 const answerTo = async (request: IncomingMessage): Promise<unknown> => {
@@ -80,10 +89,10 @@ const server = createServer((request, response) => {
 rmSync(socket, { force: true });
 server.listen(socket);
 
-/** Nobody finds it from now on, and its database ends. */
+/** Nobody finds it from now on, and its database and its stack end. */
 const end = (): void => {
   rmSync(socket, { force: true });
-  void stopServer().finally(() => process.exit());
+  void Promise.allSettled([stopServer(), stopStack()]).then(() => process.exit());
 };
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
 const parent = process.ppid;

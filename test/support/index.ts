@@ -8,4 +8,4 @@ export {
   type Receiver,
   type ReceivedWebhook,
 } from './start-receiver.js';
-export { startStack, type StackStart, type StartedStack } from './start-stack.js';
+export { sharedStack, startStack, type Stack, type StackStart, type StartedStack } from './start-stack.js';

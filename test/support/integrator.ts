@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { askCompanion } from './companion.js';
-import type { StartedStack } from './start-stack.js';
+import type { Stack } from './start-stack.js';
 
 /** The members of a reading that tests use. Specs assert the full contract where it matters. */
 export interface Reading {
@@ -34,14 +34,14 @@ export const person = (firstName = 'Zoé', locale = 'fr-FR') => ({
 /** A customer of a running stack: a workspace with a key, and an integrator's calls. */
 export class Integrator {
   private constructor(
-    readonly stack: StartedStack,
+    readonly stack: Stack,
     readonly workspaceId: string,
     readonly apiKey: string,
     readonly baseUrl: string,
   ) {}
 
   /** Opens a workspace, gives it credits, and issues a key. */
-  static async open(stack: StartedStack, credits: number): Promise<Integrator> {
+  static async open(stack: Stack, credits: number): Promise<Integrator> {
     const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'])) as {
       workspaceId: string;
     };
@@ -53,7 +53,7 @@ export class Integrator {
   }
 
   /** The same customer after a restart of the stack on another port. */
-  at(stack: StartedStack): Integrator {
+  at(stack: Stack): Integrator {
     return new Integrator(stack, this.workspaceId, this.apiKey, stack.baseUrl);
   }
 

@@ -1,8 +1,8 @@
 import type { OpsAnswer } from './companion-server.js';
-import type { StartedStack } from './start-stack.js';
+import type { Stack } from './start-stack.js';
 
 /** Finance's commands on a stack: `ledger` returns the printed text, `json` the output of `--json` and the exit code. */
-export const ledgerOf = (stack: () => StartedStack) => {
+export const ledgerOf = (stack: () => Stack) => {
   const ledger = (...args: string[]): Promise<OpsAnswer> => stack().runOps(['ledger', ...args]);
   const json = async (...args: string[]) => {
     const { code, stdout } = await ledger(...args, '--json');

@@ -6,7 +6,7 @@ import { programPath } from '@app/platform/program-path.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { observeContract } from './observe-contract.js';
 import { PATIENT } from './patience.js';
-import type { StartedStack } from './start-stack.js';
+import type { Stack } from './start-stack.js';
 
 export interface StartedApi {
   readonly baseUrl: string;
@@ -18,7 +18,7 @@ export interface StartedApi {
 
 /** Starts one more API process on the stores of a running stack, with the stack's settings and the given ones. */
 export const startApi = async (
-  stack: StartedStack,
+  stack: Stack,
   own: Readonly<Record<string, string>> = {},
 ): Promise<StartedApi> => {
   const runtime = readJson(join(stack.dataDir, 'runtime.json')) as Record<string, unknown>;

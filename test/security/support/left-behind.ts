@@ -91,25 +91,35 @@ export interface Found {
   readonly input: string;
 }
 
+const searchFile = (file: string, sought: Sought, keys: readonly Buffer[]): readonly Found[] => {
+  const bytes = readFileSync(file);
+  const forms = file.includes('pg_wal') ? [bytes, withoutPageHeaders(bytes)] : [bytes];
+  for (const form of forms) {
+    const tried = new Set<number>();
+    for (const at of candidates(form, sought)) {
+      if (tried.has(at) || at + WRAPPED_BYTES > form.length) continue;
+      tried.add(at);
+      const input = tryAt(form, at, sought, keys);
+      if (input !== null) return [{ file, input }];
+    }
+  }
+  return [];
+};
+
 /**
  * Searches every byte below a folder (tables, dead rows, the write-ahead log, the server's own log) for wrapped keys of
  * a reading, and opens those that one of the keys opens. @returns the first find in each file
  */
-export const searchFiles = (folder: string, sought: Sought, keys: readonly Buffer[]): readonly Found[] =>
-  filesBelow(folder).flatMap((file) => {
-    const bytes = readFileSync(file);
-    const forms = file.includes('pg_wal') ? [bytes, withoutPageHeaders(bytes)] : [bytes];
-    for (const form of forms) {
-      const tried = new Set<number>();
-      for (const at of candidates(form, sought)) {
-        if (tried.has(at) || at + WRAPPED_BYTES > form.length) continue;
-        tried.add(at);
-        const input = tryAt(form, at, sought, keys);
-        if (input !== null) return [{ file, input }];
-      }
-    }
-    return [];
-  });
+export const searchFiles = (folder: string, sought: Sought, keys: readonly Buffer[]): readonly Found[] => {
+  // Nearly every attempt ends with an error, and its stack would take longer than the attempt.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return filesBelow(folder).flatMap((file) => searchFile(file, sought, keys));
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+};
 
 /** Searches stored values of a restored database in the same way. */
 export const searchValues = (values: readonly Buffer[], sought: Sought, keys: readonly Buffer[]): string[] =>

@@ -92,6 +92,8 @@ describe('An address webhooks may reach', () => {
 
 describe('An allow-list', () => {
   it('of any ranges at all opens no metadata address, however it is written', () => {
+    // One expectation for 56,000 pairs: each takes as long as the check.
+    const opened: string[][] = [];
     const cidrs = (address: string, bits: number): string[] =>
       Array.from({ length: bits + 1 }, (_, length) => `${address}/${length}`);
     const v4 = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '192.0.0.192', '168.63.129.16'];
@@ -119,16 +121,12 @@ describe('An allow-list', () => {
           ...spellings.flatMap((one) => cidrs(one, 128)),
           ...EVERYTHING,
         ])
-          expect([spelling, cidr, isReachable(spelling, [cidr, '127.0.0.0/8'])]).toEqual([
-            spelling,
-            cidr,
-            false,
-          ]);
+          if (isReachable(spelling, [cidr, '127.0.0.0/8'])) opened.push([spelling, cidr]);
       }
     }
     for (const v6 of ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fe80::a9fe:a9fe'])
-      for (const cidr of cidrs(v6, 128))
-        expect([v6, cidr, isReachable(v6, [cidr])]).toEqual([v6, cidr, false]);
+      for (const cidr of cidrs(v6, 128)) if (isReachable(v6, [cidr])) opened.push([v6, cidr]);
+    expect(opened).toEqual([]);
   });
 });
 
