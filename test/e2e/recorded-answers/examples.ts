@@ -95,7 +95,7 @@ const SHOWN: Readonly<Record<string, string>> = {
 };
 
 /** Sections of a document that an example shows. All of them, or a whole schema, would be longer than the API. */
-const SECTIONS = 2;
+const SECTIONS = 1;
 
 /** An answer as it is shown: with secrets that were never issued, and a receiver that does not exist. */
 export const shownAnswer = (body: Body): Body => {

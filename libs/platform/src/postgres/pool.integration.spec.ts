@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
@@ -67,17 +68,21 @@ describe('transaction', () => {
   });
 
   it('of a frozen process ends after its longest pause, as an unavailable dependency, and frees its locks', async () => {
+    const process = new EventEmitter();
+    const [locked, thawed] = [once(process, 'locked'), once(process, 'thawed')];
     const frozen = transaction(
       pool,
       async (client) => {
         await client.query('lock table note in access exclusive mode');
-        await delay(500);
+        process.emit('locked');
+        await thawed;
         await client.query('select');
       },
       { longestPauseMs: 100 },
     ).catch((error: unknown) => error);
-    await delay(50);
-    expect(await Promise.race([notes(), frozen])).toEqual(['committed']);
+    await locked;
+    expect(await notes()).toEqual(['committed']);
+    process.emit('thawed');
     expect(isDependencyAway(await frozen)).toBe(true);
     expect((await pool.query('show idle_in_transaction_session_timeout')).rows).toEqual([
       { idle_in_transaction_session_timeout: '0' },
