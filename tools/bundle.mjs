@@ -86,17 +86,22 @@ const entryAsFunction = (entries) => ({
  * The prose of the readings as JSON beside the bundles. Parsing and checking the YAML costs half a second of CPU, in each
  * process that composes a document.
  */
-const catalogsAsJson = {
-  name: 'catalogs-as-json',
+const bookAsJson = {
+  name: 'book-as-json',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /load-catalog[.]js$/ }, async ({ path }) => {
-      const { loadCatalog, LOCALES } = await import(pathToFileURL(path).href);
-      for (const locale of LOCALES)
-        replaceFile(join(bundles, `catalog-${locale}.json`), JSON.stringify(loadCatalog(locale)));
-      const file = 'new URL(`catalog-${locale}.json`, import.meta.url)';
+    onLoad({ filter: /read-entries[.]js$/ }, async ({ path }) => {
+      const { readEntries } = await import(pathToFileURL(path).href);
+      const { BOOK } = await import(pathToFileURL(join(dirname(path), 'families.js')).href);
+      for (const locale of ['fr-FR', 'en-US']) {
+        const files = Object.keys(BOOK).map((file) => [file, readEntries(locale, file)]);
+        replaceFile(join(bundles, `book-${locale}.json`), JSON.stringify(Object.fromEntries(files)));
+      }
+      const file = 'new URL(`book-${locale}.json`, import.meta.url)';
       return {
         contents: `import { readFileSync } from 'node:fs';
-          export const loadCatalog = (locale) => JSON.parse(readFileSync(${file}, 'utf8'));`,
+          const books = {};
+          export const readEntries = (locale, file) =>
+            (books[locale] ??= JSON.parse(readFileSync(${file}, 'utf8')))[file];`,
       };
     }),
 };
@@ -188,7 +193,7 @@ export const bundle = async () => {
     define: { 'import.meta.url': '__url' },
     plugins: [
       entryAsFunction(programs.map(([, entry]) => entry)),
-      catalogsAsJson,
+      bookAsJson,
       compiledCheck,
       lightened,
       oneTableOfMediaTypes,

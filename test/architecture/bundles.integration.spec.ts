@@ -5,7 +5,9 @@ import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { programPath, type Program } from '@app/platform/program-path.js';
 import { projectPath } from '@app/platform/project-path.js';
-import { LOCALES, loadCatalog } from '@app/publishing/content/load-catalog.js';
+import { BOOK } from '@app/publishing/content/book/families.js';
+import { readEntries } from '@app/publishing/content/book/read-entries.js';
+import { LOCALES } from '@app/publishing/content/trial.js';
 import { EVENT_STORE_FLAGS, SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 
 /** Reports the files that the program loads besides its bundle, and whether V8 took a code cache for the bundle. */
@@ -68,8 +70,12 @@ it('the API consists of its bundle alone', async () => {
 });
 
 it.each(LOCALES)('the bundles have the prose of the sources in %s', (locale) => {
-  const file = projectPath('dist/bundles', `catalog-${locale}.json`);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(loadCatalog(locale));
+  const bundled = JSON.parse(
+    readFileSync(projectPath('dist/bundles', `book-${locale}.json`), 'utf8'),
+  ) as object;
+  const files = Object.keys(BOOK);
+  expect(Object.keys(bundled)).toEqual(files);
+  expect(bundled).toEqual(Object.fromEntries(files.map((file) => [file, readEntries(locale, file)])));
 });
 
 it('the worker compiles no schema of documents: its bundle has the compiled code', () => {

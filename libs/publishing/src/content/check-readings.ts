@@ -1,6 +1,8 @@
 import type { Block, DocumentV1, Inline, Section } from '../document/document.js';
+import { proseOf, repeatedSentences, repeatedSequences } from '../document/prose.js';
 import { headingsOf, textsOf } from '../document/walk.js';
 import { renderMarkdown } from '../markdown/render.js';
+import { clashesIn } from './clashes.js';
 import { brokenRules } from './lint.js';
 import { randomPerson } from './random-people.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
@@ -71,6 +73,7 @@ const createLint = () => {
 export const faultsOf = (document: DocumentV1, lint = createLint()): string[] => {
   const passages = document.children.flatMap(passagesOf);
   const ids = document.children.flatMap(idsOf);
+  const prose = proseOf(document).map((text) => text.replaceAll(document.subtitle, 'N'));
   const markdown = renderMarkdown(document);
   const titles = headingsOf(document).map(({ title }) => title);
   return [
@@ -80,6 +83,9 @@ export const faultsOf = (document: DocumentV1, lint = createLint()): string[] =>
     ...passages.filter((text) => text.trim() === '').map(() => 'an empty passage'),
     ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `the id ${id} stands twice`),
     ...titles.filter((title) => title.trim() === '').map(() => 'an empty title'),
+    ...clashesIn(document.locale, passages),
+    ...repeatedSentences(prose).map((text) => `a sentence twice: ${text}`),
+    ...repeatedSequences(prose).map((text) => `six words three times: ${text}`),
     ...passages.flatMap((text) => lint(document, text).map((rule) => `${rule}: ${text}`)),
   ];
 };

@@ -98,7 +98,7 @@ const FRENCH_TYPOGRAPHY: readonly LintRule[] = [
     name: 'elision',
     pattern: /\b(?:si ils?|(?:que|lorsque|puisque) (?:ils?|elles?|on|une?)|jusque (?:à|au))(?!\p{L})/iu,
   },
-  { name: 'word twice', pattern: /(?<![\p{L}-])(?!(?:vous|nous) )(\p{L}+) \1(?!\p{L})/iu },
+  { name: 'word twice', pattern: /(?<![\p{L}-])(?!(?:vous|nous) )(\p{L}{2,}|[ày]) \1(?!\p{L})/iu },
   { name: 'double space', pattern: / {2}/u },
 ];
 
@@ -110,7 +110,7 @@ const ENGLISH_TYPOGRAPHY: readonly LintRule[] = [
   { name: 'dash with spaces', pattern: /\s[–—]|[–—]\s/u },
   // Only for sentences: a table cell or a caption is not prose.
   { name: 'digit at the head of a sentence', pattern: /(?:^(?=.* .*[.?…]”?$)|[.?…]”? )\d/u },
-  { name: 'word twice', pattern: /(?<!\p{L})(\p{L}+) \1(?!\p{L})/iu },
+  { name: 'word twice', pattern: /(?<!\p{L})(\p{L}{2,}|a) \1(?!\p{L})/iu },
   { name: 'double space', pattern: / {2}/u },
 ];
 

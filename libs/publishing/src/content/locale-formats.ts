@@ -5,6 +5,7 @@ const NBSP = '\u00A0';
 /** Building an Intl object costs far more than using it, so each language has its own, made once. */
 const formatsOf = (locale: Locale) => ({
   date: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
+  month: new Intl.DateTimeFormat(locale, { month: 'long', timeZone: 'UTC' }),
   list: new Intl.ListFormat(locale, { type: 'conjunction' }),
   number: new Intl.NumberFormat(locale, { maximumFractionDigits: 1, useGrouping: false }),
 });
@@ -19,6 +20,12 @@ export const formatDate = (locale: Locale, date: string): string => {
   const words = FORMATS[locale].date.format(new Date(`${date}T00:00:00Z`));
   // CLDR prints « 1 janvier », which no French reader writes. In both languages the day and its month stay together.
   return (locale === 'fr-FR' ? words.replace(/^1 /, '1er ') : words).replace(' ', NBSP);
+};
+
+/** The name of a calendar month (1–12) at the head of a line: « Mai », "May". */
+export const formatMonth = (locale: Locale, month: number): string => {
+  const name = FORMATS[locale].month.format(new Date(Date.UTC(2000, month - 1, 1)));
+  return name.charAt(0).toLocaleUpperCase(locale) + name.slice(1);
 };
 
 /** « 3, 6 et 8 », "3, 6, and 8". */

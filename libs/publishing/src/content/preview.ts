@@ -8,9 +8,8 @@ import type { Locale } from '../document/document.js';
 import { renderMarkdown } from '../markdown/render.js';
 import { createTypesetter, type Typesetter } from '../pdf/typesetter.js';
 import { bookStats, reportBook } from './book/report.js';
-import { catalogFor } from './catalog.js';
 import { checkReadings, type ReadingFault } from './check-readings.js';
-import { lintCatalog, messagesOf } from './lint.js';
+import { readingStats } from './reading-stats.js';
 import { SAMPLES } from './samples.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
 
@@ -58,30 +57,16 @@ interface CheckOptions {
   readonly locale?: Locale;
 }
 
-/** Exit code 1 if a family of the book has a fault; what is not written yet is none. */
-const checkFamilies = ({ family, locale }: CheckOptions): void => {
-  process.exitCode = reportBook(family, locale, print) === 0 ? 0 : 1;
+/** Exit code 1 if the book has a fault or a gap, or a reading breaks a rule. */
+const check = ({ family, locale, people, seed }: CheckOptions): void => {
+  const faults = reportBook(family, locale, print);
+  const broken = people > 0 ? checkPeople(people, seed) : 0;
+  process.exitCode = faults + broken === 0 ? 0 : 1;
 };
 
-/** Exit code 1 if a file does not load, a language lacks a key of the other, a text or a reading breaks a rule. */
-const check = (options: CheckOptions): void => {
-  if (options.family.length > 0) return checkFamilies(options);
-  const { people, seed } = options;
-  const keys = LOCALES.map((locale) => messagesOf(catalogFor(locale)).map(([path]) => path));
-  const [french = [], english = []] = keys;
-  const alone = [
-    ...french.filter((key) => !english.includes(key)).map((key) => `${key} is only in fr-FR`),
-    ...english.filter((key) => !french.includes(key)).map((key) => `${key} is only in en-US`),
-  ];
-  const faults = LOCALES.flatMap((locale) =>
-    lintCatalog(locale, catalogFor(locale)).map(
-      ({ path, rule, text }) => `${locale} ${path}: ${rule}\n  ${text}`,
-    ),
-  );
-  [...alone, ...faults].forEach(print);
-  print(`${french.length} texts in each language, ${alone.length + faults.length} faults`);
-  const broken = people > 0 ? checkPeople(people, seed) : 0;
-  process.exitCode = alone.length + faults.length + broken === 0 ? 0 : 1;
+const stats = ({ people, seed }: { readonly people: number; readonly seed: number }): void => {
+  bookStats(print);
+  if (people > 0) readingStats(people, seed, print);
 };
 
 interface PreviewOptions {
@@ -136,11 +121,11 @@ const program = new Command('content').description('Check, measure and preview t
 
 program
   .command('check')
-  .description('Load every file and run the lint; with --people also compose readings. Fails on any fault.')
+  .description('Check the book; with --people also compose readings and check them. Fails on any fault.')
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
   .option('--family <names...>', 'only these families or files of the book, e.g. life-path/7', [])
-  .addOption(new Option('--locale <locale>', 'with --family, only this language').choices([...LOCALES]))
+  .addOption(new Option('--locale <locale>', 'check only the book of this language').choices([...LOCALES]))
   .addHelpText(
     'after',
     '\nExamples:\n  npm run content -- check --people 5000\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
@@ -156,8 +141,10 @@ program
   .action(samples);
 program
   .command('stats')
-  .description('Count the words of each family in each language, beside the words asked.')
-  .action(() => bookStats(print));
+  .description('Count the words of each family; with --people also words, choices and likeness of readings.')
+  .option('--people <n>', 'random people whose readings are measured', wholeNumber, 0)
+  .option('--seed <n>', 'the first person', wholeNumber, 1)
+  .action(stats);
 program
   .command('preview')
   .description(

@@ -1,4 +1,6 @@
 import type { StructuredName } from '@app/numerology/index.js';
+import type { Locale } from '../document/document.js';
+import { COMMON_NAMES } from './common-names.js';
 
 export interface Person {
   readonly name: StructuredName;
@@ -47,4 +49,27 @@ export const randomPerson = (seed: number): Person => {
     name: { firstNames: names(1, 3), middleNames: names(0, 3), lastNames: names(1, 2) },
     dateOfBirth: new Date((from + below(LATEST - from)) * DAY_MS).toISOString().slice(0, 10),
   };
+};
+
+const FIRST_ADULT = Date.UTC(1936, 0, 1) / DAY_MS;
+const LAST_ADULT = Date.UTC(2008, 0, 1) / DAY_MS;
+const MIDDLE_NAME_SHARE = 0.7;
+
+/**
+ * An adult with common names of a country, always the same for a number. For measuring how much readings share.
+ * @param seed any 32-bit integer
+ * @param lastName for relatives with one family name
+ */
+export const commonPerson = (locale: Locale, seed: number, lastName?: string): Person => {
+  const { next, below } = randomFrom(seed);
+  const { feminine, masculine, last } = COMMON_NAMES[locale];
+  const firstNames = next() < 0.5 ? feminine : masculine;
+  const from = (names: readonly string[]): string => names[below(names.length)] ?? '';
+  const name = {
+    firstNames: [from(firstNames)],
+    middleNames: next() < MIDDLE_NAME_SHARE ? [from(firstNames)] : [],
+    lastNames: [lastName ?? from(last)],
+  };
+  const born = FIRST_ADULT + below(LAST_ADULT - FIRST_ADULT);
+  return { name, dateOfBirth: new Date(born * DAY_MS).toISOString().slice(0, 10) };
 };

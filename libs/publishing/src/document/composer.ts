@@ -1,35 +1,42 @@
 import type { ReadingResult } from '@app/numerology/index.js';
-import type { Catalog } from '../content/catalog-schema.js';
-import { catalogFor } from '../content/catalog.js';
-import { formatDate, formatList, formatNumber, formatOrdinal } from '../content/locale-formats.js';
-import { type Forms, type Message, toInline, toPlain, type Values } from '../content/message.js';
+import { type Book, bookFor } from '../content/book/book.js';
+import type { PositionTerm } from '../content/book/frame-families.js';
+import type { Form } from '../content/book/shape.js';
+import {
+  formatDate,
+  formatList,
+  formatMonth,
+  formatNumber,
+  formatOrdinal,
+} from '../content/locale-formats.js';
+import { type Forms, toInline, toPlain, type Values } from '../content/message.js';
+import { personKey, pick, textAt } from './choice.js';
 import type { Inline, NumberRef } from './document.js';
+import { isForParents } from './facts.js';
 import { numberRef } from './nodes.js';
+import { type Plan, planTexts } from './truth.js';
 
 /** The numbers a section can cite by name. */
 export type NumberKey = keyof ReadingResult['numbers'];
 
-/** Completed years below which scenes of work and commitment become scenes of school, or are set in the future. */
-const ADULT_SCENES_AGE = 16;
-
-export const isYoung = ({ age }: ReadingResult): boolean => age < ADULT_SCENES_AGE;
-
-/** Completed years above which a reading omits "this year". */
-const OLDEST_CURRENT_AGE = 110;
-
-export const isBeyond = ({ age }: ReadingResult): boolean => age > OLDEST_CURRENT_AGE;
-
-/** What every section is composed from: the result, the prose of its language, and the forms of one gender. */
+/** What every section is composed from: the result, and the texts of the book that are true of its reader. */
 export interface Composer {
   readonly result: ReadingResult;
-  readonly catalog: Catalog;
-  /** The message as inline nodes, with its placeholders filled. */
-  readonly say: (message: Message, values?: Values) => Inline[];
-  /** The message as a string, for titles and alternative texts. */
-  readonly plain: (message: Message, values?: Readonly<Record<string, string>>) => string;
+  readonly book: Book;
+  readonly plan: Plan;
+  /** The text at a key of the book, `life-path/7 lead`, as inline nodes, with its placeholders filled. */
+  readonly say: (key: string, values?: Values) => Inline[];
+  /** The same as a string, for titles and alternative texts. */
+  readonly plain: (key: string, values?: Readonly<Record<string, string>>) => string;
+  /** All forms of an entry that is a list rather than a choice. */
+  readonly all: (key: string) => Inline[][];
   /** A link to one of `result.numbers`, printed as the result displays it. */
   readonly number: (key: NumberKey) => NumberRef;
+  /** A position with its article: "the Life Path". */
+  readonly position: (term: PositionTerm) => string;
   readonly date: (date: string) => string;
+  /** The name of a calendar month, 1–12, capitalised. */
+  readonly month: (month: number) => string;
   readonly ordinal: (value: number) => string;
   readonly list: (items: readonly string[]) => string;
   readonly amount: (value: number) => string;
@@ -37,37 +44,51 @@ export interface Composer {
   readonly letterCount: (count: number) => string;
 }
 
+/** The key of the frame that replaces another for parents: `frames/path title` is `frames/under7 path.title`. */
+const forParents = (key: string): string => key.replace(/^frames\/(\S+) /, 'frames/under7 $1.');
+
+/** Finds the form that this reader gets of each entry. */
+const createSelect = (book: Book, plan: Plan, result: ReadingResult): ((key: string) => Form) => {
+  const person = personKey(result);
+  const parents = isForParents(result);
+  return (key) => {
+    const planned = plan.forms.get(key);
+    if (planned) return planned;
+    const replaced =
+      parents && key.startsWith('frames/') && book.has(forParents(key)) ? forParents(key) : key;
+    const entry = book.entry(replaced);
+    const form = entry[pick(person, replaced, entry.length)];
+    if (!form) throw new Error(`The entry ${replaced} has no form`);
+    if (form.traits.length > 0) throw new Error(`${replaced} claims traits, but no plan knows it`);
+    return form;
+  };
+};
+
 export const createComposer = (result: ReadingResult): Composer => {
-  const { locale } = result;
+  const { locale, age } = result;
   const gender = result.subject.subjectGender;
-  const catalog = catalogFor(locale);
-  const young = isYoung(result);
-  /** The forms for the reader's age. */
-  const forAge = (message: Message): Forms => (young ? (message.young ?? message) : message);
-  const plain: Composer['plain'] = (message, values) => toPlain(forAge(message), gender, values);
+  const book = bookFor(locale);
+  const plan = planTexts(book, result);
+  const select = createSelect(book, plan, result);
+  const textOf = (key: string): Forms => textAt(select(key), age);
+  const plain: Composer['plain'] = (key, values) => toPlain(textOf(key), gender, values);
   return {
     result,
-    catalog,
+    book,
+    plan,
     plain,
-    say: (message, values) => toInline(forAge(message), gender, values),
+    say: (key, values) => toInline(textOf(key), gender, values),
+    all: (key) => book.entry(key).map((form) => toInline(textAt(form, age), gender)),
     number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
+    position: (term) => plain(`frames/terms positions.${term}`),
     date: (date) => formatDate(locale, date),
+    month: (month) => formatMonth(locale, month),
     ordinal: (value) => formatOrdinal(locale, value),
     list: (items) => formatList(locale, items),
     amount: (value) => formatNumber(locale, value),
     letterCount: (count) =>
       count === 1
-        ? plain(catalog.terms.letterCountOne)
-        : plain(catalog.terms.letterCountMany, { count: String(count) }),
+        ? plain('frames/terms letterCountOne')
+        : plain('frames/terms letterCountMany', { count: String(count) }),
   };
-};
-
-/**
- * The entry of a table of prose for one number.
- * @throws Error when there is none: a gap in the content, never caused by the person's data
- */
-export const entryFor = <T>(entries: Readonly<Record<number, T>>, key: number): T => {
-  const entry = entries[key];
-  if (entry === undefined) throw new Error(`The content has no entry for ${key}`);
-  return entry;
 };

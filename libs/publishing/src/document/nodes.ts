@@ -12,6 +12,8 @@ import type {
 
 export const text = (value: string): Inline => ({ type: 'text', value });
 
+export const strong = (children: readonly Inline[]): Inline => ({ type: 'strong', children });
+
 export const cell = (content: string | Inline): Cell => [
   typeof content === 'string' ? text(content) : content,
 ];
@@ -19,14 +21,20 @@ export const cell = (content: string | Inline): Cell => [
 export const numberRef = (ref: string, value: string): NumberRef => ({ type: 'numberRef', ref, value });
 
 /** Joins sentences into one paragraph, separated by spaces. Adjacent texts become one node. */
-export const sentences = (parts: readonly (readonly Inline[])[]): Inline[] =>
-  parts
-    .flatMap((part, index) => (index === 0 ? part : [text(' '), ...part]))
-    .reduce<Inline[]>((nodes, node) => {
-      const last = nodes.at(-1);
-      if (last?.type !== 'text' || node.type !== 'text') return [...nodes, node];
-      return [...nodes.slice(0, -1), text(last.value + node.value)];
-    }, []);
+export const sentences = (parts: readonly (readonly Inline[])[]): Inline[] => {
+  const nodes: Inline[] = [];
+  const add = (node: Inline): void => {
+    const last = nodes.at(-1);
+    if (last?.type === 'text' && node.type === 'text')
+      nodes[nodes.length - 1] = text(last.value + node.value);
+    else nodes.push(node);
+  };
+  parts.forEach((part, index) => {
+    if (index > 0) add(text(' '));
+    part.forEach(add);
+  });
+  return nodes;
+};
 
 export const paragraph = (
   id: string,

@@ -21,7 +21,7 @@ describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (loca
         expect(repeatedSentences(prose)).toEqual([]);
         expect(repeatedSequences(prose)).toEqual([]);
       }),
-      { numRuns: 60, seed: 3 },
+      { numRuns: 30, seed: 3 },
     );
   });
 

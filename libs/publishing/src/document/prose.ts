@@ -40,7 +40,7 @@ export const repeatedSequences = (
 ): string[] => {
   const counts = new Map<string, number>();
   for (const paragraph of paragraphs) {
-    const words = paragraph.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const words = paragraph.toLowerCase().match(/[\p{L}\p{N}]+(?:[’'/-][\p{L}\p{N}]+)*/gu) ?? [];
     for (let start = 0; start + length <= words.length; start += 1) {
       const sequence = words.slice(start, start + length).join(' ');
       counts.set(sequence, (counts.get(sequence) ?? 0) + 1);

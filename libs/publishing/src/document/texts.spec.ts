@@ -1,109 +1,170 @@
 import { describe, expect, it } from '@jest/globals';
-import { catalogFor } from '../content/catalog.js';
+import { bookFor } from '../content/book/book.js';
+import { composed, figuresOf, LOCALES, nodesOf, sectionOf, textOf } from './testing/composed.js';
 import {
   ancestor,
   camille,
   child,
   indebted,
-  minh,
+  newborn,
   type Person,
+  resultOf,
   thirtyThree,
   withoutConsonant,
   withoutVowel,
 } from './testing/people.js';
-import { proseOf } from './prose.js';
-import { LOCALES, composed, nodesOf, sectionOf, figuresOf, textOf } from './testing/composed.js';
+
+const english = bookFor('en-US');
+const only = (key: string, at = 0): string => english.entry(key)[at]?.text.neutral ?? '';
+/** The text up to its first placeholder. */
+const headOf = (key: string): string => only(key).split('{')[0] ?? '';
+
+describe('The Life Path', () => {
+  it('has its eight parts, the total it comes from and its color', () => {
+    const ids = nodesOf(composed(camille))
+      .map(({ id }) => id)
+      .filter((id) => id.startsWith('path.') && id !== 'path.card');
+    expect(ids.filter((id) => !id.endsWith('.text') && !id.includes('debt'))).toEqual([
+      'path.lead', 'path.drive', 'path.cost', 'path.total', 'path.colour', 'path.others', 'path.work', 'path.time',
+      'path.help', 'path.question', 'path.day', 'path.day.intro',
+    ]); // prettier-ignore
+    expect(textOf(composed(camille), 'path')).toContain(only('compounds 13'));
+    expect(textOf(composed(camille), 'path')).toContain(only('life-path-colour/4 3'));
+  });
+
+  it('takes the form for the group of the Expression', () => {
+    const { root } = resultOf(camille).numbers.expression;
+    expect(root).toBe(3);
+    const form = english.entry('life-path/4 drive').find(({ when }) => when === '3-6-9');
+    expect(textOf(composed(camille), 'path')).toContain(form?.text.neutral);
+  });
+});
+
+describe('The labels of a number', () => {
+  it('are the same in the table, the card and the portrait', () => {
+    const document = composed(camille);
+    const theme = only('labels 4.lifePath.theme');
+    const table = nodesOf(document).find(({ id }) => id === 'overview.table');
+    expect(JSON.stringify(table)).toContain(theme);
+    expect(textOf(document, 'overview')).toContain(theme);
+    const card = nodesOf(document).find(({ id }) => id === 'path.card');
+    expect(card).toMatchObject({ archetype: only('labels 4.lifePath.archetype') });
+  });
+});
 
 describe('The synthesis', () => {
-  const MOMENT = { 'fr-FR': /cycle|réalisation|anniversaire/, 'en-US': /period|pinnacle|birthday/i };
-
-  it.each(LOCALES)('cites two numbers and a moment of the life in each paragraph, in %s', (locale) => {
-    for (const person of [camille, minh, thirtyThree, indebted, child, ancestor]) {
-      const paragraphs = proseOf({
-        ...composed(person, locale),
-        children: [sectionOf(composed(person, locale), 'synthesis')],
-      }).filter((text) => !text.endsWith('?') && !/^(?:Le|An?) \d /.test(text));
-      expect(paragraphs.length).toBeGreaterThan(3);
-      for (const text of paragraphs) {
-        expect(text).toMatch(/\d.*\d/);
-        expect(text).toMatch(MOMENT[locale]);
-      }
-    }
-  });
-
   it('stresses a number more, the further it leads', () => {
-    const { dominant } = catalogFor('en-US').synthesis;
     const spoken = (person: Person) => textOf(composed(person), 'synthesis');
-    expect(spoken(camille)).toContain(dominant[3].strong[1]?.neutral);
-    expect(spoken(indebted)).toContain(dominant[4].clear[1]?.neutral);
-    expect(spoken(thirtyThree)).toContain(dominant[6].quiet[1]?.neutral);
+    expect(spoken(camille)).toContain(only('synthesis/dominant 3.strong.close'));
+    expect(spoken(indebted)).toContain(only('synthesis/dominant 4.clear.close'));
+    expect(spoken(thirtyThree)).toContain(only('synthesis/dominant 6.quiet.close'));
   });
 
-  it('describes one absent number in detail, and the others in a line each', () => {
-    const { absent } = catalogFor('en-US').synthesis;
-    const text = textOf(composed(camille), 'synthesis.absent');
-    expect(text).toContain(absent[8].full.neutral);
-    for (const digit of [1, 2, 5] as const) {
-      expect(text).toContain(absent[digit].line.neutral);
-      expect(text).not.toContain(absent[digit].full.neutral);
+  it('asks the three questions of the leading number', () => {
+    for (const index of [1, 2, 3]) {
+      expect(textOf(composed(camille), 'synthesis')).toContain(only(`synthesis/questions 3.${index}`));
     }
   });
 });
 
 describe('Soul Urge and Personality', () => {
-  it('have a text for their pair, and say which of the two is the one that shows', () => {
+  it('have a text for their pair in this order', () => {
+    const { soulUrge, personality } = resultOf(camille).numbers;
     const door = textOf(composed(camille), 'name.door');
-    expect(door).toContain('The Soul Urge, 3, stands behind the door; the Personality, 9,');
-    expect(door).toContain(catalogFor('en-US').pairs.soul['3-9']?.neutral);
+    expect(door).toContain(headOf(`pairs-soul/${soulUrge.root} ${personality.root}`));
+  });
+});
+
+describe('The forecast', () => {
+  it('has twelve months, three periods and four pinnacles, each dated', () => {
+    const document = composed(camille);
+    const months = sectionOf(document, 'year.months').children;
+    expect(months).toHaveLength(12);
+    expect(textOf(document, 'year.months')).toMatch(/January\..*December\./s);
+    for (const index of [1, 2, 3])
+      expect(textOf(document, `cycles.period-${index}`)).toMatch(/\b(?:19|20)\d\d\b/);
+    const others = ['cycles.past', 'cycles.ahead'].flatMap((id) =>
+      nodesOf(document).flatMap((node) => (node.type === 'section' && node.id === id ? node.children : [])),
+    );
+    expect(others).toHaveLength(3);
+  });
+
+  it('names the three letters of the essence', () => {
+    const { physical, mental, spiritual } = resultOf(camille).now.transits;
+    const text = textOf(composed(camille), 'year.essence');
+    for (const letter of [physical, mental, spiritual]) expect(text).toContain(letter);
+  });
+});
+
+describe('A child under seven', () => {
+  it.each(LOCALES)('is spoken of to the parents, in %s', (locale) => {
+    const document = composed(newborn, locale);
+    const text = document.children.map(({ id }) => (id === 'method' ? '' : textOf(document, id))).join(' ');
+    expect(text).toMatch(locale === 'fr-FR' ? /votre enfant/i : /your child/i);
+    const { value } = resultOf(newborn).numbers.lifePath;
+    expect(textOf(document, 'path')).toContain(
+      bookFor(locale).entry(`under7/${value} lifePath.lead`)[0]?.text.neutral,
+    );
+  });
+
+  it('has no month and no year before its birth', () => {
+    const document = composed(newborn);
+    expect(sectionOf(document, 'year.months').children).toHaveLength(10);
+    expect(textOf(document, 'year.months')).toMatch(/^2026, month by monthMarch\./);
+    const [strip] = figuresOf(document).filter(({ kind }) => kind === 'nineYearCycle');
+    expect(JSON.stringify(strip?.data)).toContain('"year":2026,');
+    expect(JSON.stringify(strip)).not.toContain('2025');
+  });
+});
+
+describe('Ages', () => {
+  it('give a child scenes of school, friends and home instead of work', () => {
+    for (const locale of LOCALES) {
+      const [work] = bookFor(locale).entry('year/3 work');
+      expect(textOf(composed(child, locale), 'year')).toContain(work?.ages['7-15']?.neutral);
+      expect(textOf(composed(child, locale), 'year')).not.toContain(work?.text.neutral);
+    }
+    expect(textOf(composed(child), 'opening')).toContain('still growing');
+    expect(textOf(composed(camille), 'opening')).not.toContain('still growing');
+  });
+
+  it('announce the Maturity number before 45, and tell it from then on', () => {
+    const { value } = resultOf(camille).numbers.maturity;
+    const older: Person = { ...camille, dateOfBirth: '1961-06-15' };
+    expect(textOf(composed(camille), 'name.maturity')).toContain(only(`maturity ${value}.before`));
+    expect(textOf(composed(older), 'name.maturity')).toContain(
+      only(`maturity ${resultOf(older).numbers.maturity.value}.after`),
+    );
+  });
+
+  it('leave out "this year" past 110, and say why', () => {
+    const document = composed(ancestor);
+    expect(textOf(document, 'opening')).toContain('year is left out');
+    expect(textOf(document, 'year')).toContain('it is left out');
+    expect(figuresOf(document).map(({ kind }) => kind)).not.toContain('nineYearCycle');
   });
 });
 
 describe('Rare readings', () => {
   it('say that a name without a vowel has no Soul Urge', () => {
     const document = composed(withoutVowel);
-    expect(textOf(document, 'overview')).toContain('The name has no vowel');
-    expect(textOf(document, 'name.soul-urge')).toContain('This name has no vowel');
+    expect(textOf(document, 'overview')).toContain('no vowel');
+    expect(textOf(document, 'name.soul-urge')).toContain(only('none soulUrge'));
     expect(sectionOf(document, 'name.soul-urge').children.map(({ type }) => type)).toEqual(['paragraph']);
   });
 
   it('say that a name without a consonant has no Personality', () => {
-    expect(textOf(composed(withoutConsonant), 'name.personality')).toContain('This name has no consonant');
+    expect(textOf(composed(withoutConsonant), 'name.personality')).toContain(only('none personality'));
   });
 
-  it('speak to a child in the future tense', () => {
-    expect(textOf(composed(child), 'opening')).toContain('still growing');
-    expect(textOf(composed(camille), 'opening')).not.toContain('still growing');
-  });
-
-  it('give a child scenes of school, friends and home instead of work', () => {
-    for (const locale of LOCALES) {
-      const { 'personal-year': years, synthesis } = catalogFor(locale);
-      const { text } = years[3];
-      expect(textOf(composed(child, locale), 'year')).toContain(text.young?.neutral);
-      expect(textOf(composed(child, locale), 'year')).not.toContain(text.neutral);
-      expect(textOf(composed(child, locale), 'synthesis')).toContain(synthesis.dominant[3].young[0]?.neutral);
-      expect(textOf(composed(camille, locale), 'synthesis')).not.toContain(
-        synthesis.dominant[3].young[0]?.neutral,
-      );
-    }
-  });
-
-  it('leave out "this year" past the age of 110, and say why', () => {
-    const document = composed(ancestor);
-    expect(textOf(document, 'opening')).toContain('the current year is left out');
-    expect(textOf(document, 'synthesis')).toContain('like the motto over an old door');
-    expect(textOf(document, 'year')).toContain('it is left out');
-    expect(figuresOf(document).map(({ kind }) => kind)).not.toContain('nineYearCycle');
-  });
-
-  it('read a 33 as lived first as a 6', () => {
-    const document = composed(thirtyThree);
-    expect(document.children.find(({ id }) => id === 'path')).toBeDefined();
-    expect(textOf(document, 'path')).toMatch(/keeps the 33 whole.*lived first as a 6/s);
-  });
-
-  it('describe a karmic debt once, however many numbers have it', () => {
-    const debts = nodesOf(composed(indebted)).filter(({ id }) => id.endsWith('.debt'));
-    expect(debts.map(({ id }) => id)).toEqual(['path.debt', 'name.expression.debt']);
+  it('describe a karmic debt once, and how it shows at each number that has it', () => {
+    const document = composed(indebted);
+    const ids = nodesOf(document)
+      .map(({ id }) => id)
+      .filter((id) => id.includes('.debt.'));
+    expect(ids).toEqual([
+      'path.debt.text', 'path.debt.here', 'name.expression.debt.text', 'name.expression.debt.here',
+      'name.personality.debt.here',
+    ]); // prettier-ignore
   });
 });

@@ -17,9 +17,7 @@ const wordsOf = ({ words, yRoles }: ReadingResult['normalization']): FigureData[
   );
 
 /** Every letter of the name above its value, with vowels and consonants marked. */
-export const letterStrip = ({ result, catalog, plain }: Composer): Figure => {
-  const frame = catalog['name-parts'];
-  const { terms } = catalog;
+export const letterStrip = ({ result, plain }: Composer): Figure => {
   const words = wordsOf(result.normalization);
   const letters = words.map((word) => word.map(({ letter, value }) => `${letter}\u00A0${value}`).join(', '));
   const rows = words.map((word) => [
@@ -37,13 +35,13 @@ export const letterStrip = ({ result, catalog, plain }: Composer): Figure => {
     id: 'name.letters',
     kind: 'letterStrip',
     data: { words },
-    caption: plain(frame.stripCaption),
-    alt: plain(frame.stripAlt, { letters: letters.join(' / ') }),
+    caption: plain('frames/name stripCaption'),
+    alt: plain('frames/name stripAlt', { letters: letters.join(' / ') }),
     fallback: [
       table(
         'name.letters.table',
         ['left', 'left', 'left'],
-        [plain(terms.word), plain(terms.vowels), plain(terms.consonants)],
+        [plain('frames/terms word'), plain('frames/terms vowels'), plain('frames/terms consonants')],
         rows,
       ),
     ],

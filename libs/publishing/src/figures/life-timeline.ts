@@ -6,17 +6,16 @@ import { table } from '../document/nodes.js';
 const current = (stages: readonly Stage[]): string => stages.find((stage) => stage.current)?.display ?? '–';
 
 /** The three periods and the four pinnacles on an axis of calendar years, with the year of the reading marked. */
-export const lifeTimeline = ({ result, catalog, plain }: Composer): Figure => {
+export const lifeTimeline = ({ result, plain }: Composer): Figure => {
   const { periods, pinnacles } = result.cycles;
-  const { cycles: frame, terms } = catalog;
   const rows = [
-    { label: plain(terms.periods), one: plain(terms.period), stages: periods },
-    { label: plain(terms.pinnacles), one: plain(terms.pinnacle), stages: pinnacles },
+    { label: plain('frames/terms periods'), one: plain('frames/terms period'), stages: periods },
+    { label: plain('frames/terms pinnacles'), one: plain('frames/terms pinnacle'), stages: pinnacles },
   ];
   const years = ({ fromYear, toYear }: Stage): string =>
     toYear === null
-      ? plain(terms.onward, { year: String(fromYear) })
-      : plain(terms.span, { from: String(fromYear), to: String(toYear) });
+      ? plain('frames/terms onward', { year: String(fromYear) })
+      : plain('frames/terms span', { from: String(fromYear), to: String(toYear) });
   return {
     type: 'figure',
     id: 'cycles.timeline',
@@ -33,13 +32,13 @@ export const lifeTimeline = ({ result, catalog, plain }: Composer): Figure => {
         })),
       })),
     },
-    caption: plain(frame.timelineCaption),
-    alt: plain(frame.timelineAlt, { period: current(periods), pinnacle: current(pinnacles) }),
+    caption: plain('frames/cycles timelineCaption'),
+    alt: plain('frames/cycles timelineAlt', { period: current(periods), pinnacle: current(pinnacles) }),
     fallback: [
       table(
         'cycles.timeline.table',
         ['left', 'center', 'left'],
-        [plain(terms.position), plain(terms.number), plain(terms.years)],
+        [plain('frames/terms position'), plain('frames/terms number'), plain('frames/terms years')],
         rows.flatMap(({ one, stages }) =>
           stages.map((stage) => [`${one} ${stage.index}`, stage.display, years(stage)]),
         ),

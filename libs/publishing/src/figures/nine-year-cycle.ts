@@ -4,16 +4,16 @@ import type { Figure } from '../document/document.js';
 import { table } from '../document/nodes.js';
 
 const PAST_YEARS = 5;
-const NEXT_YEARS = 3;
+const YEARS_SHOWN = 9;
 
-/** The personal years around the year of the reading: five past, the current one, three next. */
-export const nineYearCycle = ({ result, catalog, plain }: Composer): Figure => {
+/** Nine personal years around the year of the reading: the five before it, or as many as the person has lived, and on. */
+export const nineYearCycle = ({ result, plain }: Composer): Figure => {
   const birth = readDate(result.subject.dateOfBirth);
   if (!birth) throw new Error('The result carries a date of birth that is not a date');
   const { year } = result.now;
-  const { year: frame } = catalog.frames;
-  const years = Array.from({ length: PAST_YEARS + 1 + NEXT_YEARS }, (_, index) => {
-    const calendarYear = year - PAST_YEARS + index;
+  const first = Math.max(year - PAST_YEARS, birth.year);
+  const years = Array.from({ length: YEARS_SHOWN }, (_, index) => {
+    const calendarYear = first + index;
     return {
       year: calendarYear,
       value: personalYear(birth, calendarYear),
@@ -25,10 +25,10 @@ export const nineYearCycle = ({ result, catalog, plain }: Composer): Figure => {
     id: 'year.strip',
     kind: 'nineYearCycle',
     data: { years },
-    caption: plain(frame.stripCaption),
-    alt: plain(frame.stripAlt, {
-      from: String(year - PAST_YEARS),
-      to: String(year + NEXT_YEARS),
+    caption: plain('frames/year stripCaption'),
+    alt: plain('frames/year stripAlt', {
+      from: String(first),
+      to: String(first + YEARS_SHOWN - 1),
       year: String(year),
       number: String(result.now.personalYear),
     }),
@@ -36,7 +36,7 @@ export const nineYearCycle = ({ result, catalog, plain }: Composer): Figure => {
       table(
         'year.strip.table',
         ['left', 'center'],
-        [plain(catalog.terms.years), plain(catalog.terms.personalYear)],
+        [plain('frames/terms years'), plain('frames/terms personalYear')],
         years.map((entry) => [String(entry.year), String(entry.value)]),
       ),
     ],

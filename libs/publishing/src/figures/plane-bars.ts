@@ -18,11 +18,10 @@ export const strongestPlanes = (planes: Planes): readonly [PlaneName, ...PlaneNa
 };
 
 /** The number of letters on each of the four planes, one bar each. */
-export const planeBars = ({ result, catalog, plain }: Composer): Figure => {
-  const { planes: frame, terms } = catalog;
+export const planeBars = ({ result, plain }: Composer): Figure => {
   const bars = PLANES.map((plane) => ({
     plane,
-    label: plain(frame.names[plane]),
+    label: plain(`frames/terms planes.${plane}`),
     count: result.planes[plane].count,
   }));
   const counts = Object.fromEntries(bars.map(({ plane, count }) => [plane, String(count)]));
@@ -31,13 +30,13 @@ export const planeBars = ({ result, catalog, plain }: Composer): Figure => {
     id: 'grid.planes.figure',
     kind: 'planeBars',
     data: { bars },
-    caption: plain(frame.figureCaption),
-    alt: plain(frame.figureAlt, counts),
+    caption: plain('frames/grid planesCaption'),
+    alt: plain('frames/grid planesAlt', counts),
     fallback: [
       table(
         'grid.planes.figure.table',
         ['left', 'right'],
-        [plain(terms.position), plain(terms.letters)],
+        [plain('frames/terms position'), plain('frames/terms letters')],
         bars.map(({ label, count }) => [label, String(count)]),
       ),
     ],

@@ -12,11 +12,16 @@ const IN_AN_ADDRESS = /(?<=www)(?=[.])|(?=:\/\/)|(?=@)|(?<=@)/i;
  */
 const DIVIDER: PhrasingContent = { type: 'html', value: '<!-- -->' };
 
+/** What every such place is next to; far quicker to look for. */
+const MAY_BE_ADDRESS = /@|:\/\/|www\./i;
+
 /** Text that no renderer turns into a link, even when a name in it looks like an address. */
 export const words = (value: string): PhrasingContent[] =>
-  value
-    .split(IN_AN_ADDRESS)
-    .flatMap((part, index): PhrasingContent[] => [
-      ...(index === 0 ? [] : [DIVIDER]),
-      { type: 'text', value: part },
-    ]);
+  MAY_BE_ADDRESS.test(value)
+    ? value
+        .split(IN_AN_ADDRESS)
+        .flatMap((part, index): PhrasingContent[] => [
+          ...(index === 0 ? [] : [DIVIDER]),
+          { type: 'text', value: part },
+        ])
+    : [{ type: 'text', value }];

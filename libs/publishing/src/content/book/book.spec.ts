@@ -79,9 +79,7 @@ describe('The check of the book', () => {
     expect(checked(prose(8, { forms: 2 }), { a: forms })).toEqual([]);
   });
 
-  it.each(['fr-FR', 'en-US'] as const)('finds no fault in what is complete in %s', (locale) => {
-    const files = loadBook(locale).filter(({ gaps }) => gaps.length === 0);
-    expect(files.length).toBeGreaterThan(0);
-    expect(checkBook(locale, files)).toEqual([]);
+  it.each(['fr-FR', 'en-US'] as const)('finds no fault in %s', (locale) => {
+    expect(checkBook(locale, loadBook(locale))).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import type { Locale } from '../../document/document.js';
 import { FRENCH_AGREEMENT } from '../lint-rules.js';
-import { brokenRules, genderFaults } from '../lint.js';
+import { brokenRules, keepsAgreement } from '../lint.js';
 import { BOOK_RULES, CONTRASTS, FALSE_SCENES } from './book-rules.js';
-
 import { familyOf } from './families.js';
 import type { LoadedFile } from './load.js';
 import { repetitions } from './repetition.js';
@@ -48,7 +47,9 @@ const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[
       .filter((sentence) => wordsIn(sentence) > MOST_WORDS_IN_SENTENCE)
       .map((sentence) => ({ at, fault: 'a sentence over 45 words', text: sentence })),
   ]);
-  const kept = genderFaults(at, forms, new Set()).map(({ rule, text }) => ({ at, fault: rule, text }));
+  const kept = keepsAgreement(forms)
+    ? [{ at, fault: 'neutral form keeps an agreeing word', text: forms.neutral }]
+    : [];
   if (locale === 'en-US' && gendered) return [...broken, { at, fault: 'English needs no gender forms' }];
   return [...broken, ...kept];
 };
@@ -56,7 +57,7 @@ const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[
 /** The texts that a reader of each age gets, where a scene rings false. */
 const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
   files
-    .filter(({ file }) => familyOf(file) !== 'under7')
+    .filter(({ file }) => familyOf(file) !== 'under7' && file !== 'frames/under7')
     .flatMap(({ entries }) => entries)
     .flatMap(({ file, path, entry }) =>
       entry.flatMap((form, index) =>

@@ -1,3 +1,4 @@
+import { FRAME_FAMILIES } from './frame-families.js';
 import { PERSON_FAMILIES } from './person-families.js';
 import type { ShapeTree } from './shape.js';
 import { TIME_FAMILIES } from './time-families.js';
@@ -8,6 +9,7 @@ export const BOOK: Readonly<Record<string, ShapeTree>> = {
   ...PERSON_FAMILIES,
   ...TIME_FAMILIES,
   ...UNDER_SEVEN_FAMILIES,
+  ...FRAME_FAMILIES,
 };
 
 /** The family of a file: its folder, or the file itself. */

@@ -18,6 +18,13 @@ const foldedWords = (text: string): string[] =>
 const grownTexts = (files: readonly LoadedFile[]): BookText[] =>
   textsOf(files).filter(({ band, placed }) => band === undefined && placed.shape.words !== null);
 
+/** A reading speaks to its reader or to the parents of a small child, so the two books never meet in one. */
+const isForParents = ({ placed }: BookText): boolean =>
+  familyOf(placed.file) === 'under7' || placed.file === 'frames/under7';
+
+const sameReading = (text: BookText, other: BookText): boolean =>
+  text.at !== other.at && isForParents(text) === isForParents(other);
+
 type Keys = (text: BookText) => readonly string[];
 
 /** Faults of `own` for each key that another text has too. `apart` says which two texts count. */
@@ -73,12 +80,7 @@ const imagesOf =
 /** Forms of one entry never meet in a reading. */
 const otherEntry = (text: BookText, other: BookText): boolean => text.placed.path !== other.placed.path;
 
-/** The book of a child under seven and the grown one are two books: no reading has texts of both. */
-const isOfSmallChild = ({ placed }: BookText): boolean => familyOf(placed.file) === 'under7';
-const sameBook = (text: BookText, other: BookText): boolean =>
-  text.at !== other.at && isOfSmallChild(text) === isOfSmallChild(other);
-
-/** Openings and images that recur in a family or file, and words in a row that recur anywhere in the same book. */
+/** Openings and images that recur in a family or file, and words in a row that recur anywhere in the book. */
 export const repetitions = (
   locale: Locale,
   files: readonly LoadedFile[],
@@ -88,7 +90,7 @@ export const repetitions = (
   const all = grownTexts(book);
   return [
     ...sharedKeys(own, all, openingOf, (key, other) => `opens like ${other}: "${key.split(': ')[1]}"`),
-    ...sharedKeys(own, all, shinglesOf, (key, other) => `repeats ${other}: "${key}"`, sameBook),
+    ...sharedKeys(own, all, shinglesOf, (key, other) => `repeats ${other}: "${key}"`, sameReading),
     ...sharedKeys(
       own,
       all,

@@ -1,5 +1,6 @@
 import { filePer, NUMBERS, ROOTS } from './person-families.js';
 import { per, prose, type ShapeTree } from './shape.js';
+import { TRAIT_NAMES } from './traits.js';
 
 const CHALLENGES = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
 const MONTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
@@ -55,5 +56,7 @@ export const TIME_FAMILIES: Readonly<Record<string, ShapeTree>> = {
   ),
   'synthesis/rare': per(['33', 'five-lessons', 'no-vowel', 'all-nine'], prose(110)),
   'synthesis/absent': per(ROOTS, { full: prose(90, { traits: true }), line: prose(12) }),
+  /** Reconciles two texts of one reading that claim both poles of a trait; the places that claim them are filled in. */
+  'synthesis/bridges': per(TRAIT_NAMES, prose(50, { uses: ['plus', 'minus'] })),
   'synthesis/questions': per(ROOTS, per([1, 2, 3], prose(14))),
 };

@@ -34,6 +34,7 @@ export const TRAITS = {
 } as const;
 
 export type Trait = keyof typeof TRAITS;
+export const TRAIT_NAMES = Object.keys(TRAITS) as readonly Trait[];
 export type Claim = `${Trait}+` | `${Trait}-`;
 
 export const isTrait = (value: unknown): value is Trait => typeof value === 'string' && value in TRAITS;

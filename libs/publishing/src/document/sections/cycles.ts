@@ -1,116 +1,109 @@
 import type { Stage } from '@app/numerology/index.js';
 import { lifeTimeline } from '../../figures/life-timeline.js';
-import { type Composer, entryFor } from '../composer.js';
-import type { Inline, Section } from '../document.js';
-import { list, numberRef, paragraph, section, sentences } from '../nodes.js';
+import type { Composer } from '../composer.js';
+import type { Inline, NumberRef, Section } from '../document.js';
+import { currentPinnacle, PERIOD_STAGES } from '../facts.js';
+import { numberRef, paragraph, section, sentences, strong } from '../nodes.js';
+import { challenges } from './challenges.js';
 
-const currentOf = (stages: readonly Stage[]): Stage => {
-  const stage = stages.find(({ current }) => current);
-  if (!stage) throw new Error('The result has no current stage');
-  return stage;
-};
+export const periodRef = (stage: Stage): NumberRef =>
+  numberRef(`cycles.periods.${stage.index - 1}`, stage.display);
+export const pinnacleRef = (stage: Stage): NumberRef =>
+  numberRef(`cycles.pinnacles.${stage.index - 1}`, stage.display);
 
-export const currentPeriod = ({ result }: Composer): Stage => currentOf(result.cycles.periods);
+/** The number, ages and years of a stage, for the sentences that date it. */
+export const datesOf = ({ ordinal }: Composer, stage: Stage, number: NumberRef | string) => ({
+  number,
+  fromAge: ordinal(stage.fromAge),
+  toAge: ordinal(stage.toAge ?? 0),
+  fromYear: String(stage.fromYear),
+  toYear: String(stage.toYear ?? ''),
+});
 
-/** The current pinnacle. There always is one, since the last has no end. */
-export const currentPinnacle = ({ result }: Composer): Stage => currentOf(result.cycles.pinnacles);
+const SPANS = { first: 'periodFirst', second: 'periodSecond', third: 'periodThird' } as const;
 
-export const pinnacleRef = (stage: Stage) => numberRef(`cycles.pinnacles.${stage.index - 1}`, stage.display);
-
-const span = ({ catalog, say, ordinal }: Composer, stage: Stage): Inline[] => {
-  const { cycles: frame } = catalog;
-  const number = pinnacleRef(stage);
-  const fromAge = ordinal(stage.fromAge);
-  if (stage.toAge === null) return say(frame.spanLast, { number, fromAge });
-  const toAge = ordinal(stage.toAge);
-  return stage.fromAge === 0
-    ? say(frame.spanFirst, { number, toAge })
-    : say(frame.spanMiddle, { number, fromAge, toAge });
-};
-
-/** The three other pinnacles, in order, a line each. */
-const otherPinnacles = ({ result, catalog, say, plain, ordinal }: Composer): Section => {
-  const { pinnacles: frame } = catalog;
-  const { pinnacles } = result.cycles;
-  const others = pinnacles.filter(({ current }) => !current);
-  const lines = others.map((stage, index) => {
-    const isRepeated = others.slice(0, index).some(({ value }) => value === stage.value);
-    const values = {
-      number: pinnacleRef(stage),
-      text: plain(isRepeated ? frame.again : entryFor(frame.text, stage.value)),
-      fromAge: ordinal(stage.fromAge),
-      toAge: ordinal(stage.toAge ?? 0),
-    };
-    if (stage.fromAge === 0) return say(frame.first, values);
-    return say(stage.toAge === null ? frame.last : frame.middle, values);
+/** The three periods, each dated and with its text. */
+const periods = (composer: Composer): Section[] => {
+  const { result, say, plain } = composer;
+  return result.cycles.periods.map((stage, index) => {
+    const name = PERIOD_STAGES[index] ?? 'third';
+    const id = `cycles.period-${stage.index}`;
+    const span = say(`frames/cycles ${SPANS[name]}`, datesOf(composer, stage, periodRef(stage)));
+    return section(
+      id,
+      'subsection',
+      plain(`frames/cycles periodTitles.${name}`, { number: stage.display }),
+      [paragraph(`${id}.text`, sentences([span, say(`periods/${name} ${stage.value}`)]))],
+      [`cycles.periods.${index}`],
+    );
   });
-  return section(
-    'cycles.others',
-    'subsection',
-    plain(frame.title),
-    [paragraph('cycles.others.intro', say(frame.intro)), list('cycles.others.list', lines)],
-    ['cycles.pinnacles'],
-  );
 };
 
-const challenges = ({ result, catalog, say, plain }: Composer): Section => {
-  const { challenges: frame } = catalog;
-  const { main } = result.cycles.challenges;
-  const ref = (key: string, value: number) => numberRef(`cycles.challenges.${key}`, String(value));
-  const keys = ['first', 'second', 'fourth'] as const;
-  const lines = keys.map((key, index) => {
-    const value = result.cycles.challenges[key];
-    const isRepeated = keys.slice(0, index).some((other) => result.cycles.challenges[other] === value);
-    const text = plain(isRepeated ? frame.again : entryFor(frame.minor, value));
-    return say(frame[key], { number: ref(key, value), text });
-  });
+const current = (composer: Composer): Section => {
+  const { say, plain, result } = composer;
+  const stage = currentPinnacle(result);
+  const span = stage.toAge === null ? 'nowLast' : stage.fromAge === 0 ? 'nowFirst' : 'nowMiddle';
   return section(
-    'cycles.challenges',
+    'cycles.now',
     'subsection',
-    plain(frame.title),
+    plain('frames/cycles nowTitle', { number: stage.display }),
     [
-      paragraph('cycles.challenges.intro', say(frame.intro)),
       paragraph(
-        'cycles.challenges.main',
-        sentences([say(frame.mainIntro, { number: ref('main', main) }), say(entryFor(frame.main, main))]),
+        'cycles.now.span',
+        say(`frames/cycles ${span}`, datesOf(composer, stage, pinnacleRef(stage))),
       ),
-      paragraph('cycles.challenges.others-intro', say(frame.othersIntro)),
-      list('cycles.challenges.list', lines),
+      paragraph('cycles.now.text', say(`pinnacles/current ${stage.value}`)),
     ],
-    ['cycles.challenges'],
+    [`cycles.pinnacles.${stage.index - 1}`],
   );
+};
+
+const headOf = (stage: Stage, when: 'past' | 'ahead'): string => {
+  if (when === 'past') return stage.fromAge === 0 ? 'pastFirst' : 'pastMiddle';
+  return stage.toAge === null ? 'aheadLast' : 'aheadMiddle';
+};
+
+/** The pinnacles before or after the current one; a number that comes twice is explained once, a third only named. */
+const others = (composer: Composer, when: 'past' | 'ahead'): Section[] => {
+  const { result, say, plain } = composer;
+  const now = currentPinnacle(result).index;
+  const stages = result.cycles.pinnacles.filter(({ index }) => (when === 'past' ? index < now : index > now));
+  if (stages.length === 0) return [];
+  const text = (stage: Stage, at: number): Inline[] => {
+    const earlier = stages.slice(0, at).filter(({ value }) => value === stage.value).length;
+    if (earlier === 0) return say(`pinnacles/${when} ${stage.value}`);
+    return earlier === 1 ? say('frames/cycles sameAgain', { number: pinnacleRef(stage) }) : [];
+  };
+  return [
+    section(
+      `cycles.${when}`,
+      'subsection',
+      plain(`frames/cycles ${when}Title`),
+      stages.map((stage, at) => {
+        const head = say(`frames/cycles ${headOf(stage, when)}`, datesOf(composer, stage, stage.display));
+        return paragraph(
+          `cycles.${when}.${stage.index}`,
+          sentences([[strong(head)], text(stage, at)].filter(({ length }) => length > 0)),
+        );
+      }),
+      ['cycles.pinnacles'],
+    ),
+  ];
 };
 
 export const cycles = (composer: Composer): Section => {
-  const { result, catalog, say, plain } = composer;
-  const { cycles: frame } = catalog;
-  const stage = currentPinnacle(composer);
-  const climate = currentOf(result.cycles.periods);
+  const { say, plain } = composer;
   return section(
     'cycles',
     'cycles',
-    plain(frame.title),
+    plain('frames/cycles title'),
     [
-      paragraph('cycles.intro', say(frame.intro), 'lead'),
+      paragraph('cycles.intro', say('frames/cycles intro'), 'lead'),
       lifeTimeline(composer),
-      section(
-        'cycles.climate',
-        'subsection',
-        plain(frame.climateTitle, { number: climate.display }),
-        [paragraph('cycles.climate.text', say(entryFor(frame.period, climate.value)))],
-        [`cycles.periods.${climate.index - 1}`],
-      ),
-      section(
-        'cycles.now',
-        'subsection',
-        plain(frame.nowTitle, { number: stage.display }),
-        [
-          paragraph('cycles.now.span', span(composer, stage)),
-          paragraph('cycles.now.text', say(entryFor(frame.pinnacle, stage.value))),
-        ],
-        [`cycles.pinnacles.${stage.index - 1}`],
-      ),
-      otherPinnacles(composer),
+      ...periods(composer),
+      current(composer),
+      ...others(composer, 'past'),
+      ...others(composer, 'ahead'),
       challenges(composer),
     ],
     ['cycles'],

@@ -1,71 +1,86 @@
 import { inclusionGrid } from '../../figures/inclusion-grid.js';
 import { planeBars, PLANES, strongestPlanes } from '../../figures/plane-bars.js';
-import { type Composer, entryFor } from '../composer.js';
-import type { Block, Section } from '../document.js';
+import { lessonKey, toldPassions } from '../claimants.js';
+import type { Composer } from '../composer.js';
+import type { Block, Inline, Paragraph, Section } from '../document.js';
+import { absentRoots, fullLessons, holderOf, resourceOf } from '../facts.js';
 import { list, paragraph, section } from '../nodes.js';
 
-const passion = ({ result, catalog, say, plain, list: join, letterCount }: Composer): Section => {
+/** The text of a number in the grid, by its key in the book. */
+type TextKey = (digit: number) => string;
+
+/** The fullest cells. A further one whose text would contradict the reading is named and not explained. */
+export const passions = (composer: Composer, textKey: TextKey): Section => {
+  const { result, plan, say, plain, list: join, letterCount } = composer;
   const { hiddenPassion, counts } = result.grid;
-  const { grid: frame } = catalog;
   const [first] = hiddenPassion;
   const count = letterCount(first === undefined ? 0 : counts[first]);
   const intro =
     hiddenPassion.length === 1
-      ? say(frame.passionOne, { number: String(first), count })
-      : say(frame.passionTie, { numbers: join(hiddenPassion.map(String)), count });
+      ? say('frames/grid passionOne', { number: String(first), count })
+      : say('frames/grid passionTie', { numbers: join(hiddenPassion.map(String)), count });
   return section(
     'grid.passion',
     'subsection',
-    plain(frame.passionTitle),
+    plain('frames/grid passionTitle'),
     [
       paragraph('grid.passion.intro', intro),
-      ...hiddenPassion.map((digit) =>
-        paragraph(`grid.passion.${digit}`, say(entryFor(frame.passion, digit))),
-      ),
+      ...toldPassions(result)
+        .filter((digit) => !plan.leftOut.has(textKey(digit)))
+        .map((digit) => paragraph(`grid.passion.${digit}`, say(textKey(digit)))),
     ],
     ['grid.hiddenPassion'],
   );
 };
 
-const lessons = ({ result, catalog, say, plain }: Composer): Section => {
-  const { grid: frame } = catalog;
+/** Which values no letter has, as the head of their section. */
+export const lessonsIntro = ({ result, say, list: join }: Composer): Paragraph => {
   const missing = result.grid.lessons;
-  const intro =
-    missing.length === 0 ? frame.lessonsNone : missing.length === 1 ? frame.lessonsOne : frame.lessonsMany;
-  const items: Block[] =
-    missing.length === 0
-      ? []
-      : [
-          list(
-            'grid.lessons.list',
-            missing.map((digit) => say(entryFor(frame.lesson, digit))),
-          ),
-        ];
+  const values = { number: String(missing[0]), numbers: join(missing.map(String)) };
+  const frame = missing.length === 0 ? 'lessonsNone' : missing.length === 1 ? 'lessonsOne' : 'lessonsMany';
+  return paragraph('grid.lessons.intro', say(`frames/grid ${frame}`, values));
+};
+
+/** The values without a letter: the weightiest in full, the others in a line each, unless the synthesis tells one. */
+const lessons = (composer: Composer): Section => {
+  const { result, say, plain, position } = composer;
+  const full = fullLessons(result);
+  const others = result.grid.lessons.filter(
+    (digit) => !full.includes(digit) && digit !== resourceOf(result) && !absentRoots(result).includes(digit),
+  );
+  const text = (digit: number): Inline[] => {
+    const holder = holderOf(result, digit);
+    return say(lessonKey(result, digit), holder ? { position: position(holder) } : {});
+  };
+  const lines = others.map((digit) => say(`synthesis/absent ${digit}.line`));
   return section(
     'grid.lessons',
     'subsection',
-    plain(frame.lessonsTitle),
-    [paragraph('grid.lessons.intro', say(intro)), ...items],
+    plain('frames/grid lessonsTitle'),
+    [
+      lessonsIntro(composer),
+      ...full.map((digit) => paragraph(`grid.lessons.${digit}`, text(digit))),
+      ...(lines.length > 0 ? [list('grid.lessons.others', lines)] : []),
+    ],
     ['grid.lessons'],
   );
 };
 
 const planes = (composer: Composer): Section => {
-  const { result, catalog, say, plain, letterCount } = composer;
-  const { planes: frame } = catalog;
+  const { result, say, plain, letterCount } = composer;
   const [strongest, ...tied] = strongestPlanes(result.planes);
   const count = letterCount(result.planes[strongest].count);
   const empty = PLANES.filter((plane) => result.planes[plane].count === 0);
   return section(
     'grid.planes',
     'subsection',
-    plain(frame.title),
+    plain('frames/grid planesTitle'),
     [
-      paragraph('grid.planes.intro', say(frame.intro)),
+      paragraph('grid.planes.intro', say('frames/grid planesIntro')),
       planeBars(composer),
-      ...(tied.length > 0 ? [paragraph('grid.planes.tie', say(frame.tie, { count }))] : []),
-      paragraph('grid.planes.strongest', say(frame.strongest[strongest])),
-      ...empty.slice(0, 1).map((plane) => paragraph('grid.planes.absent', say(frame.absent[plane]))),
+      ...(tied.length > 0 ? [paragraph('grid.planes.tie', say('frames/grid planesTie', { count }))] : []),
+      paragraph('grid.planes.strongest', say(`planes strongest.${strongest}`)),
+      ...empty.slice(0, 1).map((plane) => paragraph('grid.planes.absent', say(`planes absent.${plane}`))),
     ],
     ['planes'],
   );
@@ -75,43 +90,43 @@ const planes = (composer: Composer): Section => {
 const SPRINGS = { balance: 'balance', rationalThought: 'rational-thought', subconsciousSelf: 'subconscious' };
 const SPRING_KEYS = ['balance', 'rationalThought', 'subconsciousSelf'] as const;
 
-const springs = ({ result, catalog, say, plain, number }: Composer): Section => {
-  const { minor: frame } = catalog;
-  return section(
+const springs = ({ result, say, plain, number }: Composer): Section =>
+  section(
     'grid.springs',
     'subsection',
-    plain(frame.title),
+    plain('frames/grid springsTitle'),
     [
       paragraph(
         'grid.springs.intro',
-        say(frame.intro, {
+        say('frames/grid springsIntro', {
           balance: number('balance'),
           rationalThought: number('rationalThought'),
           subconsciousSelf: number('subconsciousSelf'),
         }),
       ),
       ...SPRING_KEYS.map((key) =>
-        paragraph(`grid.springs.${SPRINGS[key]}`, say(entryFor(frame[key], result.numbers[key].value))),
+        paragraph(`grid.springs.${SPRINGS[key]}`, say(`springs ${key}.${result.numbers[key].value}`)),
       ),
     ],
     SPRING_KEYS.map((key) => `numbers.${key}`),
   );
+
+/** The head of the section, with the figure. */
+export const gridHead = (composer: Composer): Block[] => {
+  const { result, say, letterCount } = composer;
+  const count = letterCount(result.normalization.letterCount);
+  return [paragraph('grid.intro', say('frames/grid intro', { count }), 'lead'), inclusionGrid(composer)];
 };
 
 export const grid = (composer: Composer): Section => {
-  const { result, catalog, say, plain, letterCount } = composer;
+  const { plain } = composer;
   return section(
     'grid',
     'grid',
-    plain(catalog.grid.title),
+    plain('frames/grid title'),
     [
-      paragraph(
-        'grid.intro',
-        say(catalog.grid.intro, { count: letterCount(result.normalization.letterCount) }),
-        'lead',
-      ),
-      inclusionGrid(composer),
-      passion(composer),
+      ...gridHead(composer),
+      passions(composer, (digit) => `passion ${digit}`),
       lessons(composer),
       planes(composer),
       springs(composer),

@@ -38,10 +38,9 @@ const letterTable = (): Block =>
     }),
   );
 
-const wordTable = ({ result, catalog, plain }: Composer): Block => {
+const wordTable = ({ result, plain }: Composer): Block => {
   const { words } = result.normalization;
   const { expression, soulUrge, personality } = result.numbers;
-  const { terms } = catalog;
   // A word without a vowel (or consonant) has no part; the other parts are in the order of the words.
   const sums = (parts: readonly { word: string; sum: number; value: number }[]): string[] => {
     const queue = [...parts];
@@ -55,55 +54,52 @@ const wordTable = ({ result, catalog, plain }: Composer): Block => {
   return table(
     'method.words.table',
     ['left', 'center', 'center', 'center'],
-    [plain(terms.word), plain(terms.allLetters), plain(terms.vowels), plain(terms.consonants)],
+    (['word', 'allLetters', 'vowels', 'consonants'] as const).map((term) => plain(`frames/terms ${term}`)),
     words.map(({ letters }, index) => [letters, ...columns.map((column) => column[index] ?? '–')]),
   );
 };
 
-const yRoles = ({ result, catalog, say, plain, list: join }: Composer) => {
-  const { method: frame } = catalog;
+const yRoles = ({ result, say, plain, list: join }: Composer) => {
   const { yRoles: roles } = result.normalization;
-  if (roles.length === 0) return say(frame.yNone);
+  if (roles.length === 0) return say('frames/method yNone');
   const phrases = roles.map(({ word, role }) =>
-    plain(role === 'vowel' ? frame.yVowel : frame.yConsonant, { word }),
+    plain(`frames/method ${role === 'vowel' ? 'yVowel' : 'yConsonant'}`, { word }),
   );
-  return say(frame.yRoles, { roles: join([...new Set(phrases)]) });
+  return say('frames/method yRoles', { roles: join([...new Set(phrases)]) });
 };
 
 const words = (composer: Composer): Section => {
-  const { result, catalog, say, plain, letterCount, list: join } = composer;
-  const { method: frame } = catalog;
+  const { result, say, plain, letterCount, list: join } = composer;
   const { letterCount: count, ignored = [] } = result.normalization;
   const setAside = join(ignored.map(({ source }) => source));
   return section(
     'method.words',
     'subsection',
-    plain(frame.wordsTitle),
+    plain('frames/method wordsTitle'),
     [
-      paragraph('method.words.intro', say(frame.words, { count: letterCount(count) })),
+      paragraph('method.words.intro', say('frames/method words', { count: letterCount(count) })),
       wordTable(composer),
       paragraph('method.words.y', yRoles(composer)),
       ...(ignored.length > 0
-        ? [paragraph('method.words.ignored', say(frame.ignored, { words: setAside }))]
+        ? [paragraph('method.words.ignored', say('frames/method ignored', { words: setAside }))]
         : []),
     ],
     ['normalization'],
   );
 };
 
-const chains = ({ result, catalog, say, plain }: Composer): Section => {
-  const { method: frame, terms } = catalog;
+const chains = ({ result, say, plain }: Composer): Section => {
   return section(
     'method.chains',
     'subsection',
-    plain(frame.chainsTitle),
+    plain('frames/method chainsTitle'),
     [
-      paragraph('method.chains.intro', say(frame.chainsIntro)),
+      paragraph('method.chains.intro', say('frames/method chainsIntro')),
       table(
         'method.chains.table',
         ['left', 'left'],
-        [plain(terms.position), plain(terms.reduction)],
-        CHAINED.map((key) => [plain(terms[key]), trail(result.numbers[key])]),
+        [plain('frames/terms position'), plain('frames/terms reduction')],
+        CHAINED.map((key) => [plain(`frames/terms ${key}`), trail(result.numbers[key])]),
       ),
     ],
     ['numbers'],
@@ -112,8 +108,7 @@ const chains = ({ result, catalog, say, plain }: Composer): Section => {
 
 /** The annex: every convention, letter and reduction, so that a reader can check the sums by hand. */
 export const method = (composer: Composer): Section => {
-  const { result, catalog, say, plain, date } = composer;
-  const { method: frame } = catalog;
+  const { result, say, plain, all, date } = composer;
   const versions = {
     date: date(result.asOf),
     method: result.method.id,
@@ -123,15 +118,12 @@ export const method = (composer: Composer): Section => {
   return section(
     'method',
     'method',
-    plain(frame.title),
+    plain('frames/method title'),
     [
-      paragraph('method.intro', say(frame.intro, { method: result.method.id })),
-      list(
-        'method.conventions',
-        frame.conventions.map((convention) => say(convention)),
-      ),
-      paragraph('method.as-of', say(frame.asOf, versions), 'note'),
-      section('method.letters', 'subsection', plain(frame.lettersTitle), [letterTable()]),
+      paragraph('method.intro', say('frames/method intro', { method: result.method.id })),
+      list('method.conventions', all('frames/method conventions')),
+      paragraph('method.as-of', say('frames/method asOf', versions), 'note'),
+      section('method.letters', 'subsection', plain('frames/method lettersTitle'), [letterTable()]),
       words(composer),
       chains(composer),
     ],

@@ -1,135 +1,122 @@
-import { pairKey, relationOf } from '@app/numerology/index.js';
-import type { Message } from '../../content/message.js';
 import { letterStrip } from '../../figures/letter-strip.js';
-import { type Composer, entryFor } from '../composer.js';
+import { pairKeys } from '../claimants.js';
+import type { Composer } from '../composer.js';
 import type { Section } from '../document.js';
+import { isMature } from '../facts.js';
 import { paragraph, section } from '../nodes.js';
-import { debtCallout, numberCard } from './numbers.js';
+import { type CardedKey, debtCallout, numberAgain, numberCard } from './numbers.js';
 
-type NamePart = 'expression' | 'soulUrge' | 'personality';
+interface NamePart {
+  readonly key: Exclude<CardedKey, 'lifePath'>;
+  readonly id: string;
+  /** Folder of the book. */
+  readonly folder: string;
+  readonly texts: readonly string[];
+}
 
-const proseOf = ({ result, catalog }: Composer, part: NamePart): readonly Message[] => {
-  const { value } = result.numbers[part];
-  if (part === 'expression') return entryFor(catalog.expression, result.numbers.expression.value);
-  const family = part === 'soulUrge' ? catalog['soul-urge'] : catalog.personality;
-  return [value === null ? family.none : entryFor(family, value)];
-};
+const PARTS: readonly NamePart[] = [
+  {
+    key: 'expression',
+    id: 'name.expression',
+    folder: 'expression',
+    texts: ['gift', 'craft', 'cost', 'help'],
+  },
+  { key: 'soulUrge', id: 'name.soul-urge', folder: 'soul-urge', texts: ['wish', 'hidden', 'love'] },
+  {
+    key: 'personality',
+    id: 'name.personality',
+    folder: 'personality',
+    texts: ['first', 'scene', 'behind'],
+  },
+];
 
-const namePart = (composer: Composer, key: NamePart, id: string, title: Message): Section => {
-  const { say, plain } = composer;
+const namePart = (composer: Composer, { key, id, folder, texts }: NamePart): Section => {
+  const { result, say, plain } = composer;
+  const { value } = result.numbers[key];
+  const told =
+    value === null
+      ? [paragraph(`${id}.none`, say(`none ${key}`))]
+      : texts.map((text) => paragraph(`${id}.${text}`, say(`${folder}/${value} ${text}`)));
   return section(
     id,
     'subsection',
-    plain(title),
+    plain(`frames/name ${key}Title`),
     [
       ...numberCard(composer, id, key),
-      ...proseOf(composer, key).map((text, index) =>
-        paragraph(index === 0 ? `${id}.text` : `${id}.text-${index + 1}`, say(text)),
-      ),
+      ...numberAgain(composer, id, key),
+      ...told,
       ...debtCallout(composer, id, key),
     ],
     [`numbers.${key}`],
   );
 };
 
-const firstAndFamily = (composer: Composer): Section => {
-  const { result, catalog, say, plain, number } = composer;
-  const frame = catalog['name-parts'];
-  const { active, heredity } = result.numbers;
+export const firstAndFamily = (composer: Composer, texts: { active: string; heredity: string }): Section => {
+  const { say, plain, number } = composer;
+  const values = { active: number('active'), heredity: number('heredity') };
   return section(
     'name.parts',
     'subsection',
-    plain(frame.title),
+    plain('frames/name partsTitle'),
     [
-      paragraph(
-        'name.parts.intro',
-        say(frame.intro, { active: number('active'), heredity: number('heredity') }),
-      ),
+      paragraph('name.parts.intro', say('frames/name partsIntro', values)),
       letterStrip(composer),
-      paragraph('name.parts.active', say(entryFor(frame.active, active.value))),
-      paragraph('name.parts.heredity', say(entryFor(frame.heredity, heredity.value))),
+      paragraph('name.parts.active', say(texts.active)),
+      paragraph('name.parts.heredity', say(texts.heredity)),
     ],
     ['numbers.active', 'numbers.heredity'],
   );
 };
 
-const pairOf = (texts: Readonly<Record<string, Message>>, one: number, other: number): Message => {
-  const text = texts[pairKey(one, other)];
-  if (!text) throw new Error('The content lacks a pair of roots');
-  return text;
-};
-
-/** Life Path and Expression: how they relate, then what their pair of roots means in a life. */
-const roadAndName = ({ result, catalog, say, plain, number }: Composer): Section => {
-  const { pairs: frame } = catalog;
-  const { lifePath, expression } = result.numbers;
-  const values = { lifePath: number('lifePath'), expression: number('expression') };
-  const pair = pairOf(frame.path, lifePath.root, expression.root);
-  return section(
+/** Life Path and Expression: the road, and what one walks it with. */
+const roadAndName = ({ result, say, plain, number }: Composer): Section =>
+  section(
     'name.road',
     'subsection',
-    plain(frame.pathTitle),
+    plain('frames/name roadTitle'),
     [
-      paragraph('name.road.intro', say(frame.pathIntro[relationOf(lifePath.root, expression.root)], values)),
-      paragraph('name.road.text', say(pair)),
+      paragraph(
+        'name.road.text',
+        say(pairKeys(result).path, { lifePath: number('lifePath'), expression: number('expression') }),
+      ),
     ],
     ['numbers.lifePath', 'numbers.expression', 'bridges.lifePathExpression'],
   );
-};
 
-const wishAndDoor = ({ result, catalog, say, plain, number }: Composer): Section => {
-  const { pairs: frame } = catalog;
-  const { soulUrge, personality } = result.numbers;
-  const title = plain(frame.soulTitle);
-  if (soulUrge.value === null || personality.value === null) {
-    return section('name.door', 'subsection', title, [paragraph('name.door.text', say(frame.soulAbsent))]);
-  }
-  const relation = relationOf(soulUrge.root, personality.root);
-  const theme = (value: number) => plain(entryFor(catalog.again.numbers, value).theme);
+/** Soul Urge and Personality: what is wished for inside, and what shows. */
+const wishAndDoor = ({ result, say, plain, number }: Composer): Section => {
+  const { soul } = pairKeys(result);
   const values = { soulUrge: number('soulUrge'), personality: number('personality') };
-  const intro =
-    relation === 'same'
-      ? say(frame.soulIntro.same, values)
-      : say(frame.soulIntro[relation], {
-          ...values,
-          shown: theme(personality.value),
-          wished: theme(soulUrge.value),
-        });
   return section(
     'name.door',
     'subsection',
-    title,
-    [
-      paragraph('name.door.intro', intro),
-      paragraph('name.door.text', say(pairOf(frame.soul, soulUrge.root, personality.root))),
-    ],
-    ['numbers.soulUrge', 'numbers.personality', 'bridges.soulUrgePersonality'],
+    plain('frames/name doorTitle'),
+    [paragraph('name.door.text', soul === null ? say('none pair') : say(soul, values))],
+    soul === null ? [] : ['numbers.soulUrge', 'numbers.personality', 'bridges.soulUrgePersonality'],
   );
 };
 
-const maturity = ({ result, catalog, say, plain, number }: Composer): Section =>
+export const maturity = ({ say, plain, number }: Composer, text: string): Section =>
   section(
     'name.maturity',
     'subsection',
-    plain(catalog.maturity.title),
+    plain('frames/name maturityTitle'),
     [
-      paragraph('name.maturity.intro', say(catalog.maturity.intro, { number: number('maturity') })),
-      paragraph('name.maturity.text', say(entryFor(catalog.maturity.text, result.numbers.maturity.value))),
+      paragraph('name.maturity.intro', say('frames/name maturityIntro', { number: number('maturity') })),
+      paragraph('name.maturity.text', say(text)),
     ],
     ['numbers.maturity'],
   );
 
 export const name = (composer: Composer): Section => {
-  const { result, catalog, say, plain } = composer;
-  const { name: frame } = catalog.frames;
-  return section('name', 'name', plain(frame.title), [
-    paragraph('name.intro', say(frame.intro, { name: result.subject.displayName }), 'lead'),
-    namePart(composer, 'expression', 'name.expression', frame.expressionTitle),
-    namePart(composer, 'soulUrge', 'name.soul-urge', frame.soulUrgeTitle),
-    namePart(composer, 'personality', 'name.personality', frame.personalityTitle),
-    firstAndFamily(composer),
+  const { result, say, plain } = composer;
+  const { active, heredity, maturity: mature } = result.numbers;
+  return section('name', 'name', plain('frames/name title'), [
+    paragraph('name.intro', say('frames/name intro', { name: result.subject.displayName }), 'lead'),
+    ...PARTS.map((part) => namePart(composer, part)),
+    firstAndFamily(composer, { active: `active ${active.value}`, heredity: `heredity ${heredity.value}` }),
     roadAndName(composer),
     wishAndDoor(composer),
-    maturity(composer),
+    maturity(composer, `maturity ${mature.value}.${isMature(result) ? 'after' : 'before'}`),
   ]);
 };

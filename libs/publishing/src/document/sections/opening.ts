@@ -1,26 +1,28 @@
-import { type Composer, isBeyond, isYoung } from '../composer.js';
+import { isBeyond, isForParents, isYoung } from '../facts.js';
+import type { Composer } from '../composer.js';
 import type { Section } from '../document.js';
 import { callout, paragraph, section } from '../nodes.js';
 
-export const opening = ({ result, catalog, say, plain, date }: Composer): Section => {
-  const { opening: frame, notice } = catalog.frames;
+export const opening = ({ result, say, plain, date }: Composer): Section => {
   const { displayName, dateOfBirth } = result.subject;
-  return section('opening', 'opening', plain(frame.title), [
-    paragraph(
-      'opening.greeting',
-      say(frame.greeting, { name: displayName, date: date(dateOfBirth) }),
-      'lead',
+  const values = { name: displayName, date: date(dateOfBirth) };
+  return section('opening', 'opening', plain('frames/opening title'), [
+    paragraph('opening.greeting', say('frames/opening greeting', values), 'lead'),
+    paragraph('opening.use', say('frames/opening use')),
+    ...(isYoung(result) && !isForParents(result)
+      ? [paragraph('opening.young', say('frames/opening young'))]
+      : []),
+    ...(isBeyond(result) ? [paragraph('opening.beyond', say('frames/opening beyond'))] : []),
+    callout(
+      'opening.notice',
+      'disclaimer',
+      plain('frames/opening noticeTitle'),
+      say('frames/opening notice'),
     ),
-    paragraph('opening.use', say(frame.use)),
-    ...(isYoung(result) ? [paragraph('opening.young', say(frame.young))] : []),
-    ...(isBeyond(result) ? [paragraph('opening.beyond', say(frame.beyond))] : []),
-    callout('opening.notice', 'disclaimer', plain(frame.noticeTitle), say(notice.text)),
   ]);
 };
 
-export const closingNotice = ({ catalog, say, plain }: Composer): Section => {
-  const { notice } = catalog.frames;
-  return section('notice', 'notice', plain(notice.title), [
-    paragraph('notice.text', say(notice.text), 'note'),
+export const closingNotice = ({ say, plain }: Composer): Section =>
+  section('notice', 'notice', plain('frames/opening closingTitle'), [
+    paragraph('notice.text', say('frames/opening notice'), 'note'),
   ]);
-};

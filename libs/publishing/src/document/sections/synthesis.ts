@@ -1,101 +1,95 @@
-import { type Position, POSITION_WEIGHTS } from '@app/numerology/index.js';
-import { type Composer, entryFor, isBeyond, isYoung } from '../composer.js';
+import { dominantKey } from '../claimants.js';
+import type { Composer } from '../composer.js';
 import type { Block, Inline, Section } from '../document.js';
-import { callout, list, numberRef, paragraph, section, sentences } from '../nodes.js';
-import { currentPeriod, currentPinnacle, pinnacleRef } from './cycles.js';
-import { moment, positionsOf, threadSections } from './threads.js';
+import { absentRoots, currentPeriod, leadingRoot, positionsOf, stageOfLife, strengthOf } from '../facts.js';
+import { callout, list, paragraph, section, sentences } from '../nodes.js';
+import { periodRef } from './cycles.js';
+import { rootRef } from './numbers.js';
+import { threadSections } from './threads.js';
 
-const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
-
-/** The root that the synthesis centres on: the dominant one; on a tie, the one with the heaviest position. */
-const leadingRoot = ({ result }: Composer): number => {
+/** Which number leads, by how much, and where it stands. */
+const leading = ({ result, say, list: join, position }: Composer): Inline[] => {
   const { dominant } = result.synthesis;
-  const held = POSITIONS.map((position) => result.numbers[position].root);
-  const leading = held.find((root) => dominant.some((digit) => digit === root)) ?? dominant[0];
-  if (leading === undefined || leading === null) throw new Error('The result has no dominant number');
-  return leading;
+  const root = leadingRoot(result);
+  if (dominant.length > 1) {
+    return say('frames/synthesis tie', { number: rootRef(root), numbers: join(dominant.map(String)) });
+  }
+  const positions = join(positionsOf(result, root).map(position));
+  return say(`frames/synthesis ${strengthOf(result)}`, { number: rootRef(root), positions });
 };
 
-const dominantRef = (root: number) => numberRef(`synthesis.weights.${root}`, String(root));
+/** What the current period does to the leading number. */
+const moment = ({ result, say }: Composer): Inline[] =>
+  say(`synthesis/moment ${leadingRoot(result)}.${stageOfLife(result)}`, {
+    period: periodRef(currentPeriod(result)),
+  });
 
-/** The bounds divide readers into thirds: a third has each strength. */
-const strengthOf = (weight: number): 'quiet' | 'clear' | 'strong' =>
-  weight < 5 ? 'quiet' : weight < 6.5 ? 'clear' : 'strong';
-
-const strength = ({ result }: Composer, root: number) => strengthOf(entryFor(result.synthesis.weights, root));
-
-const weight = (composer: Composer, root: number): Inline[] => {
-  const { result, catalog, say } = composer;
-  const { dominant } = result.synthesis;
-  const { weightOne, weightTie } = catalog.synthesis;
-  const values = { number: dominantRef(root), period: moment(composer).period };
-  return dominant.length === 1
-    ? say(weightOne[strength(composer, root)], { ...values, positions: positionsOf(composer, root) })
-    : say(weightTie, { ...values, numbers: composer.list(dominant.map(String)) });
-};
-
-/** A sentence on whether the current period agrees with the leading number. */
-const weather = (composer: Composer, root: number): Inline[] => {
-  const { weightPeriod } = composer.catalog.synthesis;
-  const frame = currentPeriod(composer).root === root ? weightPeriod.same : weightPeriod.other;
-  return composer.say(frame, { number: dominantRef(root), period: moment(composer).period });
-};
-
-/** One absent number in detail, preferably one that the grid lacks too; the others in a line each. */
-const absent = (composer: Composer): Block[] => {
-  const { result, catalog, say, plain } = composer;
-  const { synthesis: frame } = catalog;
-  const { period } = moment(composer);
-  const missing = result.synthesis.absent;
-  const first = missing.find((digit) => result.grid.lessons.includes(digit)) ?? missing[0];
-  if (first === undefined) return [paragraph('synthesis.absent.text', say(frame.absentNone, { period }))];
-  const theme = plain(entryFor(catalog.numbers, first).theme);
-  const intro =
-    missing.length === 1
-      ? say(frame.absentOne, { number: String(first), theme, period })
-      : say(frame.absentMany, { numbers: composer.list(missing.map(String)), period });
-  const others = missing.filter((digit) => digit !== first);
-  const lines = others.map((digit) => say(entryFor(frame.absent, digit).line));
+/** The traits of which other pages claim both poles, each reconciled. */
+const contradictions = ({ plan, say, plain, position }: Composer): Section[] => {
+  const found = plan.contradictions;
+  if (found.length === 0) return [];
   return [
-    paragraph('synthesis.absent.text', sentences([intro, say(entryFor(frame.absent, first).full)])),
-    ...(lines.length > 0 ? [list('synthesis.absent.others', lines)] : []),
+    section('synthesis.bridges', 'subsection', plain('frames/synthesis bridgesTitle'), [
+      paragraph(
+        'synthesis.bridges.intro',
+        say(`frames/synthesis ${found.length === 1 ? 'bridgesOne' : 'bridgesMany'}`),
+      ),
+      ...found.map(({ trait, plus, minus }) =>
+        paragraph(
+          `synthesis.bridges.${trait}`,
+          say(`synthesis/bridges ${trait}`, { plus: position(plus), minus: position(minus) }),
+        ),
+      ),
+    ]),
   ];
 };
 
-const pinnacleNow = (composer: Composer, root: number): Inline[] => {
-  const { result, catalog, say, ordinal } = composer;
-  const { synthesis: frame } = catalog;
-  const stage = currentPinnacle(composer);
-  const values = { dominant: dominantRef(root), pinnacle: pinnacleRef(stage) };
-  if (stage.toAge === null) {
-    const last = isBeyond(result) ? frame.momentBeyond : frame.momentLast;
-    return say(last, { ...values, fromAge: ordinal(stage.fromAge) });
-  }
-  const until = stage.fromAge === 0 ? frame.momentFirst : frame.momentUntil;
-  return say(until, { ...values, toAge: ordinal(stage.toAge) });
+/** One number that appears nowhere in detail, the others in a line each. */
+const absent = ({ result, plan, say, plain, list: join }: Composer): Section[] => {
+  const missing = absentRoots(result);
+  const [first] = missing;
+  if (first === undefined) return [];
+  const intro =
+    missing.length === 1
+      ? say('frames/synthesis absentOne', { number: String(first) })
+      : say('frames/synthesis absentMany', { numbers: join(missing.map(String)) });
+  const full = `synthesis/absent ${first}.full`;
+  const lines = missing.filter((digit) => digit !== first || plan.leftOut.has(full));
+  const blocks: Block[] = [
+    paragraph('synthesis.absent.text', plan.leftOut.has(full) ? intro : sentences([intro, say(full)])),
+    ...(lines.length > 0
+      ? [
+          list(
+            'synthesis.absent.others',
+            lines.map((digit) => say(`synthesis/absent ${digit}.line`)),
+          ),
+        ]
+      : []),
+  ];
+  return [section('synthesis.absent', 'subsection', plain('frames/synthesis absentTitle'), blocks)];
 };
 
 export const synthesis = (composer: Composer): Section => {
-  const { result, catalog, say, plain } = composer;
-  const { synthesis: frame } = catalog;
-  const root = leadingRoot(composer);
-  const texts = entryFor(frame.dominant, root)[isYoung(result) ? 'young' : strength(composer, root)];
-  const [opening = [], closing = []] = texts.map((text) => say(text));
+  const { result, say, plain } = composer;
+  const root = leadingRoot(result);
+  const questions = ([1, 2, 3] as const).map((index) => say(`synthesis/questions ${root}.${index}`));
   return section(
     'synthesis',
     'synthesis',
-    plain(frame.title),
+    plain('frames/synthesis title'),
     [
-      paragraph('synthesis.weight', weight(composer, root), 'lead'),
-      paragraph('synthesis.dominant', sentences([opening, weather(composer, root)])),
-      paragraph('synthesis.moment', sentences([closing, pinnacleNow(composer, root)])),
-      ...threadSections(composer, dominantRef(root)),
-      section('synthesis.absent', 'subsection', plain(frame.absentTitle), absent(composer)),
+      paragraph('synthesis.leading', leading(composer), 'lead'),
+      paragraph('synthesis.dominant', say(dominantKey(result, 'open'))),
+      paragraph('synthesis.moment', moment(composer)),
+      paragraph('synthesis.close', say(dominantKey(result, 'close'))),
+      ...threadSections(composer),
+      ...contradictions(composer),
+      ...absent(composer),
       callout(
         'synthesis.question',
         'question',
-        plain(frame.questionTitle),
-        sentences(entryFor(frame.question, root).map((question) => say(question))),
+        plain('frames/synthesis questionTitle'),
+        sentences(questions),
       ),
     ],
     ['synthesis.dominant', 'synthesis.absent', 'synthesis.threads'],

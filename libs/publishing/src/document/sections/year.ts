@@ -1,56 +1,83 @@
 import { nineYearCycle } from '../../figures/nine-year-cycle.js';
-import { type Composer, entryFor, isBeyond } from '../composer.js';
-import type { Section } from '../document.js';
-import { callout, numberRef, paragraph, section } from '../nodes.js';
+import type { Composer } from '../composer.js';
+import type { Block, Paragraph, Section } from '../document.js';
+import { isBeyond, monthsOf } from '../facts.js';
+import { callout, numberRef, paragraph, section, sentences, strong, text } from '../nodes.js';
+
+/** The months of the year that the person lives through, each with its text. */
+export const months = (composer: Composer, textKey: (month: number) => string): Section => {
+  const { result, say, plain, month: nameOf } = composer;
+  return section(
+    'year.months',
+    'subsection',
+    plain('frames/year monthsTitle', { year: String(result.now.year) }),
+    monthsOf(result).map((month): Paragraph => {
+      const head = strong([text(`${nameOf(month)}.`)]);
+      return paragraph(`year.months.${month}`, sentences([[head], say(textKey(month))]));
+    }),
+  );
+};
+
+/** The three letters of the name that are in force from birthday to birthday. */
+export const essence = ({ result, say, plain }: Composer, family: string): Section => {
+  const { physical, mental, spiritual } = result.now.transits;
+  return section(
+    'year.essence',
+    'subsection',
+    plain('frames/year essenceTitle'),
+    [
+      paragraph(
+        'year.essence.text',
+        say(`${family} ${result.now.essence.value}`, { physical, mental, spiritual }),
+      ),
+    ],
+    ['now.essence', 'now.transits'],
+  );
+};
+
+export const next = ({ result, say, plain }: Composer, key: string): Section =>
+  section(
+    'year.next',
+    'subsection',
+    plain('frames/year nextTitle', { year: String(result.now.year + 1) }),
+    [paragraph('year.next.text', say(key))],
+    ['now.nextPersonalYear'],
+  );
+
+/** The head of the section: which year it is, and its place in the round of nine. */
+export const yearHead = (composer: Composer): Block[] => {
+  const { result, say } = composer;
+  const number = numberRef('now.personalYear', String(result.now.personalYear));
+  const values = { year: String(result.now.year), number };
+  return [paragraph('year.intro', say('frames/year intro', values), 'lead'), nineYearCycle(composer)];
+};
+
+const THEMES = ['love', 'work', 'home', 'inner'] as const;
 
 export const year = (composer: Composer): Section => {
-  const { result, catalog, say, plain } = composer;
-  const { year: frame } = catalog.frames;
+  const { result, say, plain } = composer;
   const { now } = result;
-  const title = plain(frame.title, { year: String(now.year) });
+  const title = plain('frames/year title', { year: String(now.year) });
   if (isBeyond(result)) {
-    return section('year', 'year', title, [paragraph('year.beyond', say(frame.beyond))]);
+    return section('year', 'year', title, [paragraph('year.beyond', say('frames/year beyond'))]);
   }
-  const prose = entryFor(catalog['personal-year'], now.personalYear);
-  const next = entryFor(catalog['personal-year'], now.nextPersonalYear);
+  const file = `year/${now.personalYear}`;
   return section(
     'year',
     'year',
     title,
     [
-      paragraph(
-        'year.intro',
-        say(frame.intro, {
-          year: String(now.year),
-          number: numberRef('now.personalYear', String(now.personalYear)),
-        }),
-        'lead',
+      ...yearHead(composer),
+      paragraph('year.climate', say(`${file} climate`)),
+      callout('year.practice', 'practice', plain('frames/year practiceTitle'), say(`${file} practice`)),
+      ...THEMES.map((theme) =>
+        section(`year.${theme}`, 'subsection', plain(`frames/year ${theme}Title`), [
+          paragraph(`year.${theme}.text`, say(`${file} ${theme}`)),
+        ]),
       ),
-      nineYearCycle(composer),
-      paragraph('year.text', say(prose.text)),
-      callout('year.practice', 'practice', plain(frame.practiceTitle), say(prose.practice)),
-      section(
-        'year.essence',
-        'subsection',
-        plain(catalog.essence.title),
-        [
-          paragraph(
-            'year.essence.intro',
-            say(catalog.essence.intro, {
-              number: numberRef('now.essence.value', String(now.essence.value)),
-            }),
-          ),
-          paragraph('year.essence.text', say(entryFor(catalog.essence.text, now.essence.value))),
-        ],
-        ['now.essence', 'now.transits'],
-      ),
-      section(
-        'year.next',
-        'subsection',
-        plain(frame.nextTitle, { year: String(now.year + 1) }),
-        [paragraph('year.next.text', say(next.next))],
-        ['now.nextPersonalYear'],
-      ),
+      months(composer, (month) => `${file} months.${month}`),
+      essence(composer, 'essence'),
+      next(composer, `year/${now.nextPersonalYear} next`),
     ],
     ['now.personalYear'],
   );

@@ -15,6 +15,8 @@ export const minh = named('Nguyễn', ['Thị'], 'Minh', '1984-11-22');
 export const withoutVowel = named('Ng', [], 'Ng', '1978-02-03');
 export const withoutConsonant = named('Aoi', [], 'Ueo', '2001-01-01');
 export const child = named('Yann', [], 'Le Goff', '2019-08-30');
+/** Six months old on the day of the reading. */
+export const newborn = named('Louise', ['Alice'], 'Martin', '2026-03-14');
 export const ancestor = named('Ada', ['King'], 'Lovelace', '1815-12-10');
 export const thirtyThree = named('Jean-Pierre', [], "d'Arc", '1952-03-22');
 /** 13 in the Life Path and again in the Personality, 16 in the Expression. */

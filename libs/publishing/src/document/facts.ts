@@ -1,0 +1,127 @@
+import {
+  DIGITS,
+  type Position,
+  POSITION_WEIGHTS,
+  type ReadingResult,
+  type Stage,
+} from '@app/numerology/index.js';
+import type { PositionTerm } from '../content/book/frame-families.js';
+
+/** Facts that choose texts, derived from a result. */
+
+/** Completed years below which a reading speaks to the parents. */
+const READER_AGE = 7;
+export const isForParents = ({ age }: ReadingResult): boolean => age < READER_AGE;
+
+/** Completed years below which scenes of work become scenes of school. */
+const ADULT_SCENES_AGE = 16;
+export const isYoung = ({ age }: ReadingResult): boolean => age < ADULT_SCENES_AGE;
+
+/** Completed years above which a reading omits "this year". */
+const OLDEST_CURRENT_AGE = 110;
+export const isBeyond = ({ age }: ReadingResult): boolean => age > OLDEST_CURRENT_AGE;
+
+/** From this age on, the Maturity number is there; before, it announces itself. */
+const MATURE_AGE = 45;
+export const isMature = ({ age }: ReadingResult): boolean => age >= MATURE_AGE;
+
+const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
+
+/** Every number of the person that has a line of its own, heaviest first. */
+const HOLDERS = [...POSITIONS, 'active', 'heredity'] as const;
+
+/** The root that the synthesis centres on: the dominant one; on a tie, the one with the heaviest position. */
+export const leadingRoot = ({ numbers, synthesis }: ReadingResult): number => {
+  const { dominant } = synthesis;
+  const held = POSITIONS.map((position) => numbers[position].root);
+  const leading = held.find((root) => dominant.some((digit) => digit === root)) ?? dominant[0];
+  if (leading === undefined || leading === null) throw new Error('The result has no dominant number');
+  return leading;
+};
+
+/** The weighted positions that have a root, heaviest first, then the hidden passion if it has it too. */
+export const positionsOf = ({ numbers, grid }: ReadingResult, root: number): PositionTerm[] => [
+  ...POSITIONS.filter((position) => numbers[position].root === root),
+  ...(grid.hiddenPassion.some((digit) => digit === root) ? (['passion'] as const) : []),
+];
+
+/** The heaviest position that has a root, among all numbers of the person. */
+export const holderOf = ({ numbers }: ReadingResult, root: number): PositionTerm | undefined =>
+  HOLDERS.find((position) => numbers[position].root === root);
+
+/** How far the leading number outweighs the rest. The bounds divide readers into thirds. */
+export const strengthOf = (result: ReadingResult): 'quiet' | 'clear' | 'strong' => {
+  const weight = Object.entries(result.synthesis.weights).find(
+    ([root]) => Number(root) === leadingRoot(result),
+  )?.[1];
+  return weight === undefined || weight < 5 ? 'quiet' : weight < 6.5 ? 'clear' : 'strong';
+};
+
+/** Whether a value without a letter is supplied elsewhere, or even leads. */
+export const lessonSituation = (result: ReadingResult, digit: number): 'plain' | 'core' | 'dominant' => {
+  if (leadingRoot(result) === digit) return 'dominant';
+  return holderOf(result, digit) ? 'core' : 'plain';
+};
+
+/** The missing value that a position supplies, which the synthesis tells as a resource. */
+export const resourceOf = ({ synthesis }: ReadingResult): number | undefined => {
+  const thread = synthesis.threads.find((each) => each.startsWith('lesson-in-core:'));
+  return thread === undefined ? undefined : Number(thread.split(':')[1]);
+};
+
+/** A longer list of what is missing weighs more than it tells. */
+const FULL_LESSONS = 2;
+const SITUATIONS = ['dominant', 'core', 'plain'];
+
+/** The missing values that the grid tells in full, the weightiest ones; the others get a line each. */
+export const fullLessons = (result: ReadingResult): number[] => {
+  const rank = (digit: number): number => SITUATIONS.indexOf(lessonSituation(result, digit));
+  return result.grid.lessons
+    .filter((digit) => digit !== resourceOf(result))
+    .toSorted((one, other) => rank(one) - rank(other))
+    .slice(0, FULL_LESSONS)
+    .toSorted((one, other) => one - other);
+};
+
+/** The roots that appear nowhere: in no number, no letter, no cycle. */
+export const absentRoots = ({ numbers, grid, cycles, now }: ReadingResult): number[] => {
+  const figures: readonly { readonly root: number | null }[] = [
+    ...Object.values<{ readonly root: number | null }>({ ...numbers }),
+    ...cycles.periods,
+    ...cycles.pinnacles,
+  ];
+  const { first, second, main, fourth } = cycles.challenges;
+  const shown = new Set<number | null>([
+    ...figures.map(({ root }) => root),
+    ...[first, second, main, fourth, now.personalYear, now.nextPersonalYear, now.essence.value],
+  ]);
+  return DIGITS.filter((digit) => grid.counts[digit] === 0 && !shown.has(digit));
+};
+
+const currentOf = (stages: readonly Stage[]): Stage => {
+  const stage = stages.find(({ current }) => current);
+  if (!stage) throw new Error('The result has no current stage');
+  return stage;
+};
+
+export const currentPeriod = ({ cycles }: ReadingResult): Stage => currentOf(cycles.periods);
+
+/** The current pinnacle. There always is one, since the last has no end. */
+export const currentPinnacle = ({ cycles }: ReadingResult): Stage => currentOf(cycles.pinnacles);
+
+export const PERIOD_STAGES = ['first', 'second', 'third'] as const;
+
+/** The stage of life by the current period. */
+export const stageOfLife = (result: ReadingResult): (typeof PERIOD_STAGES)[number] =>
+  PERIOD_STAGES[currentPeriod(result).index - 1] ?? 'third';
+
+/** The number of a calendar month (1–12) within a personal year. */
+export const monthNumber = (personalYear: number, month: number): number =>
+  ((personalYear + month - 1) % 9) + 1;
+
+/** The calendar months of the reading's year that the person lives through. */
+export const monthsOf = ({ now, subject }: ReadingResult): number[] => {
+  const [year, month] = subject.dateOfBirth.split('-').map(Number);
+  const first = year === now.year ? (month ?? 1) : 1;
+  return Array.from({ length: 13 - first }, (_, at) => first + at);
+};
