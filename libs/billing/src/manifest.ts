@@ -19,5 +19,4 @@ export const billing = {
     'billing.settlement.v1': 'captures or releases the hold of a reading that ended',
   },
   jobs: {},
-  scopeAreas: ['credits'],
 } satisfies ModuleManifest;

@@ -53,15 +53,35 @@ export interface paths {
         };
         /**
          * List the API keys of the workspace
-         * @description Returns the newest keys first, with revoked and expired keys but without secrets.
+         * @description Returns the newest keys first, with revoked and expired keys but without secrets. A caller with an API key sees the keys of its mode.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Issue an API key
-         * @description Only this response contains the key. The key works at once.
+         * @description Only this response contains the key. The key works at once. A caller with an API key gives no more than that key has, and never `keys:write`.
          */
         post: operations["issueApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{keyId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace an API key
+         * @description Issues a key with the label, mode, scopes, networks and expiry of this one. Only this response contains it. The previous key works for `overlapSeconds` more, and both count as active keys. With 0 it is revoked.
+         */
+        post: operations["rotateApiKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1297,11 +1317,42 @@ export interface components {
              */
             label?: string | null;
             /**
+             * @description Whether the key makes and sees live or test resources. Default: the mode of the credential that issues it, `live` for a bearer token
+             * @example live
+             * @enum {string}
+             */
+            mode?: "live" | "test";
+            /**
+             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure` and `keys:write`; for a caller with an API key, as many of them as that key has
+             * @example [
+             *       "readings:read",
+             *       "readings:write",
+             *       "documents:read"
+             *     ]
+             */
+            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "webhooks:*")[];
+            /**
+             * @description Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
+            networks?: string[];
+            /**
              * Format: date-time
-             * @description When the key stops working; null or absent: never
+             * @description When the key stops working; null or absent: never, or for a caller with an API key, when that key does
              * @example 2027-12-31T00:00:00Z
              */
             expiresAt?: string | null;
+        };
+        RotateApiKey: {
+            /**
+             * @description How long the previous key still works, in seconds; 0 revokes it
+             * @default 86400
+             * @example 3600
+             */
+            overlapSeconds: number;
         };
         Name: {
             /**
@@ -1468,8 +1519,17 @@ export interface components {
             /** @description As given when it was issued */
             label: string | null;
             /**
+             * @description It makes and sees only resources of this mode
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            scopes: string[];
+            /** @description Networks that it works from, in CIDR notation; empty: everywhere */
+            networks: string[];
+            /**
              * Format: date-time
-             * @description null: it does not expire
+             * @description When it stops working, also after a rotation; null: it does not expire
              */
             expiresAt: string | null;
             /**
@@ -1794,8 +1854,17 @@ export interface components {
             /** @description As given when it was issued */
             label: string | null;
             /**
+             * @description It makes and sees only resources of this mode
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            scopes: string[];
+            /** @description Networks that it works from, in CIDR notation; empty: everywhere */
+            networks: string[];
+            /**
              * Format: date-time
-             * @description null: it does not expire
+             * @description When it stops working, also after a rotation; null: it does not expire
              */
             expiresAt: string | null;
             /** @description Shown this once; an answer repeated for an `Idempotency-Key` is without it */
@@ -1819,7 +1888,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -1839,6 +1908,8 @@ export interface components {
             required?: number;
             /** @description With `insufficient_credits`: the credits available */
             available?: number;
+            /** @description With `scope_missing`: the scope that the credential lacks */
+            scope?: string;
             /**
              * Format: uuid
              * @description With `replay_in_progress`: the running replay
@@ -2220,6 +2291,35 @@ export interface components {
              */
             finishedAt: string | null;
         };
+        RotatedApiKey: {
+            /** @description Names the key; not a secret */
+            keyId: string;
+            /** @description As given when it was issued */
+            label: string | null;
+            /**
+             * @description It makes and sees only resources of this mode
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            scopes: string[];
+            /** @description Networks that it works from, in CIDR notation; empty: everywhere */
+            networks: string[];
+            /**
+             * Format: date-time
+             * @description When it stops working, also after a rotation; null: it does not expire
+             */
+            expiresAt: string | null;
+            /** @description Shown this once; an answer repeated for an `Idempotency-Key` is without it */
+            apiKey?: string;
+            /** @description The key that this one replaces */
+            previousKeyId: string;
+            /**
+             * Format: date-time
+             * @description When the previous key stops working
+             */
+            previousExpiresAt: string;
+        };
         RotatedWebhookEndpoint: {
             /** @description Names the endpoint in paths */
             endpointId: string;
@@ -2424,29 +2524,6 @@ export interface components {
                      * @enum {unknown}
                      */
                     code?: "insufficient_credits";
-                };
-            };
-        };
-        /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here */
-        auth_mode_not_allowed: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description The HTTP status
-                     * @constant
-                     */
-                    status?: 403;
-                    /**
-                     * @description What is wrong
-                     * @enum {unknown}
-                     */
-                    code?: "auth_mode_not_allowed";
                 };
             };
         };
@@ -2905,6 +2982,7 @@ export type ResultOptionalNameNumber = components['schemas']['result_optionalNam
 export type ResultPlane = components['schemas']['result_plane'];
 export type ResultStage = components['schemas']['result_stage'];
 export type IssueApiKey = components['schemas']['IssueApiKey'];
+export type RotateApiKey = components['schemas']['RotateApiKey'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
 export type CreateReading = components['schemas']['CreateReading'];
@@ -2933,6 +3011,7 @@ export type ReadingHistoryPage = components['schemas']['ReadingHistoryPage'];
 export type ReadingPage = components['schemas']['ReadingPage'];
 export type ReadingSummary = components['schemas']['ReadingSummary'];
 export type Replay = components['schemas']['Replay'];
+export type RotatedApiKey = components['schemas']['RotatedApiKey'];
 export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint'];
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
@@ -2940,7 +3019,6 @@ export type WebhookEndpointPage = components['schemas']['WebhookEndpointPage'];
 export type ResponseUnknownParameter = components['responses']['unknown_parameter'];
 export type ResponseUnauthenticated = components['responses']['unauthenticated'];
 export type ResponseInsufficientCredits = components['responses']['insufficient_credits'];
-export type ResponseAuthModeNotAllowed = components['responses']['auth_mode_not_allowed'];
 export type ResponseNotFound = components['responses']['not_found'];
 export type ResponseReadingNotFound = components['responses']['reading_not_found'];
 export type ResponseWebhookNotFound = components['responses']['webhook_not_found'];
@@ -3139,7 +3217,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -3201,7 +3301,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3220,10 +3320,124 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
+            406: components["responses"]["not_acceptable"];
+            /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 409;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "key_limit_reached" | "idempotency_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `keyId` of the key: not a secret */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The new key */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedApiKey"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
             409: {
@@ -3281,7 +3495,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3300,7 +3514,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3335,7 +3549,29 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -3420,7 +3656,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -3484,7 +3742,29 @@ export interface operations {
             };
             401: components["responses"]["unauthenticated"];
             402: components["responses"]["insufficient_credits"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             410: components["responses"]["reading_erased"];
             413: components["responses"]["payload_too_large"];
@@ -3563,7 +3843,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3582,7 +3862,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3635,7 +3915,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3654,7 +3934,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3747,7 +4027,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3766,7 +4046,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3802,7 +4082,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3821,7 +4101,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3903,7 +4183,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3922,7 +4202,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4131,7 +4411,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -4194,7 +4496,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             /** @description `endpoint_limit_reached`: Webhook endpoint limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
             409: {
@@ -4255,7 +4579,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4274,7 +4598,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4313,7 +4637,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4332,7 +4656,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4402,7 +4726,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4421,7 +4745,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4492,7 +4816,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4511,7 +4835,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4582,7 +4906,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4601,7 +4925,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4642,7 +4966,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4661,7 +4985,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4740,7 +5064,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4759,7 +5083,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4799,7 +5123,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4818,7 +5142,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4907,7 +5231,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4926,7 +5250,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5021,7 +5345,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5040,7 +5364,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5084,7 +5408,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5103,7 +5427,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5166,7 +5490,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5185,7 +5509,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5290,7 +5614,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];

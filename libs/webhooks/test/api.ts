@@ -10,6 +10,7 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
@@ -31,7 +32,7 @@ const everyKey = {
     sees: ['live'],
     workspaceId,
     actor: 'apiKey:k1',
-    scopes: [],
+    scopes: API_KEY_SCOPES,
   }),
 };
 

@@ -1,11 +1,10 @@
 import { applyDecorators, Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Accepts, ScopeArea } from '@app/platform/auth/authentication.js';
+import { Accepts } from '@app/platform/auth/authentication.js';
 import { Names } from '@app/platform/http/openapi/operation.js';
 import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_REPLAY } from './webhook.schemas.js';
 
-const routes = (path: string) =>
-  applyDecorators(Controller(path), Accepts('apiKey', 'bearer'), ScopeArea('webhooks'), ApiTags('Webhooks'));
+const routes = (path: string) => applyDecorators(Controller(path), ApiTags('Webhooks'));
 
 /** Routes of the webhook endpoints of a workspace. */
 export const WebhookRoutes = () => routes('api/v1/webhooks');
@@ -16,6 +15,11 @@ export const EndpointRoutes = () =>
     routes('api/v1/webhooks/:endpointId'),
     Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT),
   );
+
+/** Declares that a route shows endpoints or their deliveries. */
+export const ReadsWebhooks = () => Accepts({ apiKey: 'webhooks:read', bearer: 'webhooks:read' });
+/** Declares that a route changes endpoints, or sends something to them. */
+export const WritesWebhooks = () => Accepts({ apiKey: 'webhooks:write', bearer: 'webhooks:write' });
 
 /** For a route of one delivery, the parameter `deliveryId`. */
 export const NamesDelivery = () => Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY);

@@ -8,6 +8,7 @@ import request from 'supertest';
 import { assertObserved, observeServer } from '../../../../../test/support/observe-contract.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
@@ -46,7 +47,7 @@ beforeAll(async () => {
       sees: ['live'],
       workspaceId: 'ws_1',
       actor: 'apiKey:k',
-      scopes: [],
+      scopes: API_KEY_SCOPES,
     }),
     verifyBearer: async () => null,
   };

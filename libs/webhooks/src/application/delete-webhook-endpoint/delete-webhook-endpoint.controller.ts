@@ -7,7 +7,7 @@ import { Answers } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { readIfMatch } from '../../http/if-match.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { DeleteWebhookEndpoint } from './delete-webhook-endpoint.command.js';
 
 @EndpointRoutes()
@@ -15,6 +15,7 @@ export class DeleteWebhookEndpointController {
   constructor(private readonly commands: CommandBus) {}
 
   @Delete()
+  @WritesWebhooks()
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteWebhookEndpoint',

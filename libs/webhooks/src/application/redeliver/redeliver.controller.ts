@@ -5,7 +5,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes, NamesDelivery } from '../../http/webhook-routes.js';
+import { EndpointRoutes, NamesDelivery, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';
 import { Redeliver } from './redeliver.command.js';
 
@@ -14,6 +14,7 @@ export class RedeliverController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('deliveries/:deliveryId/redeliver')
+  @WritesWebhooks()
   @UseGuards(OwnEndpointGuard)
   @HttpCode(202)
   @ApiOperation({

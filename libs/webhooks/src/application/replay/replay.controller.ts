@@ -16,7 +16,7 @@ import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { ReplayDto } from './replay.body.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem, problemOf } from '../../http/refusals.js';
-import { EndpointRoutes, NamesReplay } from '../../http/webhook-routes.js';
+import { EndpointRoutes, NamesReplay, ReadsWebhooks, WritesWebhooks } from '../../http/webhook-routes.js';
 import { replaySchema } from '../../http/webhook.schemas.js';
 
 const LOOK_AGAIN_MS = 50;
@@ -31,6 +31,7 @@ export class ReplayController {
   ) {}
 
   @Post('replay')
+  @WritesWebhooks()
   @UseGuards(OwnEndpointGuard)
   @OwnIdempotency()
   @HttpCode(202)
@@ -82,6 +83,7 @@ export class ReplayController {
   }
 
   @Get('replays/:replayId')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'getReplay',
     summary: 'Get the progress of a replay',
@@ -101,6 +103,7 @@ export class ReplayController {
   }
 
   @Delete('replays/:replayId')
+  @WritesWebhooks()
   @ApiOperation({
     operationId: 'stopReplay',
     summary: 'Stop a replay',

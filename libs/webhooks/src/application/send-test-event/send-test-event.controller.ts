@@ -3,10 +3,10 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
-import { OptionalBody } from '../../http/optional-body.pipe.js';
+import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';
 import { SendTestEventDto } from './send-test-event.body.js';
 import { SendTestEvent } from './send-test-event.command.js';
@@ -16,6 +16,7 @@ export class SendTestEventController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('test')
+  @WritesWebhooks()
   @UseGuards(OwnEndpointGuard)
   @HttpCode(202)
   @ApiOperation({

@@ -7,7 +7,7 @@ import { DELIVERY_STATUSES } from '../../contracts/deliveries.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from '../../http/query-parameters.js';
 import { orProblem, problemOf } from '../../http/refusals.js';
-import { EndpointRoutes, NamesDelivery } from '../../http/webhook-routes.js';
+import { EndpointRoutes, NamesDelivery, ReadsWebhooks } from '../../http/webhook-routes.js';
 import { deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
 import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
@@ -21,6 +21,7 @@ export class ShowDeliveriesController {
   ) {}
 
   @Get('deliveries')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'listDeliveries',
     summary: 'List the deliveries to an endpoint',
@@ -85,6 +86,7 @@ export class ShowDeliveriesController {
   }
 
   @Get('deliveries/:deliveryId')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'getDelivery',
     summary: 'Get a delivery with all its attempts',

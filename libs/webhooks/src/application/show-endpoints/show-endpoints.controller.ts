@@ -6,7 +6,7 @@ import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { etagOf } from '../../http/if-match.js';
 import { orProblem } from '../../http/refusals.js';
-import { WebhookRoutes } from '../../http/webhook-routes.js';
+import { ReadsWebhooks, WebhookRoutes } from '../../http/webhook-routes.js';
 import { NAMED_ENDPOINT, endpointPageSchema, endpointSchema } from '../../http/webhook.schemas.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
@@ -20,6 +20,7 @@ export class ShowEndpointsController {
   ) {}
 
   @Get()
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'listWebhookEndpoints',
     summary: 'List the webhook endpoints',
@@ -38,6 +39,7 @@ export class ShowEndpointsController {
   }
 
   @Get(':endpointId')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'getWebhookEndpoint',
     summary: 'Get a webhook endpoint',
