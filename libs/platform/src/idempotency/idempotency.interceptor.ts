@@ -12,6 +12,7 @@ import { concatMap, from, of, type Observable } from 'rxjs';
 import { catchError } from 'rxjs/operators';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { principalOf } from '../auth/authentication.js';
+import { livemodeOf } from '../auth/livemode.js';
 import { Digester } from '../crypto/digest.js';
 import { routeOf } from '../http/route-of.js';
 import { readIdempotencyKey } from '../http/idempotency-key.js';
@@ -63,10 +64,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (this.reflector.getAllAndOverride(OWN, [context.getHandler(), context.getClass()]))
       return next.handle();
     const key = readIdempotencyKey(Array.isArray(header) ? header.join() : header) ?? '';
+    const caller = principalOf(request);
+    // Each mode has keys of its own.
+    const purpose = livemodeOf(caller) === false ? 'test-idempotency-key' : 'idempotency-key';
     const identity: RequestIdentity = {
-      workspaceId: principalOf(request).workspaceId,
+      workspaceId: caller.workspaceId,
       route: routeKey(request),
-      keyDigest: this.digester.digest('idempotency-key', key),
+      keyDigest: this.digester.digest(purpose, key),
     };
     const fingerprint = this.digester.digest('idempotency-body', canonicalJson(request.body ?? null));
     const response = http.getResponse<Response>();
