@@ -28,10 +28,7 @@ export const filled = (
   },
 });
 
-export const testReserved = (
-  reservationId: string,
-  amount = 20,
-): TestBookEventOf<'TestCreditsReserved'> => ({
+export const testReserved = (reservationId: string, amount = 20): TestBookEventOf<'TestCreditsReserved'> => ({
   type: 'TestCreditsReserved',
   data: hold(reservationId, amount),
 });

@@ -63,3 +63,17 @@ export const testBookEvents = eventCatalogue(byWorkspace('testbook'), {
 export type TestBookEvent = EventOf<typeof testBookEvents>;
 export type TestBookEventOf<T extends TestBookEvent['type']> = Extract<TestBookEvent, { type: T }>;
 export type TestHold = z.infer<typeof hold>;
+
+/** Signed: negative leaves the account, positive enters it. The postings of an event sum to zero. */
+export interface TestPosting {
+  readonly account: TestAccount;
+  readonly amount: number;
+}
+
+/** Whole test credits. filled = available + held + consumed. */
+export interface TestBalance {
+  readonly available: number;
+  readonly held: number;
+  readonly consumed: number;
+  readonly filled: number;
+}

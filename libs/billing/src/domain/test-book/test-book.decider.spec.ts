@@ -38,7 +38,14 @@ describe('a test book', () => {
   });
 
   it('is filled up by the first reservation of the next UTC day, and carries its state', () => {
-    book(opened, testReserved('r1'), testCaptured('r1'), testReserved('r2'), testReserved('r3'), testReleased('r3'))
+    book(
+      opened,
+      testReserved('r1'),
+      testCaptured('r1'),
+      testReserved('r2'),
+      testReserved('r3'),
+      testReleased('r3'),
+    )
       .when(reserve('r4', 20, NOON + DAY_MS))
       .then(
         filled({
@@ -123,7 +130,13 @@ describe('a test book', () => {
   });
 
   it('consumes captured credits and returns released ones', () => {
-    const { state } = book(opened, testReserved('r1'), testReserved('r2'), testCaptured('r1'), testReleased('r2'));
+    const { state } = book(
+      opened,
+      testReserved('r1'),
+      testReserved('r2'),
+      testCaptured('r1'),
+      testReleased('r2'),
+    );
     expect(state).toMatchObject({ available: 9_980, held: 0, consumed: 20 });
   });
 

@@ -29,10 +29,8 @@ const reserve = (command: Of<'ReserveCredits'>, book: TestBook): TestBookDecisio
   const fill = dueFill(book, workspaceId, now);
   const { available } = fill ? evolve(book, fill) : book;
   if (available < amount) return reject('InsufficientCredits', { required: amount, available });
-  return accept(...(fill ? [fill] : []), {
-    type: 'TestCreditsReserved',
-    data: { reservationId, readingId, amount },
-  });
+  const reserved: TestBookEvent = { type: 'TestCreditsReserved', data: { reservationId, readingId, amount } };
+  return fill ? accept<TestBookEvent>(fill, reserved) : accept(reserved);
 };
 
 /** A reservation settles exactly once. Only a reservation fills the book, so that no settlement spends a day's fill. */

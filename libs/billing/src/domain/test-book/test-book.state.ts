@@ -1,5 +1,5 @@
 import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { TestAccount, TestBookEvent, TestHold } from '../../contracts/test-book.js';
+import type { TestAccount, TestBookEvent, TestHold, TestPosting } from '../../contracts/test-book.js';
 import { bucketMap, getFrom, withEntry, withoutEntry, type BucketMap } from '../credits/bucket-map.js';
 import { isRecent, noRecentIds, recentFrom, remember, type RecentIds } from '../credits/recent-ids.js';
 
@@ -65,12 +65,6 @@ export const evolve = (book: TestBook, event: TestBookEvent): TestBook => {
       return assertNever(type);
   }
 };
-
-/** Signed: negative leaves the account, positive enters it. */
-export interface TestPosting {
-  readonly account: TestAccount;
-  readonly amount: number;
-}
 
 /** Double entry: how an event moves test credits between accounts. The postings of every event sum to zero. */
 export const testPostings = ({ type, data }: TestBookEvent): readonly TestPosting[] => {
