@@ -3,7 +3,7 @@ import type { TestBookCommand } from '../src/domain/test-book/test-book.commands
 import { NOON } from './test-book.js';
 
 const HOUR = 3_600_000;
-const reservationId = fc.integer({ min: 1, max: 40 }).map((number) => `r${number}`);
+const reservationId = fc.integer({ min: 1, max: 12 }).map((number) => `r${number}`);
 const untimed = fc.oneof(
   {
     weight: 3,
@@ -32,7 +32,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(-1, -30 * 24, 30 * 24) },
 );
 
-/** Commands of one test book. Some use the same reservation ids as the commands of live books. */
+/** Commands of one test book. They use the same reservation ids as the commands of live books. */
 export const testCommands: fc.Arbitrary<TestBookCommand[]> = fc
   .array(fc.tuple(untimed, step), { maxLength: 40 })
   .map((steps) => {
