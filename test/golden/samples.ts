@@ -61,6 +61,10 @@ export const SAMPLES: Samples = {
     hash: 'a3'.repeat(32),
     label: 'production',
     expiresAt: '2027-09-29T08:00:00.000Z',
+    mode: 'test',
+    scopes: ['readings:read', 'readings:write'],
+    networks: ['203.0.113.0/24', '2001:db8::/32'],
+    replaces: 'Zz9yX8wV',
   },
   ApiKeyRevoked: { keyId: 'Ab3dE6gH', reason: 'leaked' },
 

@@ -25,6 +25,13 @@ import { adjustment } from '../../../libs/billing/test/adjustment.js';
 import type { Service } from './service.js';
 
 const DAY_MS = 86_400_000;
+const KEY = {
+  label: 'production',
+  mode: 'live',
+  scopes: ['readings:read'],
+  networks: [],
+  expiresAt: null,
+} as const;
 
 const byOperator = (request: string) => requestedBy('operator:ada', request);
 const byOwner = (request: string) => requestedBy('user:owner', request);
@@ -81,9 +88,7 @@ export const scenario = (service: Service): readonly Step[] => {
     [
       'a key is issued',
       async () => {
-        const issued = await commands.execute(
-          new IssueApiKey(ws, 'production', null, ownRequest('user:owner')),
-        );
+        const issued = await commands.execute(new IssueApiKey(ws, KEY, ownRequest('user:owner')));
         if (issued.outcome === 'issued') ({ keyId } = issued);
       },
     ],

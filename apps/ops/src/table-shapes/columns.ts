@@ -60,7 +60,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.unreleased_failure':
     'cause_event_id text, correlation_id text, event_id text, head text, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
   'workspaces.api_key':
-    'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, revoked_at timestamp with time zone, workspace_id text',
+    'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, mode text, networks text[], revoked_at timestamp with time zone, scopes text[], workspace_id text',
   'workspaces.api_key_use': 'key_id text, used_at timestamp with time zone',
   'workspaces.workspace': 'name text, opened_at timestamp with time zone, workspace_id text',
 };

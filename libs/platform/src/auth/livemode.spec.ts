@@ -1,17 +1,13 @@
 import { expect, it } from '@jest/globals';
-import type { Principal } from './authentication.js';
+import { MODES } from '@app/event-sourcing/core/mode.js';
 import { livemodeOf, seesMode } from './livemode.js';
 
-const caller = (mode: Principal['mode']): Principal => ({
-  mode,
-  workspaceId: 'ws_1',
-  actor: 'a',
-  scopes: [],
-});
-
-it('lets a live key see live data alone, and a bearer token both modes', () => {
-  expect([livemodeOf(caller('apiKey')), livemodeOf(caller('bearer'))]).toEqual([true, null]);
-  const sees = (one: Principal) => [seesMode(one, true), seesMode(one, false)];
-  expect(sees(caller('apiKey'))).toEqual([true, false]);
-  expect(sees(caller('bearer'))).toEqual([true, true]);
+it('tells which mode a caller sees', () => {
+  const callers = [{ sees: ['live'] as const }, { sees: ['test'] as const }, { sees: MODES }];
+  expect(callers.map(livemodeOf)).toEqual([true, false, null]);
+  expect(callers.map((caller) => [seesMode(caller, true), seesMode(caller, false)])).toEqual([
+    [true, false],
+    [false, true],
+    [true, true],
+  ]);
 });

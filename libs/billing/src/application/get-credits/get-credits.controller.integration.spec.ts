@@ -28,7 +28,14 @@ const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: '
 /** Every key is valid, and is the workspace. */
 const everyKey = {
   verifyApiKey: (workspaceId: string): Promise<Principal> =>
-    Promise.resolve({ mode: 'apiKey', workspaceId, actor: 'apiKey:k1', scopes: [] }),
+    Promise.resolve({
+      authMode: 'apiKey',
+      mode: 'live',
+      sees: ['live'],
+      workspaceId,
+      actor: 'apiKey:k1',
+      scopes: [],
+    }),
 };
 const clock = { now: () => Date.parse('2026-04-10T12:00:00.000Z') };
 const globals = [

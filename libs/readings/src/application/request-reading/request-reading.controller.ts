@@ -4,7 +4,6 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { livemodeOf } from '@app/platform/auth/livemode.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -61,7 +60,7 @@ export class RequestReadingController {
     const result = await this.commands.execute(
       new RequestReading(
         caller.workspaceId,
-        livemodeOf(caller) ?? true,
+        caller.mode === 'live',
         { ...requestedFields(body), input },
         readIdempotencyKey(idempotencyKey),
         by,
