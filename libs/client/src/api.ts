@@ -117,7 +117,7 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description Returns the newest first, without their inputs.
+         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings.
          */
         get: operations["listReadings"];
         put?: never;
@@ -1956,6 +1956,8 @@ export interface components {
             readingId: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for a test reading */
+            livemode: boolean;
             /**
              * @description The last two are final
              * @enum {string}
@@ -2099,6 +2101,8 @@ export interface components {
             readingId: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for a test reading */
+            livemode: boolean;
             /**
              * @description The last two are final
              * @enum {string}

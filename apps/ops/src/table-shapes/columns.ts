@@ -38,8 +38,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'publishing.publication':
     'artifact_id text, correlation_id text, due_at timestamp with time zone, published_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
   'readings.reading':
-    'artifact_id text, completed_at timestamp with time zone, correlation_id text, created_at timestamp with time zone, document_version integer, due_at timestamp with time zone, erased_at timestamp with time zone, error_code text, failed_at timestamp with time zone, locale text, product_id text, profile_id text, published_at timestamp with time zone, reading_id uuid, sealed_input text, status text, updated_at timestamp with time zone, workspace_id text',
-  'readings.result': 'reading_id uuid, sealed_result text, sha256 text, workspace_id text',
+    'artifact_id text, completed_at timestamp with time zone, correlation_id text, created_at timestamp with time zone, document_version integer, due_at timestamp with time zone, erased_at timestamp with time zone, error_code text, failed_at timestamp with time zone, livemode boolean, locale text, product_id text, profile_id text, published_at timestamp with time zone, reading_id uuid, sealed_input text, status text, updated_at timestamp with time zone, workspace_id text',
+  'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, sha256 text, workspace_id text',
   'webhooks.attempt':
     'delivery_id uuid, duration_ms integer, endpoint_id text, error text, number integer, response_body bytea, started_at timestamp with time zone, status_code integer',
   'webhooks.delivery':
@@ -60,7 +60,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.unreleased_failure':
     'cause_event_id text, correlation_id text, event_id text, head text, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
   'workspaces.api_key':
-    'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, revoked_at timestamp with time zone, workspace_id text',
+    'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, mode text, networks text[], revoked_at timestamp with time zone, scopes text[], workspace_id text',
   'workspaces.api_key_use': 'key_id text, used_at timestamp with time zone',
   'workspaces.workspace': 'name text, opened_at timestamp with time zone, workspace_id text',
 };

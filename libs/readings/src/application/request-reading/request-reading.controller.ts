@@ -60,6 +60,7 @@ export class RequestReadingController {
     const result = await this.commands.execute(
       new RequestReading(
         caller.workspaceId,
+        caller.mode === 'live',
         { ...requestedFields(body), input },
         readIdempotencyKey(idempotencyKey),
         by,

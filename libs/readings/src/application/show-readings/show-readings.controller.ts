@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { livemodeOf, seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -34,7 +35,8 @@ export class ShowReadingsController {
   @ApiOperation({
     operationId: 'listReadings',
     summary: 'List the readings of the workspace',
-    description: 'Returns the newest first, without their inputs.',
+    description:
+      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings.',
   })
   @ApiQuery({ name: 'status', required: false, schema: { type: 'string', enum: [...READING_STATUSES] } })
   @Answers(200, 'A page of readings', readingPageSchema)
@@ -42,12 +44,14 @@ export class ShowReadingsController {
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
     @Query('status') status: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
   ) {
+    const { workspaceId } = caller;
+    const livemode = livemodeOf(caller);
     const wanted = readStatus(status);
-    const scope = ['readings', workspaceId, wanted ?? ''] as const;
+    const scope = ['readings', workspaceId, String(livemode), wanted ?? ''] as const;
     const page = this.cursors.read(limit, cursor, ...scope);
-    const records = await this.readings.page(workspaceId, wanted, page.limit + 1, page.after);
+    const records = await this.readings.page(workspaceId, livemode, wanted, page.limit + 1, page.after);
     const { data, nextCursor } = this.cursors.page(
       records,
       page.limit,
@@ -104,6 +108,7 @@ export class ShowReadingsController {
     const result = await this.readings.result(readingId);
     if (result) {
       if (result.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+      if (!seesMode(caller, result.livemode)) throw new Problem('reading_not_found');
       return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch);
     }
     const { record } = await this.own(readingId, caller);
@@ -132,6 +137,7 @@ export class ShowReadingsController {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
     if (found.record.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    if (!seesMode(caller, found.record.livemode)) throw new Problem('reading_not_found');
     return found;
   }
 }

@@ -17,6 +17,7 @@ import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-v
 
 interface SealedResult {
   readonly workspaceId: string;
+  readonly livemode: boolean;
   readonly sealedResult: string;
 }
 
@@ -58,18 +59,22 @@ export class ReadingQuery {
     return folded;
   }
 
-  /** Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). */
+  /**
+   * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`).
+   * @param livemode `null`: of both modes
+   */
   async page(
     workspaceId: string,
+    livemode: boolean | null,
     status: ReadingStatus | null,
     limit: number,
     after: readonly string[] | null,
   ): Promise<readonly ReadingRecord[]> {
     const { rows } = await this.pool.query<Row>({
-      name: 'readings-page',
+      name: `readings-page-${livemode}`,
       text: `select ${COLUMNS}
              from readings.reading
-             where workspace_id = $1 and ($2::text is null or status = $2)
+             where workspace_id = $1 ${inMode(livemode)} and ($2::text is null or status = $2)
                and ($4::timestamptz is null or (created_at, reading_id) < ($4, $5::uuid))
              order by created_at desc, reading_id desc limit $3`,
       values: [workspaceId, status, limit, after?.[0] ?? null, after?.[1] ?? null],
@@ -110,12 +115,13 @@ export class ReadingQuery {
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
-  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string } | null> {
+  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string; livemode: boolean } | null> {
     if (!UUID.test(readingId)) return null;
     const stored = (await this.resultRow(readingId)) ?? (await this.resultEvent(readingId));
     const key = stored && (await this.keys.find(readingId));
     if (!stored || !key) return null;
-    return { bytes: openResult(key, stored.sealedResult), workspaceId: stored.workspaceId };
+    const { workspaceId, livemode, sealedResult } = stored;
+    return { bytes: openResult(key, sealedResult), workspaceId, livemode };
   }
 
   private async rows(readingIds: readonly string[]): Promise<readonly (ShownRow | null)[]> {
@@ -131,7 +137,7 @@ export class ReadingQuery {
   private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
     const { rows } = await this.pool.query<SealedResult & { reading_id: string }>({
       name: 'results',
-      text: `select reading_id, workspace_id as "workspaceId", sealed_result as "sealedResult"
+      text: `select reading_id, workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
              from readings.result where reading_id = any($1::uuid[])`,
       values: [readingIds],
     });
@@ -148,8 +154,8 @@ export class ReadingQuery {
       if (isOpaque(event)) continue;
       if (event.type === 'ReadingErased') return null;
       if (event.type !== 'ReadingCompleted') continue;
-      const { workspaceId, sealedResult } = event.data;
-      return { workspaceId, sealedResult };
+      const { workspaceId, livemode, sealedResult } = event.data;
+      return { workspaceId, livemode, sealedResult };
     }
     return null;
   }
@@ -163,6 +169,10 @@ export class ReadingQuery {
     return foldReading(events);
   }
 }
+
+/** A condition of its own for each mode: a plan can use the index of test readings. */
+const inMode = (livemode: boolean | null): string =>
+  livemode === null ? '' : `and ${livemode ? '' : 'not '}livemode`;
 
 const inOrder = <R extends { reading_id: string }>(
   readingIds: readonly string[],
