@@ -32,7 +32,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'platform.rate_bucket':
     'granted integer, policy text, refilled_at timestamp with time zone, subject text, tokens double precision',
   'platform.subject_key':
-    'created_at timestamp with time zone, subject_id uuid, workspace_id text, wrapped_key bytea',
+    'created_at timestamp with time zone, lookups bytea[], subject_id uuid, workspace_id text, wrapped_key bytea',
   'publishing.artifact':
     'artifact_id text, bytes integer, digest text, format text, media_type text, reading_id uuid, sealed bytea, sha256 text, version integer',
   'publishing.publication':

@@ -1,21 +1,13 @@
 import { expect, it } from '@jest/globals';
-import type { Principal } from './authentication.js';
+import { MODES } from '@app/event-sourcing/core/mode.js';
 import { livemodeOf, seesMode } from './livemode.js';
 
-const caller = (...sees: Principal['sees']): Principal => ({
-  authMode: sees.length > 1 ? 'bearer' : 'apiKey',
-  mode: sees[0]!,
-  sees,
-  workspaceId: 'ws_1',
-  actor: 'a',
-  scopes: [],
-});
-
-it('lets a key see the data of its mode alone, and a bearer token both modes', () => {
-  const keys = [caller('live'), caller('test'), caller('live', 'test')];
-  expect(keys.map(livemodeOf)).toEqual([true, false, null]);
-  const sees = (one: Principal) => [seesMode(one, true), seesMode(one, false)];
-  expect(sees(caller('live'))).toEqual([true, false]);
-  expect(sees(caller('test'))).toEqual([false, true]);
-  expect(sees(caller('live', 'test'))).toEqual([true, true]);
+it('tells which mode a caller sees', () => {
+  const callers = [{ sees: ['live'] as const }, { sees: ['test'] as const }, { sees: MODES }];
+  expect(callers.map(livemodeOf)).toEqual([true, false, null]);
+  expect(callers.map((caller) => [seesMode(caller, true), seesMode(caller, false)])).toEqual([
+    [true, false],
+    [false, true],
+    [true, true],
+  ]);
 });

@@ -1,9 +1,12 @@
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { Principal } from './authentication.js';
 
-/** The mode of what a caller makes and sees: true live, false test, `null` both (a bearer token). */
-export const livemodeOf = ({ sees }: Principal): boolean | null =>
-  sees.length > 1 ? null : sees[0] === 'live';
+export const modeOf = (livemode: boolean): Mode => (livemode ? 'live' : 'test');
+
+/** Which mode a caller sees: true live, false test, `null` both (a bearer token that names none). */
+export const livemodeOf = ({ sees }: Pick<Principal, 'sees'>): boolean | null =>
+  sees.length === 1 ? sees[0] === 'live' : null;
 
 /** Whether a caller sees what is of this mode. For a key, what is of the other mode does not exist. */
-export const seesMode = (caller: Principal, livemode: boolean): boolean =>
-  (livemodeOf(caller) ?? livemode) === livemode;
+export const seesMode = ({ sees }: Pick<Principal, 'sees'>, livemode: boolean): boolean =>
+  sees.includes(modeOf(livemode));

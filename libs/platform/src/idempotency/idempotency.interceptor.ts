@@ -12,7 +12,6 @@ import { concatMap, from, of, type Observable } from 'rxjs';
 import { catchError } from 'rxjs/operators';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { principalOf } from '../auth/authentication.js';
-import { livemodeOf } from '../auth/livemode.js';
 import { Digester } from '../crypto/digest.js';
 import { routeOf } from '../http/route-of.js';
 import { readIdempotencyKey } from '../http/idempotency-key.js';
@@ -66,7 +65,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const key = readIdempotencyKey(Array.isArray(header) ? header.join() : header) ?? '';
     const caller = principalOf(request);
     // Each mode has keys of its own.
-    const purpose = livemodeOf(caller) === false ? 'test-idempotency-key' : 'idempotency-key';
+    const purpose = caller.mode === 'test' ? 'test-idempotency-key' : 'idempotency-key';
     const identity: RequestIdentity = {
       workspaceId: caller.workspaceId,
       route: routeKey(request),

@@ -108,7 +108,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const books = new CreditBooks(createCreditsExecutor(store, 2 * CONFIG.CLOCK_REFUSE_MS), time);
   const testBooks = new TestBooks(createTestBookExecutor(store, 2 * CONFIG.CLOCK_REFUSE_MS), time);
   const readings = createReadingExecutor(store);
-  const query = new ReadingQuery(pool, store, keys);
+  const query = new ReadingQuery(pool, store, keys, digester);
   const publications = createPublicationExecutor(store);
   const handlers: (readonly [MessageType, Handler])[] = [
     [OpenBook, new OpenBookHandler(books)],

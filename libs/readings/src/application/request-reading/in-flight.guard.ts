@@ -1,7 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { principalOf, type Principal } from '@app/platform/auth/authentication.js';
-import { livemodeOf } from '@app/platform/auth/livemode.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { within } from '@app/platform/async/within.js';
 import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
@@ -31,7 +30,7 @@ export class InFlightGuard implements CanActivate {
     const answer = await within(
       ASKED_WITHIN_MS,
       this.inFlight
-        .admit(caller.workspaceId, livemodeOf(caller) ?? true, limit)
+        .admit(caller.workspaceId, caller.mode === 'live', limit)
         .then((admission) => ({ admission })),
     );
     if (!answer) return true;
@@ -51,7 +50,7 @@ export class InFlightGuard implements CanActivate {
       const isNew = response.statusCode === 202 && !response.hasHeader('Idempotency-Replayed');
       const readingId = READING.exec(String(response.getHeader('Location') ?? ''))?.[0];
       if (isNew && readingId !== undefined) admission.readingId = readingId;
-      else this.inFlight.withdrawn(caller.workspaceId, livemodeOf(caller) ?? true, admission);
+      else this.inFlight.withdrawn(caller.workspaceId, caller.mode === 'live', admission);
     });
   }
 }
