@@ -4,7 +4,6 @@ import { correctionDay } from '@app/billing/domain/correction-day/correction-day
 import { correction } from '@app/billing/domain/correction/correction.decider.js';
 import { credits } from '@app/billing/domain/credits/credits.decider.js';
 import { operators } from '@app/billing/domain/operators/operators.decider.js';
-import { testBook } from '@app/billing/domain/test-book/test-book.decider.js';
 import { orderLine } from '@app/billing/domain/order-line/order-line.decider.js';
 import { testBook } from '@app/billing/domain/test-book/test-book.decider.js';
 import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
@@ -32,7 +31,6 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   operators,
   correction,
   correctionday: correctionDay,
-  testbook: testBook,
   webhookEndpoint,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },
