@@ -6,6 +6,7 @@ import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.
 import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import {
   CheckHolds,
+  ExplainReading,
   ExportLedger,
   GetBalance,
   GetCredits,
@@ -20,8 +21,6 @@ import {
   VerifyLedger,
   VerifyTestBooks,
 } from '@app/billing/contracts/index.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { GetOpenHolds } from '@app/readings/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
@@ -165,9 +164,7 @@ describe('test traffic', () => {
     expect(await queries.execute(new GetCredits(WS, false))).toEqual({
       available: 10_000,
       reserved: 0,
-      grants: [
-        { grantId: 'test:2026-04-10', kind: 'test', credits: 10_000, remaining: 10_000, expiresAt: null },
-      ],
+      grants: [{ grantId: 'test', kind: 'test', credits: 10_000, remaining: 10_000, expiresAt: null }],
     });
     await testTraffic();
     expect(await queries.execute(new GetCredits(WS, false))).toMatchObject({
@@ -180,6 +177,22 @@ describe('test traffic', () => {
       available: 9_980,
       reserved: 20,
     });
+  });
+
+  it('is explained reading by reading, also before a reading has named its reservation', async () => {
+    await testTraffic();
+    const explained = (id: string) => queries.execute(new ExplainReading(`reading-of-${id}`, WS));
+    expect(await explained('t1')).toMatchObject({
+      outcome: 'completed',
+      credits: [
+        { type: 'TestCreditsReserved', cause: { type: 'ReadingRequested' } },
+        { type: 'TestCreditsCaptured', cause: { type: 'ReadingCompleted' }, paidBy: [] },
+      ],
+      findings: [],
+    });
+    expect(await explained('t3')).toMatchObject({ outcome: 'abandoned', findings: [] });
+    await worker.reserve('t5', false);
+    expect(await explained('t5')).toMatchObject({ outcome: 'open', credits: [{ cause: null }] });
   });
 
   it('finds a capture that is missing, and a row that was changed', async () => {
@@ -225,74 +238,5 @@ describe('the fence around old holds', () => {
     };
     await expect(worker.app.get(HoldFence).sweep(never)).rejects.toThrow('cannot be judged');
     expect(await rows('test_hold')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
-  });
-});
-
-const dispatch = (consumer: string, event: StoredEvent) =>
-  worker.work.consumers.find(({ name }) => name === consumer)!.dispatch!([event]);
-
-const recordedAs = async (stream: string, type: string, data: object, version = 1): Promise<StoredEvent> => {
-  const id = await worker.publish(stream, type, data, version);
-  return worker.store.log.find((event) => event.id === id)!;
-};
-
-/** Appends an entry that no program can read. */
-const damage = async (stream: string): Promise<void> => {
-  const last = worker.store.log.findLast((event) => event.stream === stream)!;
-  const data = { reservationId: 7 };
-  const type = stream.startsWith('testbook-') ? 'TestCreditsReserved' : 'CreditsReserved';
-  await worker.store.append(stream, last.revision, [
-    { id: `damage-${stream}`, type, data, metadata: last.metadata },
-  ]);
-};
-
-describe('a damaged test book', () => {
-  it('stops neither reservations nor settlements of the live one', async () => {
-    await worker.reserve('t1', false);
-    await worker.reserve('r1');
-    await worker.catchUp();
-    await damage(`testbook-${WS}`);
-    // Another process, which has not folded the book before.
-    worker = await startWorker(pool, worker.store);
-    expect(await worker.reserve('t2', false)).toMatchObject({ outcome: 'misconfigured' });
-    expect(await worker.reserve('r2')).toMatchObject({ outcome: 'reserved' });
-    const completed = {
-      workspaceId: WS,
-      reservationId: 'r1',
-      attempt: 1,
-      sealedResult: 'sealed',
-      resultSha256: '00',
-    };
-    const event = await recordedAs('reading-1', 'ReadingCompleted', completed);
-    await dispatch('billing.settlement.v1', event);
-    expect(await worker.app.get(QueryBus).execute(new GetBalance(WS))).toMatchObject({
-      consumed: 20,
-      held: 20,
-    });
-    const test = await recordedAs('reading-2', 'ReadingCompleted', { ...ended, reservationId: 't1' }, 3);
-    await expect(dispatch('billing.test-settlement.v1', test)).rejects.toThrow(/testbook-/);
-    await dispatch('billing.settlement.v1', test);
-    expect(await worker.app.get(QueryBus).execute(new GetOpenHolds(WS))).toBeNull();
-    expect(await worker.app.get(QueryBus).execute(new VerifyLedger(null))).toMatchObject({
-      books: [{ findings: [] }],
-    });
-    expect(await worker.app.get(QueryBus).execute(new VerifyTestBooks(WS))).toMatchObject([
-      { findings: [{ check: 'chain' }, { check: 'event' }] },
-    ]);
-  });
-});
-
-describe('a damaged live book', () => {
-  it('stops neither reservations nor settlements of the test one', async () => {
-    await worker.reserve('t1', false);
-    await damage(`credits-${WS}`);
-    worker = await startWorker(pool, worker.store);
-    expect(await worker.reserve('r1')).toMatchObject({ outcome: 'misconfigured' });
-    expect(await worker.reserve('t2', false)).toMatchObject({ outcome: 'reserved' });
-    const test = await recordedAs('reading-2', 'ReadingCompleted', { ...ended, reservationId: 't1' }, 3);
-    await dispatch('billing.test-settlement.v1', test);
-    expect(await worker.app.get(QueryBus).execute(new GetTestBalance(WS, null))).toMatchObject({
-      consumed: 20,
-    });
   });
 });
