@@ -1,14 +1,5 @@
 import { StoreDamaged, StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import type { EventStoreDbOptions } from '@app/event-sourcing/store/eventstoredb.js';
-import type { StreamSelection } from '@app/event-sourcing/store/stream-selection.js';
-import type { LogPart, PartReport, PartTask } from './log-part.js';
-
-/** What a thread starts with. */
-export interface ThreadData {
-  readonly store: EventStoreDbOptions;
-  readonly task: PartTask;
-  readonly part: StreamSelection['part'];
-}
+import type { LogPart } from './log-part.js';
 
 /** A call of one of the part's methods. They are answered in order. */
 export interface ThreadCall {
@@ -16,10 +7,7 @@ export interface ThreadCall {
   readonly argument: unknown;
 }
 
-export type ThreadAnswer =
-  | { readonly report: PartReport }
-  | { readonly returned: unknown }
-  | { readonly thrown: SentError };
+export type ThreadAnswer = { readonly returned: unknown } | { readonly thrown: SentError };
 
 /** An error as plain data: threads do not share classes. */
 export interface SentError {
