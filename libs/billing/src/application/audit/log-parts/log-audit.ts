@@ -117,6 +117,7 @@ export class LogAudit<E extends Pick<StoredEvent, 'stream' | 'position'> = Store
     for (const event of page) shares.get(this.partOf(event.stream))!.push(event);
     await Promise.all(
       [...shares].map(async ([part, events]) => {
+        if (events.length === 0) return;
         for (const fact of await part.take(events)) this.settlements.add(fact);
       }),
     );

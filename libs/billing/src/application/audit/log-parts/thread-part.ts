@@ -6,10 +6,10 @@ import type { BalanceRow } from '../../../audit/book-balances.js';
 import type { Credits } from '../../../domain/credits/credits.state.js';
 import type { ReadingFact } from '../../../audit/settlements.js';
 import type { LogPart, PartResult, PartTask } from './log-part.js';
-import { receivedError, type ThreadAnswer, type ThreadCall } from './messages.js';
+import type { ThreadAnswer, ThreadCall } from './messages.js';
 import { packEvents } from './packed-events.js';
 
-/** MiB. Buffers of received events die young; with less room, many are copied. */
+/** MiB. Received events die young; with less room, many are copied. */
 const YOUNG_GENERATION = 96;
 
 interface Waiting {
@@ -31,10 +31,10 @@ export class ThreadPart implements LogPart<EncodedEvent> {
     this.worker.on('message', (message: ThreadAnswer) => {
       const call = this.waiting.shift();
       if ('returned' in message) call?.resolve(message.returned);
-      else call?.reject(receivedError(message.thrown));
+      else call?.reject(message.thrown);
     });
     this.worker.on('error', (error) => this.fail(error));
-    this.worker.on('exit', () => this.fail(new Error('A thread that reads the ledger ended')));
+    this.worker.on('exit', () => this.fail(new Error('A thread that judges the ledger ended')));
   }
 
   take(events: readonly EncodedEvent[]): Promise<readonly ReadingFact[]> {

@@ -1,7 +1,7 @@
 /** A thread that judges a part of the log. Its events come packed from the thread that reads. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { OwnPart, type LogPart, type PartTask } from './log-part.js';
-import { sentError, type ThreadAnswer, type ThreadCall } from './messages.js';
+import type { ThreadAnswer, ThreadCall } from './messages.js';
 import { unpackEvents, type PackedEvents } from './packed-events.js';
 
 const part = new OwnPart(workerData as PartTask);
@@ -14,7 +14,7 @@ const run = async (given: ThreadCall): Promise<void> => {
   try {
     answer({ returned: await call(given) });
   } catch (error) {
-    answer({ thrown: sentError(error) });
+    answer({ thrown: error as Error });
   }
 };
 
