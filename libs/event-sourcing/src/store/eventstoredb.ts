@@ -55,8 +55,8 @@ export interface EventStoreDb extends EventStore {
 }
 
 /**
- * Opens the event store. One per process: the client's append bank is global to its module, so a second client would
- * share the failures of the first.
+ * Opens the event store. One per process appends: the client's append bank is global to its module, so a second client
+ * would share the failures of the first. Another one may read beside it.
  */
 export const openEventStore = ({
   connectionString,
