@@ -195,6 +195,24 @@ describe('test traffic', () => {
     expect(await explained('t5')).toMatchObject({ outcome: 'open', credits: [{ cause: null }] });
   });
 
+  it('compares its open holds with its balances where both views are at one position', async () => {
+    await testTraffic();
+    await pool.query(`insert into event_sourcing.consumer (name, position, categories)
+      values ('billing.test-balance.v1', 7, '{testbook}'), ('billing.test-hold.v1', 7, '{testbook}')`);
+    try {
+      const check = (livemode: boolean) => queries.execute(new CheckHolds(-60_000, livemode));
+      expect(await check(false)).toMatchObject({ old: 1, differences: [] });
+      await pool.query('delete from billing.test_hold');
+      expect(await check(false)).toEqual({
+        old: 0,
+        differences: [{ workspaceId: WS, held: 20, open: 0 }],
+      });
+      expect(await check(true)).toEqual({ old: 0, differences: [] });
+    } finally {
+      await pool.query('truncate event_sourcing.consumer');
+    }
+  });
+
   it('finds a capture that is missing, and a row that was changed', async () => {
     await testTraffic();
     await pool.query('update billing.test_balance set available = available - 20, consumed = consumed + 20');
