@@ -85,6 +85,16 @@ describe('test readings beside live ones, over two API processes', () => {
     const { entries } = (await ops('statement', '--mode', 'test')) as { entries: { type: string }[] };
     expect(entries.filter(({ type }) => type === 'TestBookFilled')).toHaveLength(1);
 
+    const printed = await stack.runOps(['ledger', 'statement', ...of, '--mode', 'test']);
+    expect(printed.stdout).toMatch(
+      /test book\n[\s\S]*TestBookFilled +filled -10000, available \+10000 +10000 +0/,
+    );
+    const pdf = ['ledger', 'statement', ...of, '--mode', 'test', '--period', '2026-01', '--format', 'pdf'];
+    expect(await stack.runOps([...pdf, '--out', 'x.pdf'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A test book has no PDF statement'),
+    });
+
     expect(JSON.stringify(await liveBook())).toBe(before);
     expect(await live.balance()).toEqual(balance);
     expect(await ops('verify', '--mode', 'test')).toMatchObject({ ok: true, books: [{ events: 25 }] });
