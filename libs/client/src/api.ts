@@ -117,7 +117,7 @@ export interface paths {
         };
         /**
          * Get the credits of the workspace
-         * @description Returns the available and the reserved credits, and the grants they come from.
+         * @description Returns the available and the reserved credits, and the grants they come from. With a test key: the test credits, 10,000 again on each UTC day.
          */
         get: operations["getCredits"];
         put?: never;
@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description Returns the newest first, without their inputs.
+         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined.
          */
         get: operations["listReadings"];
         put?: never;
@@ -1413,6 +1413,21 @@ export interface components {
             dateOfBirth: string;
             /** @description How texts speak of the person */
             grammaticalProfile: components["schemas"]["GrammaticalProfile"];
+            /**
+             * @description Your own id for the reading, such as an order number: printable characters. Lists find it. It is sealed and erased with the reading
+             * @example order-4711
+             */
+            externalId?: string | null;
+            /**
+             * @description Your own notes on the reading: keys of 1 to 40 printable characters, at most 4 KiB in all. They are sealed and erased with the reading
+             * @example {
+             *       "shop": "paris",
+             *       "gift": "yes"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
         };
         CreateWebhookEndpoint: {
             /**
@@ -1658,10 +1673,10 @@ export interface components {
                 /** @description Names the grant in statements */
                 grantId: string;
                 /**
-                 * @description A month of the plan, a pack that was bought, or a correction
+                 * @description A month of the plan, a pack that was bought, a correction, or (with a test key) the test credits of a day
                  * @enum {string}
                  */
-                kind: "plan" | "pack" | "adjustment";
+                kind: "plan" | "pack" | "adjustment" | "test";
                 /** @description Credits granted */
                 credits: number;
                 /** @description Credits not yet spent or held */
@@ -2027,6 +2042,8 @@ export interface components {
             readingId: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for a test reading */
+            livemode: boolean;
             /**
              * @description The last two are final
              * @enum {string}
@@ -2041,6 +2058,12 @@ export interface components {
              * @enum {string}
              */
             locale: "fr-FR" | "en-US";
+            /** @description Your own id, as sent; null without one, and after the personal data was erased */
+            externalId: string | null;
+            /** @description Your own notes, as sent; null without any, and after the personal data was erased */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /** @description The published document; its members are null until it is available */
             document: {
                 /** @description Whether it can be fetched */
@@ -2170,6 +2193,8 @@ export interface components {
             readingId: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for a test reading */
+            livemode: boolean;
             /**
              * @description The last two are final
              * @enum {string}
@@ -2184,6 +2209,12 @@ export interface components {
              * @enum {string}
              */
             locale: "fr-FR" | "en-US";
+            /** @description Your own id, as sent; null without one, and after the personal data was erased */
+            externalId: string | null;
+            /** @description Your own notes, as sent; null without any, and after the personal data was erased */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /** @description The published document; its members are null until it is available */
             document: {
                 /** @description Whether it can be fetched */
@@ -3605,7 +3636,14 @@ export interface operations {
     listReadings: {
         parameters: {
             query?: {
+                /** @description Only readings in this state */
                 status?: "queued" | "processing" | "completed" | "failed";
+                /** @description Only readings created with exactly this id. Erased readings are not found by it */
+                externalId?: string;
+                /** @description Only readings created at this instant or later */
+                createdSince?: string;
+                /** @description Only readings created before this instant */
+                createdUntil?: string;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20

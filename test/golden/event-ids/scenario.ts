@@ -64,7 +64,7 @@ export const scenario = (service: Service): readonly Step[] => {
   });
   const request = async (key: string): Promise<void> => {
     const result = await commands.execute(
-      new RequestReading(ws, orderOf(key), key, requestedBy('apiKey:k1', `req_${key}`)),
+      new RequestReading(ws, true, orderOf(key), key, requestedBy('apiKey:k1', `req_${key}`)),
     );
     if (result.outcome !== 'accepted') throw new Error(`The request was answered ${result.outcome}`);
     readings.push(result.reading.readingId);
@@ -154,7 +154,7 @@ export const scenario = (service: Service): readonly Step[] => {
     ],
     [
       'a reservation without a reading is abandoned',
-      () => commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, 'no reading in time')),
+      () => commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, true, 'no reading in time')),
     ],
     [
       'a webhook endpoint is created',

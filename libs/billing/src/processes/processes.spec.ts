@@ -2,12 +2,12 @@ import { describe, it } from '@jest/globals';
 import { command } from '@app/event-sourcing/processes/process.js';
 import { given } from '@app/event-sourcing/testing/process-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import type { ReadingEvent } from '@app/readings/contracts/index.js';
+import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
 import type { WorkspaceEvent } from '@app/workspaces/contracts/index.js';
 import { SettleReservation } from '../application/settle-reservation/settle-reservation.command.js';
 import { OpenBook } from '../contracts/commands.js';
 import { bookOpening } from './book-opening.process.js';
-import { settlement } from './settlement.process.js';
+import { settlement, testSettlement } from './settlement.process.js';
 
 const by = (process: string) => ({
   actor: `system:billing.${process}`,
@@ -16,10 +16,13 @@ const by = (process: string) => ({
 });
 
 describe('the settlement process', () => {
-  const reading = (event: ReadingEvent) => recorded('reading-1', event);
+  const reading = (event: ReadingEvent) => {
+    const schemaVersion = readingEvents.definitions[event.type].version;
+    return recorded('reading-1', event, { metadata: { schemaVersion } });
+  };
   const settle = (how: 'capture' | 'release') =>
-    command(new SettleReservation('ws_1', 'r1', how, 'event-1', by('settlement')));
-  const of = { workspaceId: 'ws_1', reservationId: 'r1' };
+    command(new SettleReservation('ws_1', 'r1', true, how, 'event-1', by('settlement')));
+  const of = { workspaceId: 'ws_1', livemode: true, reservationId: 'r1' };
 
   it('captures the reservation of a completed reading', () => {
     const data = { ...of, attempt: 1, sealedResult: 'sealed' };
@@ -34,6 +37,19 @@ describe('the settlement process', () => {
   it('releases the reservation of an abandoned reading', () => {
     const data = { ...of, reason: 'late' };
     given(settlement, reading({ type: 'ReadingAbandoned', data })).thenSends(settle('release'));
+  });
+
+  it('leaves test readings to a process of their own, and that one leaves it the live ones', () => {
+    const data = { ...of, attempt: 1, sealedResult: 'sealed' };
+    const live = reading({ type: 'ReadingCompleted', data });
+    const test = reading({ type: 'ReadingCompleted', data: { ...data, livemode: false } });
+    const settleTest = (how: 'capture' | 'release') =>
+      command(new SettleReservation('ws_1', 'r1', false, how, 'event-1', by('test-settlement')));
+    given(settlement, test).thenSends();
+    given(testSettlement, live).thenSends();
+    given(testSettlement, test).thenSends(settleTest('capture'));
+    const failed = { ...of, livemode: false, code: 'timed_out', attempts: 5 } as const;
+    given(testSettlement, reading({ type: 'ReadingFailed', data: failed })).thenSends(settleTest('release'));
   });
 
   it('does nothing about an unfinished reading', () => {

@@ -16,8 +16,17 @@ const workspaceId = () => text(/^ws_[0-9A-Za-z]{22}$/);
 const summary = {
   readingId: uuid().describe('Names the reading in every path and event'),
   workspaceId: workspaceId().describe('The workspace that owns the reading'),
+  livemode: z.boolean().describe('False for a test reading'),
   status: z.enum(READING_STATUSES).describe('The last two are final'),
   ...REQUESTED_SCHEMAS,
+  externalId: z
+    .string()
+    .nullable()
+    .describe('Your own id, as sent; null without one, and after the personal data was erased'),
+  metadata: z
+    .record(z.string(), z.string())
+    .nullable()
+    .describe('Your own notes, as sent; null without any, and after the personal data was erased'),
   document: z
     .object({
       available: z.boolean().describe('Whether it can be fetched'),
@@ -46,8 +55,11 @@ const summary = {
 const summaryExample: ReturnType<typeof readingSummaryView> = {
   readingId: EXAMPLE_ID,
   workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
+  livemode: true,
   status: 'queued',
   ...REQUESTED_EXAMPLE,
+  externalId: 'order-4711',
+  metadata: { shop: 'paris', gift: 'yes' },
   document: { available: false, version: null, artifactId: null, publishedAt: null },
   error: null,
   createdAt: '2026-04-04T09:30:00.000Z',
@@ -106,7 +118,7 @@ export const readingSchema = apiSchema<ReadingView>(
 const readingSummarySchema = apiSchema<ReturnType<typeof readingSummaryView>>(
   'ReadingSummary',
   z.object(summary),
-  'A reading without its input, as in lists.',
+  'A reading without the person, as in lists.',
   summaryExample,
 );
 

@@ -84,7 +84,7 @@ describe('GET /api/v1/credits', () => {
     await commands.execute(new OpenBook('ws_1', BY));
     await commands.execute(new PurchasePack('ws_1', 'flex', 'o1', BY));
     await commands.execute(new SubscribeToPlan('ws_1', 'studio', null, BY));
-    await commands.execute(new ReserveCredits('ws_1', 'reading-1', 'r1', 'theme', BY));
+    await commands.execute(new ReserveCredits('ws_1', 'reading-1', 'r1', 'theme', true, BY));
     const { status, body, headers } = await get('ws_1');
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');

@@ -2,6 +2,7 @@ import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
@@ -9,8 +10,10 @@ import { EraseReading } from '../../contracts/commands.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { NAMED_READING } from '../../http/reading.schemas.js';
 
-/** Erasure of what a reading knows about a person; an API key needs a scope of its own for it, so that no
- * ordinary integration can destroy data. */
+/**
+ * Erasure of what a reading knows about a person. An API key needs a scope of its own for it, so that no ordinary
+ * integration can destroy data.
+ */
 @Controller('api/v1/readings/:readingId/personal-data')
 @Accepts({ apiKey: 'erasure', bearer: 'readings:write' })
 @ApiTags('Readings')
@@ -34,6 +37,7 @@ export class EraseReadingController {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
     if (found.record.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    if (!seesMode(caller, found.record.livemode)) throw new Problem('reading_not_found');
     await this.commands.execute(new EraseReading(readingId, caller.workspaceId, ownRequest(caller.actor)));
     await this.readings.untilErased(readingId);
   }

@@ -52,20 +52,26 @@ const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
 
 const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
   const rows = { query: async () => ({ rows: [] }) };
+  const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
   return new RequestReadingHandler(
     createReadingExecutor(store),
     clock,
     { ENQUEUE_TIMEOUT_MS: enqueueTimeoutMs },
     { execute: (command: ReserveCredits) => reserve(command) } as unknown as CommandBus,
-    new Digester(Buffer.alloc(32, 7).toString('base64')),
+    digester,
     keys as unknown as SubjectKeys,
-    new ReadingQuery(rows as never, store, keys as unknown as SubjectKeys),
+    new ReadingQuery(rows as never, store, keys as unknown as SubjectKeys, digester),
   );
 };
 
-const ask = (idempotencyKey: string | null = null, changed: Partial<ReadingRequest> = {}): RequestReading =>
+const ask = (
+  idempotencyKey: string | null = null,
+  changed: Partial<ReadingRequest> = {},
+  livemode = true,
+): RequestReading =>
   new RequestReading(
     'ws_1',
+    livemode,
     { ...request, ...changed },
     idempotencyKey,
     requestedBy('apiKey:k', `req_${(requests += 1)}`),
@@ -73,7 +79,7 @@ const ask = (idempotencyKey: string | null = null, changed: Partial<ReadingReque
 
 const fence = (readingId: string, reservationId: string) =>
   new AbandonReadingHandler(createReadingExecutor(store), clock).execute(
-    new AbandonReading(readingId, 'ws_1', reservationId, 'orphaned'),
+    new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'),
   );
 
 describe('requesting a reading', () => {
@@ -125,10 +131,56 @@ describe('requesting a reading', () => {
     expect(store.log).toHaveLength(1);
   });
 
+  it('under one key is a reading of its own in each mode, whose credits its own book holds', async () => {
+    const books: boolean[] = [];
+    const plain = reserve;
+    reserve = (command) => {
+      books.push(command.livemode);
+      return plain(command);
+    };
+    const live = await api().execute(ask('k1'));
+    const test = await api().execute(ask('k1', { locale: 'en-US' }, false));
+    expect([live, test]).toMatchObject([
+      { outcome: 'accepted', reading: { livemode: true } },
+      { outcome: 'accepted', reading: { livemode: false } },
+    ]);
+    expect(books).toEqual([true, false]);
+    expect(store.log.map(({ data }) => (data as { livemode: boolean }).livemode)).toEqual([true, false]);
+  });
+
   it('under a used key with another body is refused', async () => {
     await api().execute(ask('k1'));
     expect(await api().execute(ask('k1', { locale: 'en-US' }))).toEqual({ outcome: 'different_request' });
     expect(reserved.size).toBe(1);
+  });
+
+  it('shows its references, which are part of the body and of nothing that is recorded in clear', async () => {
+    const references = { externalId: 'order-4711', metadata: { shop: 'paris' } };
+    const given = (changed: object) => ask('k1', { input: { ...request.input, ...references, ...changed } });
+    const first = await api().execute(given({}));
+    expect(first).toMatchObject({ outcome: 'accepted', reading: references });
+    expect('reading' in first && Object.keys(first.reading.input!)).not.toContain('externalId');
+    expect(JSON.stringify(store.log.map(({ data }) => data))).not.toMatch(/4711|paris/);
+    expect(await api().execute(given({}))).toEqual({ ...first, outcome: 'replayed' });
+    for (const other of [{ externalId: 'order-4712' }, { metadata: {} }])
+      expect(await api().execute(given(other))).toEqual({ outcome: 'different_request' });
+    expect(await api().execute(ask('k1'))).toEqual({ outcome: 'different_request' });
+    expect(await api().execute(ask())).toMatchObject({ reading: { externalId: null, metadata: null } });
+  });
+
+  it('leaves a keyed digest of its external id with its key, and none without an external id', async () => {
+    const lookups: (Buffer | null | undefined)[] = [];
+    const create = keys.create.bind(keys);
+    keys.create = (subjectId: string, ...[, lookup]: (string | Buffer | null)[]) => {
+      lookups.push(lookup as Buffer | null);
+      return create(subjectId);
+    };
+    for (const externalId of ['Caf\u00e9', 'Cafe\u0301', 'other'])
+      await api().execute(ask(null, { input: { ...request.input, externalId } }));
+    await api().execute(ask());
+    const [one, same, other, none] = lookups;
+    expect([one, none]).toEqual([same, null]);
+    expect([one!.length, one!.equals(other!)]).toEqual([32, false]);
   });
 
   it('under the key of an erased reading gets one answer, whatever the body, and creates nothing', async () => {

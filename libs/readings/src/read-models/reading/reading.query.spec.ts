@@ -44,7 +44,7 @@ const requested = event('ReadingRequested', {
 });
 const failed = event('ReadingFailed', { ...ids, code: 'input_unprocessable', attempts: 1 });
 const queryOf = (store: InMemoryEventStore, pool: unknown = null): ReadingQuery =>
-  new ReadingQuery(pool as Pool, store, new InMemoryKeys() as unknown as SubjectKeys);
+  new ReadingQuery(pool as Pool, store, new InMemoryKeys() as unknown as SubjectKeys, null as never);
 
 it('shows the end of a reading before its row does, and still does while the row is behind', async () => {
   const store = new InMemoryEventStore();
@@ -60,6 +60,12 @@ it('shows the end of a reading before its row does, and still does while the row
   expect(await statusAs({ status: 'queued' }, query)).toBe('failed');
   expect(await statusAs({ status: 'processing' }, query)).toBe('failed');
   expect(await statusAs({ status: 'completed' }, query)).toBe('completed');
+});
+
+it('shows a reading from before test mode as live', async () => {
+  const store = new InMemoryEventStore();
+  await store.append(`reading-${ID}`, 'no_stream', [requested]);
+  expect((await queryOf(store, { query: async () => ({ rows: [] }) }).find(ID))?.record.livemode).toBe(true);
 });
 
 it('shows the history in whole pages, without abandoned reservations', async () => {

@@ -5,19 +5,29 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
+import { Digester } from '@app/platform/crypto/digest.js';
+import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents } from '../../contracts/events.js';
-import type { ReadingStatus } from '../../contracts/queries.js';
+import { externalIdLookup } from '../../external-id.js';
 import { openInput, openResult } from '../../sealed-reading.js';
 import { SHOWN_COLUMNS, foldReading, fromRow, type ShownRow, type StoredReading } from './reading-row.js';
+import { selectPage, type ListFilters } from './select-page.js';
 import { historyEvent, type HistoryEvent } from '../../domain/reading/reading-history.js';
 import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-view.js';
 
 interface SealedResult {
   readonly workspaceId: string;
+  readonly livemode: boolean;
   readonly sealedResult: string;
+}
+
+/** `input` is `null` once the personal data was erased. */
+export interface OpenedReading {
+  readonly record: ReadingRecord;
+  readonly input: ReadingInput | null;
 }
 
 /** As the database returns it. */
@@ -42,6 +52,7 @@ export class ReadingQuery {
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly keys: SubjectKeys,
+    private readonly digester: Digester,
   ) {}
 
   /**
@@ -58,23 +69,27 @@ export class ReadingQuery {
     return folded;
   }
 
-  /** Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). */
+  /**
+   * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). One found by an
+   * external id may have another: requests that were not accepted leave theirs with the key.
+   * @param livemode `null`: of both modes
+   */
   async page(
     workspaceId: string,
-    status: ReadingStatus | null,
+    livemode: boolean | null,
+    filters: ListFilters,
     limit: number,
     after: readonly string[] | null,
-  ): Promise<readonly ReadingRecord[]> {
-    const { rows } = await this.pool.query<Row>({
-      name: 'readings-page',
-      text: `select ${COLUMNS}
-             from readings.reading
-             where workspace_id = $1 and ($2::text is null or status = $2)
-               and ($4::timestamptz is null or (created_at, reading_id) < ($4, $5::uuid))
-             order by created_at desc, reading_id desc limit $3`,
-      values: [workspaceId, status, limit, after?.[0] ?? null, after?.[1] ?? null],
-    });
-    return rows.map((row) => fromRow(withInstants(row)).record);
+  ): Promise<readonly OpenedReading[]> {
+    const lookup =
+      filters.externalId === null ? null : externalIdLookup(this.digester, workspaceId, filters.externalId);
+    const { rows } = await this.pool.query<Row>(
+      selectPage(COLUMNS, workspaceId, livemode, filters, lookup, limit, after),
+    );
+    const stored = rows.map((row) => fromRow(withInstants(row)));
+    return Promise.all(
+      stored.map(async (one) => ({ record: one.record, input: await this.soundInput(one) })),
+    );
   }
 
   /** Waits a short time until the row shows the caller's own erasure. */
@@ -91,6 +106,16 @@ export class ReadingQuery {
     if (record.erasedAt !== null) return null;
     const key = await this.keys.find(record.readingId);
     return key && openInput(key, sealedInput);
+  }
+
+  /** One broken seal must not hide the other readings of a list. The reading itself reports it. */
+  private async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
+    try {
+      return await this.input(stored);
+    } catch (error) {
+      if (error instanceof SealBroken) return null;
+      throw error;
+    }
   }
 
   /**
@@ -110,12 +135,13 @@ export class ReadingQuery {
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
-  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string } | null> {
+  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string; livemode: boolean } | null> {
     if (!UUID.test(readingId)) return null;
     const stored = (await this.resultRow(readingId)) ?? (await this.resultEvent(readingId));
     const key = stored && (await this.keys.find(readingId));
     if (!stored || !key) return null;
-    return { bytes: openResult(key, stored.sealedResult), workspaceId: stored.workspaceId };
+    const { workspaceId, livemode, sealedResult } = stored;
+    return { bytes: openResult(key, sealedResult), workspaceId, livemode };
   }
 
   private async rows(readingIds: readonly string[]): Promise<readonly (ShownRow | null)[]> {
@@ -131,7 +157,7 @@ export class ReadingQuery {
   private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
     const { rows } = await this.pool.query<SealedResult & { reading_id: string }>({
       name: 'results',
-      text: `select reading_id, workspace_id as "workspaceId", sealed_result as "sealedResult"
+      text: `select reading_id, workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
              from readings.result where reading_id = any($1::uuid[])`,
       values: [readingIds],
     });
@@ -148,8 +174,8 @@ export class ReadingQuery {
       if (isOpaque(event)) continue;
       if (event.type === 'ReadingErased') return null;
       if (event.type !== 'ReadingCompleted') continue;
-      const { workspaceId, sealedResult } = event.data;
-      return { workspaceId, sealedResult };
+      const { workspaceId, livemode, sealedResult } = event.data;
+      return { workspaceId, livemode, sealedResult };
     }
     return null;
   }
