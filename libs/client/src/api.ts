@@ -600,14 +600,14 @@ export interface components {
         document_v1: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "document";
             /** @description Version of this shape; 1.x only adds members */
             schemaVersion: string;
             /**
              * @description Language of the texts
-             * @enum {unknown}
+             * @enum {string}
              */
             locale: "fr-FR" | "en-US";
             /** @description Title of the document */
@@ -623,12 +623,12 @@ export interface components {
                 readingId: string;
                 /**
                  * @description What was ordered
-                 * @constant
+                 * @enum {string}
                  */
                 productId: "theme";
                 /**
                  * @description The rules of the calculation
-                 * @constant
+                 * @enum {string}
                  */
                 profileId: "evan";
                 /** @description Name and version of the rules */
@@ -660,7 +660,7 @@ export interface components {
                     dateOfBirth: string;
                     /**
                      * @description The grammatical gender of the texts
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     subjectGender: "feminine" | "masculine" | "neutral";
                 };
@@ -676,7 +676,7 @@ export interface components {
         document_v1_inline: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "text";
             /** @description The text */
@@ -684,7 +684,7 @@ export interface components {
         } | {
             /**
              * @description Kind of node
-             * @enum {unknown}
+             * @enum {string}
              */
             type: "strong" | "emphasis";
             /** @description What it contains, in order */
@@ -692,7 +692,7 @@ export interface components {
         } | {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "numberRef";
             /** @description The number that the text names, as a path into the result */
@@ -703,13 +703,13 @@ export interface components {
         document_v1_section: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "section";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description What the section is about
-             * @enum {unknown}
+             * @enum {string}
              */
             role: "opening" | "overview" | "path" | "name" | "grid" | "cycles" | "year" | "synthesis" | "method" | "notice" | "subsection";
             /** @description Its heading */
@@ -723,13 +723,13 @@ export interface components {
         document_v1_paragraph: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "paragraph";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description How it is set
-             * @enum {unknown}
+             * @enum {string}
              */
             variant?: "body" | "lead" | "note";
             /** @description What it contains, in order */
@@ -738,7 +738,7 @@ export interface components {
         document_v1_list: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "list";
             id: components["schemas"]["document_v1_id"];
@@ -748,7 +748,7 @@ export interface components {
             children: {
                 /**
                  * @description Kind of node
-                 * @constant
+                 * @enum {string}
                  */
                 type: "listItem";
                 /** @description What it contains, in order */
@@ -758,7 +758,7 @@ export interface components {
         document_v1_blockquote: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "blockquote";
             id: components["schemas"]["document_v1_id"];
@@ -768,13 +768,13 @@ export interface components {
         document_v1_callout: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "callout";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description What it is for
-             * @enum {unknown}
+             * @enum {string}
              */
             variant: "key" | "practice" | "question" | "caution" | "disclaimer";
             /** @description Its heading */
@@ -785,7 +785,7 @@ export interface components {
         document_v1_numberCard: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "numberCard";
             id: components["schemas"]["document_v1_id"];
@@ -805,7 +805,7 @@ export interface components {
         document_v1_table: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "table";
             id: components["schemas"]["document_v1_id"];
@@ -821,13 +821,13 @@ export interface components {
         document_v1_figure: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "figure";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description What is drawn
-             * @enum {unknown}
+             * @enum {string}
              */
             kind: "numberWheel" | "inclusionGrid" | "lifeTimeline" | "nineYearCycle" | "planeBars" | "letterStrip";
             /** @description What it is drawn from; see `kind` */
@@ -842,7 +842,7 @@ export interface components {
         document_v1_thematicBreak: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "thematicBreak";
             id: components["schemas"]["document_v1_id"];
@@ -882,44 +882,44 @@ export interface components {
             readingId: string;
             /**
              * @description What was ordered
-             * @constant
+             * @enum {string}
              */
             productId: "theme";
             /**
              * @description The rules of the calculation
-             * @constant
+             * @enum {string}
              */
             profileId: "evan";
             /**
              * @description Language of the documents
-             * @enum {unknown}
+             * @enum {string}
              */
             locale: "fr-FR" | "en-US";
             /** @description The rules of the calculation, one by one */
             method: {
                 /**
                  * @description Name and version of the rules
-                 * @constant
+                 * @enum {string}
                  */
                 id: "evan-1";
                 /**
                  * @description Values of letters
-                 * @constant
+                 * @enum {string}
                  */
                 letters: "pythagorean";
                 /**
                  * @description Reduces each name before the sum
-                 * @constant
+                 * @enum {string}
                  */
                 nameReduction: "by-word";
                 /**
                  * @description When Y is a vowel
-                 * @constant
+                 * @enum {string}
                  */
                 yRule: "positional";
                 /**
                  * @description Reduces day, month and year before the sum
-                 * @constant
+                 * @enum {string}
                  */
                 lifePath: "components";
                 /** @description Numbers that are not reduced */
@@ -930,7 +930,7 @@ export interface components {
                 ];
                 /**
                  * @description When periods change
-                 * @constant
+                 * @enum {string}
                  */
                 periodAges: "decoz";
             };
@@ -948,7 +948,7 @@ export interface components {
                 dateOfBirth: components["schemas"]["result_date"];
                 /**
                  * @description The grammatical gender of the texts
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 subjectGender: "feminine" | "masculine" | "neutral";
             };
@@ -970,7 +970,7 @@ export interface components {
                     letterIndex: number;
                     /**
                      * @description What this Y counts as
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     role: "vowel" | "consonant";
                 }[];
@@ -984,7 +984,7 @@ export interface components {
                     group: components["schemas"]["result_group"];
                     /**
                      * @description Why it does not count
-                     * @constant
+                     * @enum {string}
                      */
                     reason: "suffix";
                 }[];
@@ -1049,12 +1049,12 @@ export interface components {
             karmicDebts: {
                 /**
                  * @description The debt number
-                 * @enum {unknown}
+                 * @enum {integer}
                  */
                 debt: 13 | 14 | 16 | 19;
                 /**
                  * @description The number that has it
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 at: "numbers.lifePath" | "numbers.birthday" | "numbers.expression" | "numbers.soulUrge" | "numbers.personality";
             }[];
@@ -1143,7 +1143,7 @@ export interface components {
         result_digit: number;
         /**
          * @description a digit or a master number
-         * @enum {unknown}
+         * @enum {integer}
          */
         result_reducedNumber: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
         /** @description every value visited by the reduction, first and last included */
@@ -1151,7 +1151,7 @@ export interface components {
         result_date: string;
         result_letter: string;
         result_folded: string;
-        /** @enum {unknown} */
+        /** @enum {string} */
         result_group: "first" | "middle" | "last";
         result_figure: {
             value: components["schemas"]["result_reducedNumber"];
@@ -1160,7 +1160,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1174,7 +1174,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1184,7 +1184,7 @@ export interface components {
             parts: {
                 /**
                  * @description Part of the date of birth
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 component: "month" | "day" | "year";
                 value: components["schemas"]["result_reducedNumber"];
@@ -1199,7 +1199,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1215,7 +1215,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1237,7 +1237,7 @@ export interface components {
             root: null;
             /**
              * @description Never a master number
-             * @constant
+             * @enum {boolean}
              */
             master: false;
             /** @description Never a debt */
@@ -1246,7 +1246,7 @@ export interface components {
             chain: number[];
             /**
              * @description A dash
-             * @constant
+             * @enum {string}
              */
             display: "–";
             /** @description Empty: no letters count */
@@ -1260,7 +1260,7 @@ export interface components {
             sum: number;
             /**
              * @description That sum, reduced; 0: no letters
-             * @enum {unknown}
+             * @enum {integer}
              */
             value: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
         };
@@ -1283,7 +1283,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1527,11 +1527,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -1573,11 +1570,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -1677,11 +1671,8 @@ export interface components {
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
-                /**
-                 * @description null: the attempt succeeded
-                 * @enum {string|null}
-                 */
-                error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
+                /** @description null: the attempt succeeded */
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
             } | null;
         };
         DeliveryHistory: {
@@ -1748,11 +1739,8 @@ export interface components {
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
-                /**
-                 * @description null: the attempt succeeded
-                 * @enum {string|null}
-                 */
-                error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
+                /** @description null: the attempt succeeded */
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
             } | null;
             /** @description Every attempt, oldest first */
             history: {
@@ -1767,11 +1755,8 @@ export interface components {
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
-                /**
-                 * @description null: the attempt succeeded
-                 * @enum {string|null}
-                 */
-                error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
+                /** @description null: the attempt succeeded */
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
             }[];
         };
         DeliveryPage: {
@@ -1855,7 +1840,7 @@ export interface components {
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
             /**
              * @description The version of this body
-             * @constant
+             * @enum {string}
              */
             apiVersion: "v1";
             /**
@@ -2253,11 +2238,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -2304,11 +2286,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -2326,11 +2305,8 @@ export interface components {
              * @description The first failure since the last success
              */
             failingSince: string | null;
-            /**
-             * @description Why it receives nothing; null while enabled
-             * @enum {string|null}
-             */
-            disabledReason: "requested" | "gone" | "failing" | null;
+            /** @description Why it receives nothing; null while enabled */
+            disabledReason: ("requested" | "gone" | "failing") | null;
             /** @description Failed attempts since the last success */
             consecutiveFailures: number;
             /** @description Deliveries not settled yet */
@@ -2372,12 +2348,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 400;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "unknown_parameter";
                 };
@@ -2393,12 +2369,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 401;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "unauthenticated";
                 };
@@ -2416,12 +2392,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 402;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "insufficient_credits";
                 };
@@ -2439,12 +2415,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 403;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "auth_mode_not_allowed";
                 };
@@ -2463,12 +2439,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 404;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "not_found";
                 };
@@ -2487,12 +2463,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 404;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "reading_not_found";
                 };
@@ -2511,12 +2487,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 404;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "webhook_not_found";
                 };
@@ -2535,12 +2511,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 405;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "method_not_allowed";
                 };
@@ -2558,12 +2534,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 406;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "not_acceptable";
                 };
@@ -2582,12 +2558,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 409;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "replay_in_progress";
                 };
@@ -2606,12 +2582,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 409;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "idempotency_in_progress";
                 };
@@ -2629,12 +2605,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 410;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "reading_erased";
                 };
@@ -2652,12 +2628,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 412;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "precondition_failed";
                 };
@@ -2673,12 +2649,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 413;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "payload_too_large";
                 };
@@ -2696,12 +2672,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 415;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "unsupported_media_type";
                 };
@@ -2719,12 +2695,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 422;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "idempotency_key_reused";
                 };
@@ -2743,12 +2719,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 429;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "rate_limited";
                 };
@@ -2766,12 +2742,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 500;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "internal_error";
                 };
@@ -2790,12 +2766,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 503;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "enqueue_unavailable";
                 };
@@ -3006,12 +2982,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -3062,12 +3038,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -3127,12 +3103,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -3189,12 +3165,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
@@ -3213,12 +3189,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -3238,12 +3214,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 409;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "key_limit_reached" | "idempotency_in_progress";
                     };
@@ -3293,12 +3269,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -3353,12 +3329,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 503;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "enqueue_unavailable" | "billing_misconfigured";
                     };
@@ -3408,12 +3384,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -3471,12 +3447,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
                     };
@@ -3505,12 +3481,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 503;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "enqueue_unavailable" | "billing_misconfigured";
                     };
@@ -3575,12 +3551,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -3647,12 +3623,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -3673,12 +3649,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 409;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "reading_not_completed" | "reading_failed";
                     };
@@ -3735,12 +3711,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -3759,12 +3735,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -3814,12 +3790,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -3891,12 +3867,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "invalid_format";
                     };
@@ -3915,12 +3891,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -3939,12 +3915,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "reading_not_found" | "document_not_available";
                     };
@@ -4004,12 +3980,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -4064,12 +4040,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -4119,12 +4095,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -4182,12 +4158,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
@@ -4209,12 +4185,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 409;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "endpoint_limit_reached" | "idempotency_in_progress";
                     };
@@ -4267,12 +4243,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4325,12 +4301,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4390,12 +4366,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
@@ -4414,12 +4390,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4480,12 +4456,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
@@ -4504,12 +4480,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4570,12 +4546,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
@@ -4594,12 +4570,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4654,12 +4630,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4728,12 +4704,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
@@ -4752,12 +4728,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4811,12 +4787,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4835,12 +4811,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "webhook_not_found" | "delivery_not_found";
                     };
@@ -4895,12 +4871,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
@@ -4919,12 +4895,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -4943,12 +4919,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "webhook_not_found" | "delivery_not_found";
                     };
@@ -5009,12 +4985,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
@@ -5033,12 +5009,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -5096,12 +5072,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -5120,12 +5096,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "not_found" | "webhook_not_found";
                     };
@@ -5178,12 +5154,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
@@ -5202,12 +5178,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "not_found" | "webhook_not_found";
                     };
@@ -5278,12 +5254,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
