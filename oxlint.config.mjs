@@ -104,6 +104,7 @@ export default {
     'preserve-caught-error': 'error',
   },
   overrides: [
+    { files: ['tools/site/assets/*.js'], env: { browser: true } },
     {
       files: ['**/*.ts'],
       rules: {
