@@ -123,7 +123,7 @@ export interface paths {
         put?: never;
         /**
          * Create a reading
-         * @description Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.
+         * @description Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks. The `Idempotency-Key` of a failed reading gets the failed reading: order again under a new key.
          */
         post: operations["createReading"];
         delete?: never;
