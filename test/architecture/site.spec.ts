@@ -11,10 +11,12 @@ const paths = new Set(documents.map(({ path }) => path));
 const OTHERS = /^\/(openapi\.json|docs\/search|docs\/reference\/[\w.-]+)$/;
 
 const validator = new HtmlValidate({
-  extends: ['html-validate:recommended'],
+  extends: ['html-validate:recommended', 'html-validate:a11y'],
   rules: {
     // HTML allows it, and GitHub's anchors need it.
     'valid-id': ['error', { relaxed: true }],
+    'input-missing-label': 'error',
+    'no-missing-references': 'error',
   },
 });
 

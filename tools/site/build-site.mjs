@@ -60,7 +60,7 @@ const written = () => {
   const errors = ofFiles.find(({ file }) => file === ERRORS);
   const events = listed.find(({ path }) => path === '/docs/events');
   return [
-    ...ofFiles.map((page) => (page === errors ? { ...page, tree: withErrorLinks(page.tree) } : page)),
+    ...ofFiles.map((page) => (page === errors ? { ...page, tree: withErrorLinks(page.tree, api) } : page)),
     { ...events, tree: eventsPage(api) },
     ...errorPages(errors.tree, api).map((page) => ({ ...page, file: ERRORS })),
   ];

@@ -29,7 +29,7 @@ const whereItOccurs = (operations, count) => {
 };
 
 /**
- * One page for each problem code: its part of docs/errors.md, an answer, and the operations that give it.
+ * One page for each problem code that the document has: its part of docs/errors.md, an answer, and the operations that give it.
  * @param tree the syntax tree of docs/errors.md
  * @param api docs/openapi.json
  */
@@ -44,10 +44,9 @@ export const errorPages = (tree, api) => {
       if (code !== undefined) explained.set(code, []);
     } else if (code !== undefined) explained.get(code).push(node);
   }
-  return [...explained].map(([name, nodes]) => {
-    const example = api.components.examples[name];
-    if (!example) throw new Error(`docs/errors.md explains ${name}, which no operation answers with`);
-    const { summary, value } = example;
+  const known = [...explained].filter(([name]) => name in api.components.examples);
+  return known.map(([name, nodes]) => {
+    const { summary, value } = api.components.examples[name];
     const head = parse(`# \`${name}\`\n\n**${value.status}** · ${summary} · \`type\` is \`${value.type}\``);
     const rest = parse(
       `## Example\n\n${json(value)}\n\n## Where it occurs\n\n${whereItOccurs([...(operations.get(name) ?? [])], count)}\n\n[All errors](/docs/errors)`,
@@ -62,9 +61,9 @@ export const errorPages = (tree, api) => {
 };
 
 /** docs/errors.md with a link from each code to its page. */
-export const withErrorLinks = (tree) => {
+export const withErrorLinks = (tree, api) => {
   const children = tree.children.map((node) => {
-    if (node.type !== 'heading' || node.depth !== 3) return node;
+    if (node.type !== 'heading' || !(textOf(node) in api.components.examples)) return node;
     return { ...node, children: [{ type: 'link', url: errorPath(textOf(node)), children: node.children }] };
   });
   return { ...tree, children };
