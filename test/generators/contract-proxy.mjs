@@ -6,10 +6,18 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { installTools } from './install.mjs';
 
-/** Specs that make most requests of the API, and none that only a service without a proxy answers. */
-const SPECS = ['validating-proxy', 'reading', 'webhooks', 'keys', 'client', 'api-docs', 'erasure'].map(
-  (name) => `test/(e2e|support)/${name}\\.(integration\\.)?spec`,
-);
+/** Every route with every credential, and the whole life of a reading. Prism itself refuses a body that is no JSON. */
+const SPECS = [
+  'validating-proxy',
+  'authorisation',
+  'recorded-answers',
+  'reading',
+  'webhooks',
+  'keys',
+  'client',
+  'api-docs',
+  'erasure',
+].map((name) => `test/(e2e|support)/${name}\\.(integration\\.)?spec`);
 
 const prism = join(installTools(), 'node_modules/@stoplight/prism-cli/dist/index.js');
 const specs = process.argv.length > 2 ? process.argv.slice(2) : SPECS;
