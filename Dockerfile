@@ -10,6 +10,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
+COPY CHANGELOG.md ./
+COPY docs docs
 COPY tools tools
 COPY apps apps
 COPY libs libs

@@ -1,6 +1,6 @@
 /**
- * Compiles the sources into `dist/`, file by file, and bundles the programs (bundle.mjs). `npm run lint:code` checks
- * the types.
+ * Compiles the sources into `dist/`, file by file, renders the documentation that the service serves (site/), and bundles
+ * the programs (bundle.mjs). `npm run lint:code` checks the types.
  *   --if-stale   only what changed since the last build, so that `npm start` runs the edited code
  *   --modules    no bundles: `npm run dev` runs the modules
  */
@@ -24,6 +24,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 const stamp = join(out, '.built');
 const bundled = join(out, '.bundled');
+const site = join(out, 'site.json');
 const onlyIfStale = process.argv.includes('--if-stale');
 
 /** Files that no program runs: specs, and suites that Jest compiles itself. */
@@ -149,6 +150,20 @@ if (sources.length > 0) {
     if (known.has(file.slice('dist/'.length))) continue;
     for (const end of ['', '.map']) rmSync(join(root, `${file}${end}`), { force: true });
   }
+}
+
+// The pages under /docs.
+const pages = ['docs', 'tools/site'].flatMap((folder) => filesBelow(folder, ''));
+const readmes = ['client', 'webhook-verifier'].map((name) => `libs/${name}/README.md`);
+const isSiteStale = ['CHANGELOG.md', ...readmes, ...pages].some(
+  (file) => changed(join(root, file)) > changed(site),
+);
+if (sources.length > 0 && (isAnew || isSiteStale)) {
+  const { buildSite } = await import('./site/build-site.mjs');
+  mkdirSync(out, { recursive: true });
+  // A program that starts meanwhile reads the old one.
+  writeFileSync(`${site}.${process.pid}`, JSON.stringify(buildSite()));
+  renameSync(`${site}.${process.pid}`, site);
 }
 
 // The packages are part of a bundle, and so is the prose. A folder changes when a file in it comes or goes.

@@ -9,12 +9,16 @@ interface Entry {
   readonly link?: boolean;
 }
 
-const { packages } = JSON.parse(readFileSync(projectPath('package-lock.json'), 'utf8')) as {
-  packages: Record<string, Entry>;
+const entriesOf = (file: string): readonly [string, Entry][] => {
+  const { packages } = JSON.parse(readFileSync(projectPath(file), 'utf8')) as {
+    packages: Record<string, Entry>;
+  };
+  return Object.entries(packages).filter(([path]) => path !== '');
 };
-const entries = Object.entries(packages).filter(([path]) => path !== '');
 
-describe('package-lock.json', () => {
+describe.each(['package-lock.json', 'test/generators/package-lock.json'])('%s', (file) => {
+  const entries = entriesOf(file);
+
   it('has the SHA-512 of every package, including those for other platforms', () => {
     expect(entries.length).toBeGreaterThan(500);
     expect(entries.filter(([, { link }]) => link).map(([path]) => path)).toEqual([]);

@@ -6,20 +6,25 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
 import { apiDocument } from '../support/api-contract.js';
 import { Integrator } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
+import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
 
-const page = readFileSync(projectPath('docs/api.md'), 'utf8');
-const snippets = [...page.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, code = '']) => code);
+const read = (file: string): string => readFileSync(projectPath(file), 'utf8');
+const page = read('docs/api.md');
+const snippetsOf = (text: string): string =>
+  [...text.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, code = '']) => code).join('\n');
 const folder = mkdtempSync(join(tmpdir(), 'api-docs-'));
 let stack: Stack;
 let customer: Integrator;
+let receiver: Receiver;
 
 beforeAll(async () => {
   stack = await sharedStack();
   customer = await Integrator.open(stack, 400);
+  receiver = await startReceiver();
 }, 90_000);
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
+  await receiver?.stop();
   await stack?.stop();
 });
 
@@ -27,17 +32,40 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const curlIs = hasCurl ? '' : ' (skipped: curl is not installed)';
 const written = (file: string): string => readFileSync(join(folder, file), 'utf8');
 
+/** Runs the shell of a page as a reader would. @returns the exit code and what went wrong */
+const runSnippets = (text: string): readonly [number | null, string] => {
+  const { status, stderr } = spawnSync('sh', ['-e', '-c', snippetsOf(text)], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      BASE_URL: stack.baseUrl,
+      API_KEY: customer.apiKey,
+      RECEIVER_URL: receiver.url,
+    },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  return [status, stderr];
+};
+
+describe('The quick start', () => {
+  (hasCurl ? it : it.skip).each([
+    ['docs/quick-start.md', 'en-US'],
+    ['docs/fr/quick-start.md', 'fr-FR'],
+  ])(`in %s leads from a key to a PDF and a webhook endpoint${curlIs}`, (file, locale) => {
+    expect(runSnippets(read(file))).toEqual([0, '']);
+    expect(JSON.parse(written('reading.json'))).toMatchObject({ status: 'completed', locale });
+    expect(JSON.parse(written('result.json'))).toMatchObject({ productId: 'theme' });
+    expect(written('reading.pdf').slice(0, 5)).toBe('%PDF-');
+    expect(JSON.parse(written('endpoint.json'))).toHaveProperty('signingSecret');
+  });
+});
+
 describe('docs/api.md', () => {
   (hasCurl ? it : it.skip)(
     `shows a shell that gets a reading in every format, and nothing twice${curlIs}`,
     () => {
-      const { status, stderr } = spawnSync('sh', ['-e', '-c', snippets.join('\n')], {
-        cwd: folder,
-        env: { PATH: process.env['PATH'], BASE_URL: stack.baseUrl, API_KEY: customer.apiKey },
-        encoding: 'utf8',
-        timeout: 60_000,
-      });
-      expect([status, stderr]).toEqual([0, '']);
+      expect(runSnippets(page)).toEqual([0, '']);
       expect(written('headers.txt')).toMatch(/^HTTP\/1.1 202/);
       expect(JSON.parse(written('reading.json'))).toMatchObject({ status: 'completed' });
       expect(JSON.parse(written('result.json'))).toMatchObject({ productId: 'theme' });

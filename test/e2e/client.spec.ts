@@ -103,7 +103,6 @@ describe('The client, on a running service', () => {
     );
     expect(sent.map((one) => one.deliveryId)).toContain(deliveryId);
     expect(await webhooks.delivery(endpointId, deliveryId)).toMatchObject({ deliveryId });
-    expect(await webhooks.redeliver(endpointId, deliveryId)).toMatchObject({ redelivery: true });
     const rotated = await webhooks.rotateSecret(endpointId, { overlapSeconds: 60 });
     expect(rotated.signingSecret).not.toBe(signingSecret);
     const since = new Date(Date.now() - 3_600_000).toISOString();
@@ -112,6 +111,8 @@ describe('The client, on a running service', () => {
     expect(counted.events).toBeGreaterThan(0);
     const { replayId } = counted;
     expect(await webhooks.getReplay(endpointId, replayId)).toMatchObject({ replayId, dryRun: true });
+    // After the count, which leaves out what is pending again.
+    expect(await webhooks.redeliver(endpointId, deliveryId)).toMatchObject({ redelivery: true });
     await webhooks.delete(endpointId);
     await expect(webhooks.get(endpointId)).rejects.toMatchObject({ code: 'webhook_not_found' });
     const type = ['reading.published', 'reading.failed'] as const;

@@ -47,19 +47,68 @@ describe('Every answer', () => {
   });
 });
 
-describe('The API page', () => {
-  it('loads only assets that the service serves', async () => {
-    const page = await fetch(`${stack.baseUrl}/docs`);
-    const html = await page.text();
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
-    const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address);
-    expect(parts.length).toBeGreaterThan(3);
-    for (const part of parts) {
-      const url = new URL(part, page.url);
-      expect(url.origin).toBe(stack.baseUrl);
-      expect([part, (await fetch(url)).status]).toEqual([part, 200]);
-    }
-    expect(html).not.toMatch(/<script>[^<]/);
+describe('The documentation', () => {
+  const served = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${stack.baseUrl}${path}`, { headers, redirect: 'manual' });
+
+  it.each(['/docs', '/docs/reference', '/docs/errors/not_found', '/changelog'])(
+    'loads on %s only assets that the service serves',
+    async (path) => {
+      const page = await served(path);
+      const html = await page.text();
+      const policy = page.headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'self'");
+      expect(policy?.includes('unsafe-inline')).toBe(path === '/docs/reference');
+      const parts = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address = '']) => address);
+      expect(parts.length).toBeGreaterThan(3);
+      for (const part of new Set(parts.filter((address) => !address.startsWith('https:')))) {
+        const url = new URL(part, page.url);
+        expect(url.origin).toBe(stack.baseUrl);
+        expect([part, (await fetch(url)).status]).toEqual([part, 200]);
+      }
+      expect(html).not.toMatch(/<script>[^<]/);
+    },
+  );
+
+  it('is kept by caches, and asked for again by its ETag', async () => {
+    const page = await served('/docs/webhooks');
+    expect(page.headers.get('cache-control')).toBe('public, max-age=300');
+    const again = await served('/docs/webhooks', { 'if-none-match': page.headers.get('etag')! });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it('is where a problem leads', async () => {
+    const refusal = await served('/api/v1/credits');
+    expect(((await refusal.json()) as { type: string }).type).toBe('urn:problem:unauthenticated');
+    const [, address = ''] = /^<(.+)>; rel="help"$/.exec(refusal.headers.get('link') ?? '') ?? [];
+    expect(await (await served(address)).text()).toContain('<h1 id="unauthenticated">');
+  });
+
+  it('begins at / with links for people, and with addresses for programs', async () => {
+    const page = await served('/', { accept: 'text/html,*/*;q=0.8' });
+    expect([page.headers.get('content-type'), page.headers.get('vary')]).toEqual([
+      'text/html; charset=utf-8',
+      'Accept',
+    ]);
+    const addresses = Object.entries((await (await served('/')).json()) as Record<string, string>);
+    for (const [name, address] of addresses.filter(([, value]) => value.startsWith('/')))
+      expect([name, (await served(address)).status]).toEqual([name, 200]);
+  });
+
+  it('is searched without a script, and repeats no markup of the query', async () => {
+    const html = await (await served('/docs/search?q=echec+credits')).text();
+    expect(html).toContain('<mark>');
+    const attack = await (
+      await served(`/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
+    ).text();
+    expect(attack).not.toContain('<script>alert');
+    expect((await served('/docs/search?q=a&q=b')).status).toBe(200);
+    expect((await served(`/docs/search?q=${'a '.repeat(4_000)}`)).status).toBe(200);
+  });
+
+  it('is at its old addresses, too', async () => {
+    const moved = await served('/docs/swagger-ui.css');
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, 'reference/swagger-ui.css']);
   });
 });
 

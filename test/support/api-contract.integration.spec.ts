@@ -44,7 +44,10 @@ describe('An answer checked against the OpenAPI document', () => {
       {
         status: 404,
         target: '/api/v1/readings/r1',
-        carries: { 'content-type': 'application/problem+json' },
+        carries: {
+          'content-type': 'application/problem+json',
+          link: '</docs/errors/webhook_not_found>; rel="help"',
+        },
         json: {
           type: 'urn:problem:webhook_not_found',
           title: 'Webhook endpoint not found',

@@ -54,11 +54,11 @@ const UNDECLARED = new Set([
   'x-content-type-options',
 ]);
 /** Headers that an answer always has if the document describes them for it. */
-const ALWAYS = ['X-Request-Id', 'ETag', 'Location', 'Allow'];
+const ALWAYS = ['X-Request-Id', 'ETag', 'Location', 'Allow', 'Link'];
 /** An answer kept for an Idempotency-Key describes a state that may be outdated. */
 const isReplay = (headers: Headers): boolean => headers.has('idempotency-replayed');
-/** The paths of the document itself and of the page that shows it. */
-const isDescription = (path: string): boolean => /^\/(openapi\.json|docs)/.test(path);
+/** The paths of the documentation. */
+const isDescription = (path: string): boolean => /^\/(openapi\.json|docs|changelog|llms\.txt|$)/.test(path);
 
 /** Schemas that are published separately, and closed already. */
 const CLOSED_ALREADY = ['result', 'document_v1'];

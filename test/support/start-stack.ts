@@ -10,6 +10,7 @@ import { assertObserved, observeContract } from './observe-contract.js';
 import { OpsProcess } from './ops-process.js';
 import { preparedDataDir } from './prepared-data-dir.js';
 import { readRuntime, startStackProcess, type ChildName, type Runtime } from './stack-process.js';
+import { startValidatingProxy } from './validating-proxy.js';
 
 const POLL_MS = 25;
 
@@ -53,12 +54,12 @@ export interface StackStart {
 export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promise<StartedStack> => {
   const folder = dataDir ?? (await preparedDataDir());
   const started = await startStackProcess(folder, env);
-  const stack = attach(folder, started.runtime);
+  const stack = await attach(folder, started.runtime);
   return {
     ...stack,
     output: () => started.output(),
     stop: async () => {
-      stack.endCommands();
+      await stack.detach();
       const code = await started.stop();
       if (dataDir === undefined) removeDataFolder(folder);
       await assertObserved();
@@ -68,7 +69,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
       const { main: mainPid, ...children } = stack.pids();
       // The parent first, or it would restart a child in between.
       const doomed = [mainPid, ...Object.values(children)].flatMap((pid) => identify(pid) ?? []);
-      stack.endCommands();
+      await stack.detach();
       for (const { pid } of doomed) process.kill(pid, 'SIGKILL');
       while (doomed.some(isRunning)) await sleep(POLL_MS);
     },
@@ -81,22 +82,24 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
  */
 export const sharedStack = async (): Promise<Stack> => {
   const folder = await askCompanion('/stack', null);
-  const stack = attach(folder, readRuntime(folder)!);
+  const stack = await attach(folder, readRuntime(folder)!);
   return {
     ...stack,
     stop: async () => {
-      stack.endCommands();
+      await stack.detach();
       await askCompanion('/stack/release', null);
       await assertObserved();
     },
   };
 };
 
-const attach = (folder: string, runtime: Runtime) => {
-  observeContract(runtime.baseUrl);
+const attach = async (folder: string, runtime: Runtime) => {
+  const proxy = await startValidatingProxy(runtime.baseUrl);
+  const baseUrl = proxy?.baseUrl ?? runtime.baseUrl;
+  observeContract(baseUrl);
   const ops = new OpsProcess({ ...process.env, DATA_DIR: folder });
   return {
-    baseUrl: runtime.baseUrl,
+    baseUrl,
     databaseUrl: asSuperuser(folder, runtime.DATABASE_URL),
     applicationDatabaseUrl: runtime.DATABASE_URL,
     eventStoreUrl: runtime.EVENTSTORE_URL,
@@ -104,7 +107,11 @@ const attach = (folder: string, runtime: Runtime) => {
     pids: () => (readRuntime(folder) ?? runtime).pids,
     ops: (args: readonly string[]) => ops.json(args),
     runOps: (args: readonly string[], settings?: NodeJS.ProcessEnv) => ops.run(args, settings),
-    endCommands: () => ops.stop(),
+    /** Ends what runs beside the stack. */
+    detach: async () => {
+      ops.stop();
+      await proxy?.stop();
+    },
   };
 };
 

@@ -32,8 +32,8 @@ const served = (): readonly string[] => {
     ),
   );
 };
-/** The OpenAPI document and the page that shows it. */
-const isDescription = (route: string): boolean => /^\w+ \/(openapi|docs)/.test(route);
+/** The documentation. */
+const isDescription = (route: string): boolean => /^\w+ \/(openapi|docs|changelog|llms|$)/.test(route);
 
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, item]) =>

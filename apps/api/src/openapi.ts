@@ -4,8 +4,8 @@ import { describeApi } from '@app/platform/http/openapi/describe-api.js';
 import { serveDocuments } from '@app/platform/http/static-documents.js';
 import { schemaComponents } from '@app/publishing/publishing-http.module.js';
 import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
-import { apiPage } from './api-page.js';
 import { readExamples, withExamples } from './recorded-examples.js';
+import { serveSite } from './site/serve-site.js';
 
 const DESCRIPTION = `Create readings, follow their progress, fetch results and documents, and receive signed webhooks.
 
@@ -61,14 +61,11 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
 /** The documents change only with a release. */
 const CACHE_CONTROL = 'public, max-age=300';
 
-/** Serves the OpenAPI document at `/openapi.json` and its browsable form, with local assets, at `/docs`. */
+/** Serves the OpenAPI document at `/openapi.json`, and the documentation at `/docs`. */
 export const serveOpenApi = (app: NestExpressApplication): void => {
   const bytes = Buffer.from(JSON.stringify(openApiDocument(app)));
-  const document = {
-    path: '/openapi.json',
-    mediaType: 'application/json',
-    cacheControl: CACHE_CONTROL,
-    bytes,
-  };
-  serveDocuments(app, [document, ...apiPage(CACHE_CONTROL)]);
+  serveDocuments(app, [
+    { path: '/openapi.json', mediaType: 'application/json', cacheControl: CACHE_CONTROL, bytes },
+  ]);
+  serveSite(app, CACHE_CONTROL);
 };

@@ -7,7 +7,7 @@ export const banner = (stack: RunningStack, seconds: string): string =>
 Ready in ${seconds} s.
 
   API        ${stack.baseUrl}
-  Reference  ${stack.baseUrl}/docs
+  Docs       ${stack.baseUrl}/docs
   Data       ${stack.folder.path} (logs in logs/)
 
 This is an embedded single-node stack for development: one database, one event store, one worker, no replicas.

@@ -143,7 +143,7 @@ export interface paths {
         put?: never;
         /**
          * Create a reading
-         * @description Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.
+         * @description Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks. The `Idempotency-Key` of a failed reading gets the failed reading: order again under a new key.
          */
         post: operations["createReading"];
         delete?: never;
@@ -620,14 +620,14 @@ export interface components {
         document_v1: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "document";
             /** @description Version of this shape; 1.x only adds members */
             schemaVersion: string;
             /**
              * @description Language of the texts
-             * @enum {unknown}
+             * @enum {string}
              */
             locale: "fr-FR" | "en-US";
             /** @description Title of the document */
@@ -643,12 +643,12 @@ export interface components {
                 readingId: string;
                 /**
                  * @description What was ordered
-                 * @constant
+                 * @enum {string}
                  */
                 productId: "theme";
                 /**
                  * @description The rules of the calculation
-                 * @constant
+                 * @enum {string}
                  */
                 profileId: "evan";
                 /** @description Name and version of the rules */
@@ -680,7 +680,7 @@ export interface components {
                     dateOfBirth: string;
                     /**
                      * @description The grammatical gender of the texts
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     subjectGender: "feminine" | "masculine" | "neutral";
                 };
@@ -696,7 +696,7 @@ export interface components {
         document_v1_inline: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "text";
             /** @description The text */
@@ -704,7 +704,7 @@ export interface components {
         } | {
             /**
              * @description Kind of node
-             * @enum {unknown}
+             * @enum {string}
              */
             type: "strong" | "emphasis";
             /** @description What it contains, in order */
@@ -712,7 +712,7 @@ export interface components {
         } | {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "numberRef";
             /** @description The number that the text names, as a path into the result */
@@ -723,13 +723,13 @@ export interface components {
         document_v1_section: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "section";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description What the section is about
-             * @enum {unknown}
+             * @enum {string}
              */
             role: "opening" | "overview" | "path" | "name" | "grid" | "cycles" | "year" | "synthesis" | "method" | "notice" | "subsection";
             /** @description Its heading */
@@ -743,13 +743,13 @@ export interface components {
         document_v1_paragraph: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "paragraph";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description How it is set
-             * @enum {unknown}
+             * @enum {string}
              */
             variant?: "body" | "lead" | "note";
             /** @description What it contains, in order */
@@ -758,7 +758,7 @@ export interface components {
         document_v1_list: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "list";
             id: components["schemas"]["document_v1_id"];
@@ -768,7 +768,7 @@ export interface components {
             children: {
                 /**
                  * @description Kind of node
-                 * @constant
+                 * @enum {string}
                  */
                 type: "listItem";
                 /** @description What it contains, in order */
@@ -778,7 +778,7 @@ export interface components {
         document_v1_blockquote: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "blockquote";
             id: components["schemas"]["document_v1_id"];
@@ -788,13 +788,13 @@ export interface components {
         document_v1_callout: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "callout";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description What it is for
-             * @enum {unknown}
+             * @enum {string}
              */
             variant: "key" | "practice" | "question" | "caution" | "disclaimer";
             /** @description Its heading */
@@ -805,7 +805,7 @@ export interface components {
         document_v1_numberCard: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "numberCard";
             id: components["schemas"]["document_v1_id"];
@@ -825,7 +825,7 @@ export interface components {
         document_v1_table: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "table";
             id: components["schemas"]["document_v1_id"];
@@ -841,13 +841,13 @@ export interface components {
         document_v1_figure: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "figure";
             id: components["schemas"]["document_v1_id"];
             /**
              * @description What is drawn
-             * @enum {unknown}
+             * @enum {string}
              */
             kind: "numberWheel" | "inclusionGrid" | "lifeTimeline" | "nineYearCycle" | "planeBars" | "letterStrip";
             /** @description What it is drawn from; see `kind` */
@@ -862,7 +862,7 @@ export interface components {
         document_v1_thematicBreak: {
             /**
              * @description Kind of node
-             * @constant
+             * @enum {string}
              */
             type: "thematicBreak";
             id: components["schemas"]["document_v1_id"];
@@ -902,44 +902,44 @@ export interface components {
             readingId: string;
             /**
              * @description What was ordered
-             * @constant
+             * @enum {string}
              */
             productId: "theme";
             /**
              * @description The rules of the calculation
-             * @constant
+             * @enum {string}
              */
             profileId: "evan";
             /**
              * @description Language of the documents
-             * @enum {unknown}
+             * @enum {string}
              */
             locale: "fr-FR" | "en-US";
             /** @description The rules of the calculation, one by one */
             method: {
                 /**
                  * @description Name and version of the rules
-                 * @constant
+                 * @enum {string}
                  */
                 id: "evan-1";
                 /**
                  * @description Values of letters
-                 * @constant
+                 * @enum {string}
                  */
                 letters: "pythagorean";
                 /**
                  * @description Reduces each name before the sum
-                 * @constant
+                 * @enum {string}
                  */
                 nameReduction: "by-word";
                 /**
                  * @description When Y is a vowel
-                 * @constant
+                 * @enum {string}
                  */
                 yRule: "positional";
                 /**
                  * @description Reduces day, month and year before the sum
-                 * @constant
+                 * @enum {string}
                  */
                 lifePath: "components";
                 /** @description Numbers that are not reduced */
@@ -950,7 +950,7 @@ export interface components {
                 ];
                 /**
                  * @description When periods change
-                 * @constant
+                 * @enum {string}
                  */
                 periodAges: "decoz";
             };
@@ -968,7 +968,7 @@ export interface components {
                 dateOfBirth: components["schemas"]["result_date"];
                 /**
                  * @description The grammatical gender of the texts
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 subjectGender: "feminine" | "masculine" | "neutral";
             };
@@ -990,7 +990,7 @@ export interface components {
                     letterIndex: number;
                     /**
                      * @description What this Y counts as
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     role: "vowel" | "consonant";
                 }[];
@@ -1004,7 +1004,7 @@ export interface components {
                     group: components["schemas"]["result_group"];
                     /**
                      * @description Why it does not count
-                     * @constant
+                     * @enum {string}
                      */
                     reason: "suffix";
                 }[];
@@ -1069,12 +1069,12 @@ export interface components {
             karmicDebts: {
                 /**
                  * @description The debt number
-                 * @enum {unknown}
+                 * @enum {integer}
                  */
                 debt: 13 | 14 | 16 | 19;
                 /**
                  * @description The number that has it
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 at: "numbers.lifePath" | "numbers.birthday" | "numbers.expression" | "numbers.soulUrge" | "numbers.personality";
             }[];
@@ -1163,7 +1163,7 @@ export interface components {
         result_digit: number;
         /**
          * @description a digit or a master number
-         * @enum {unknown}
+         * @enum {integer}
          */
         result_reducedNumber: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
         /** @description every value visited by the reduction, first and last included */
@@ -1171,7 +1171,7 @@ export interface components {
         result_date: string;
         result_letter: string;
         result_folded: string;
-        /** @enum {unknown} */
+        /** @enum {string} */
         result_group: "first" | "middle" | "last";
         result_figure: {
             value: components["schemas"]["result_reducedNumber"];
@@ -1180,7 +1180,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1194,7 +1194,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1204,7 +1204,7 @@ export interface components {
             parts: {
                 /**
                  * @description Part of the date of birth
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 component: "month" | "day" | "year";
                 value: components["schemas"]["result_reducedNumber"];
@@ -1219,7 +1219,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1235,7 +1235,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1257,7 +1257,7 @@ export interface components {
             root: null;
             /**
              * @description Never a master number
-             * @constant
+             * @enum {boolean}
              */
             master: false;
             /** @description Never a debt */
@@ -1266,7 +1266,7 @@ export interface components {
             chain: number[];
             /**
              * @description A dash
-             * @constant
+             * @enum {string}
              */
             display: "–";
             /** @description Empty: no letters count */
@@ -1280,7 +1280,7 @@ export interface components {
             sum: number;
             /**
              * @description That sum, reduced; 0: no letters
-             * @enum {unknown}
+             * @enum {integer}
              */
             value: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
         };
@@ -1303,7 +1303,7 @@ export interface components {
             master: boolean;
             /**
              * @description The debt number among its sums; null: none
-             * @enum {unknown}
+             * @enum {null|integer}
              */
             karmicDebt: null | 13 | 14 | 16 | 19;
             chain: components["schemas"]["result_chain"];
@@ -1602,11 +1602,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -1648,11 +1645,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -1752,11 +1746,8 @@ export interface components {
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
-                /**
-                 * @description null: the attempt succeeded
-                 * @enum {string|null}
-                 */
-                error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
+                /** @description null: the attempt succeeded */
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
             } | null;
         };
         DeliveryHistory: {
@@ -1823,11 +1814,8 @@ export interface components {
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
-                /**
-                 * @description null: the attempt succeeded
-                 * @enum {string|null}
-                 */
-                error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
+                /** @description null: the attempt succeeded */
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
             } | null;
             /** @description Every attempt, oldest first */
             history: {
@@ -1842,11 +1830,8 @@ export interface components {
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
-                /**
-                 * @description null: the attempt succeeded
-                 * @enum {string|null}
-                 */
-                error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
+                /** @description null: the attempt succeeded */
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
             }[];
         };
         DeliveryPage: {
@@ -1893,7 +1878,7 @@ export interface components {
             status: "ok" | "stuck";
         };
         Problem: {
-            /** @description `urn:problem:` followed by the code */
+            /** @description `urn:problem:` followed by the code, which `/docs/errors/{code}` explains */
             type: string;
             /** @description What the code means, in words */
             title: string;
@@ -1941,7 +1926,7 @@ export interface components {
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
             /**
              * @description The version of this body
-             * @constant
+             * @enum {string}
              */
             apiVersion: "v1";
             /**
@@ -2384,11 +2369,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -2435,11 +2417,8 @@ export interface components {
                  * @description The first failure since the last success
                  */
                 failingSince: string | null;
-                /**
-                 * @description Why it receives nothing; null while enabled
-                 * @enum {string|null}
-                 */
-                disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Why it receives nothing; null while enabled */
+                disabledReason: ("requested" | "gone" | "failing") | null;
                 /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
@@ -2457,11 +2436,8 @@ export interface components {
              * @description The first failure since the last success
              */
             failingSince: string | null;
-            /**
-             * @description Why it receives nothing; null while enabled
-             * @enum {string|null}
-             */
-            disabledReason: "requested" | "gone" | "failing" | null;
+            /** @description Why it receives nothing; null while enabled */
+            disabledReason: ("requested" | "gone" | "failing") | null;
             /** @description Failed attempts since the last success */
             consecutiveFailures: number;
             /** @description Deliveries not settled yet */
@@ -2495,6 +2471,7 @@ export interface components {
         unknown_parameter: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2503,12 +2480,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 400;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "unknown_parameter";
                 };
@@ -2518,18 +2495,19 @@ export interface components {
         unauthenticated: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 401;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "unauthenticated";
                 };
@@ -2539,6 +2517,7 @@ export interface components {
         insufficient_credits: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2547,12 +2526,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 402;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "insufficient_credits";
                 };
@@ -2562,6 +2541,7 @@ export interface components {
         not_found: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2571,12 +2551,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 404;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "not_found";
                 };
@@ -2586,6 +2566,7 @@ export interface components {
         reading_not_found: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2595,12 +2576,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 404;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "reading_not_found";
                 };
@@ -2610,6 +2591,7 @@ export interface components {
         webhook_not_found: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2619,12 +2601,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 404;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "webhook_not_found";
                 };
@@ -2634,6 +2616,7 @@ export interface components {
         method_not_allowed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 Allow: components["headers"]["Allow"];
@@ -2643,12 +2626,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 405;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "method_not_allowed";
                 };
@@ -2658,6 +2641,7 @@ export interface components {
         not_acceptable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2666,12 +2650,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 406;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "not_acceptable";
                 };
@@ -2681,6 +2665,7 @@ export interface components {
         replay_in_progress: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2690,12 +2675,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 409;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "replay_in_progress";
                 };
@@ -2705,6 +2690,7 @@ export interface components {
         idempotency_in_progress: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2714,12 +2700,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 409;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "idempotency_in_progress";
                 };
@@ -2729,6 +2715,7 @@ export interface components {
         reading_erased: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2737,12 +2724,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 410;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "reading_erased";
                 };
@@ -2752,6 +2739,7 @@ export interface components {
         precondition_failed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2760,12 +2748,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 412;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "precondition_failed";
                 };
@@ -2775,18 +2763,19 @@ export interface components {
         payload_too_large: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 413;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "payload_too_large";
                 };
@@ -2796,6 +2785,7 @@ export interface components {
         unsupported_media_type: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2804,12 +2794,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 415;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "unsupported_media_type";
                 };
@@ -2819,6 +2809,7 @@ export interface components {
         idempotency_key_reused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2827,12 +2818,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 422;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "idempotency_key_reused";
                 };
@@ -2842,6 +2833,7 @@ export interface components {
         rate_limited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2851,12 +2843,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 429;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "rate_limited";
                 };
@@ -2866,6 +2858,7 @@ export interface components {
         internal_error: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -2874,12 +2867,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 500;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "internal_error";
                 };
@@ -2889,6 +2882,7 @@ export interface components {
         enqueue_unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2898,12 +2892,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /**
                      * @description The HTTP status
-                     * @constant
+                     * @enum {integer}
                      */
                     status?: 503;
                     /**
                      * @description What is wrong
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     code?: "enqueue_unavailable";
                 };
@@ -2974,6 +2968,11 @@ export interface components {
          * @example attachment; filename="reading-7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41.pdf"
          */
         ContentDisposition: string;
+        /**
+         * @description The page that explains the problem
+         * @example </docs/errors/not_found>; rel="help"
+         */
+        Help: string;
         /**
          * @description The methods that the path supports
          * @example GET, HEAD
@@ -3080,6 +3079,7 @@ export type HeaderLocation = components['headers']['Location'];
 export type HeaderIdempotencyReplayed = components['headers']['IdempotencyReplayed'];
 export type HeaderPreferenceApplied = components['headers']['PreferenceApplied'];
 export type HeaderContentDisposition = components['headers']['ContentDisposition'];
+export type HeaderHelp = components['headers']['Help'];
 export type HeaderAllow = components['headers']['Allow'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -3108,6 +3108,7 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
@@ -3115,12 +3116,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -3164,6 +3165,7 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
@@ -3171,12 +3173,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -3228,6 +3230,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3236,12 +3239,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -3252,6 +3255,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3260,12 +3264,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
                     };
@@ -3312,6 +3316,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3320,12 +3325,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
@@ -3336,6 +3341,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3344,12 +3350,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -3360,6 +3366,7 @@ export interface operations {
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -3369,12 +3376,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 409;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "key_limit_reached" | "idempotency_in_progress";
                     };
@@ -3425,6 +3432,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3433,12 +3441,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
@@ -3449,6 +3457,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3457,12 +3466,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -3474,6 +3483,7 @@ export interface operations {
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -3483,12 +3493,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 409;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "key_limit_reached" | "idempotency_in_progress";
                     };
@@ -3530,6 +3540,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3538,12 +3549,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -3584,6 +3595,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3592,12 +3604,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
                     };
@@ -3611,6 +3623,7 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -3620,12 +3633,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 503;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "enqueue_unavailable" | "billing_misconfigured";
                     };
@@ -3674,6 +3687,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3682,12 +3696,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -3698,6 +3712,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3706,12 +3721,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
                     };
@@ -3759,6 +3774,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3767,12 +3783,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
                     };
@@ -3784,6 +3800,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3792,12 +3809,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
                     };
@@ -3814,6 +3831,7 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -3823,12 +3841,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 503;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "enqueue_unavailable" | "billing_misconfigured";
                     };
@@ -3885,6 +3903,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3893,12 +3912,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -3957,6 +3976,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3965,12 +3985,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -3982,6 +4002,7 @@ export interface operations {
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -3991,12 +4012,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 409;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "reading_not_completed" | "reading_failed";
                     };
@@ -4045,6 +4066,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4053,12 +4075,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -4069,6 +4091,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4077,12 +4100,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -4124,6 +4147,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4132,12 +4156,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -4201,6 +4225,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4209,12 +4234,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "invalid_format";
                     };
@@ -4225,6 +4250,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4233,12 +4259,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -4248,6 +4274,7 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -4257,12 +4284,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "reading_not_found" | "document_not_available";
                     };
@@ -4315,6 +4342,7 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
@@ -4322,12 +4350,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -4375,6 +4403,7 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
@@ -4382,12 +4411,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 429;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "rate_limited";
                     };
@@ -4429,6 +4458,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4437,12 +4467,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter";
                     };
@@ -4453,6 +4483,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4461,12 +4492,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
                     };
@@ -4514,6 +4545,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4522,12 +4554,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
@@ -4538,6 +4570,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4546,12 +4579,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
                     };
@@ -4562,6 +4595,7 @@ export interface operations {
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -4571,12 +4605,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 409;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "endpoint_limit_reached" | "idempotency_in_progress";
                     };
@@ -4621,6 +4655,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4629,12 +4664,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -4679,6 +4714,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4687,12 +4723,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -4744,6 +4780,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4752,12 +4789,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
@@ -4768,6 +4805,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4776,12 +4814,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -4834,6 +4872,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4842,12 +4881,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
@@ -4858,6 +4897,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4866,12 +4906,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -4924,6 +4964,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4932,12 +4973,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
@@ -4948,6 +4989,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4956,12 +4998,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5008,6 +5050,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5016,12 +5059,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5082,6 +5125,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5090,12 +5134,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
@@ -5106,6 +5150,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5114,12 +5159,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5165,6 +5210,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5173,12 +5219,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5188,6 +5234,7 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -5197,12 +5244,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "webhook_not_found" | "delivery_not_found";
                     };
@@ -5249,6 +5296,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5257,12 +5305,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
@@ -5273,6 +5321,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5281,12 +5330,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5296,6 +5345,7 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -5305,12 +5355,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "webhook_not_found" | "delivery_not_found";
                     };
@@ -5363,6 +5413,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5371,12 +5422,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
@@ -5387,6 +5438,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5395,12 +5447,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5450,6 +5502,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5458,12 +5511,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5473,6 +5526,7 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -5482,12 +5536,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "not_found" | "webhook_not_found";
                     };
@@ -5532,6 +5586,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5540,12 +5595,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
@@ -5555,6 +5610,7 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -5564,12 +5620,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 404;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "not_found" | "webhook_not_found";
                     };
@@ -5632,6 +5688,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5640,12 +5697,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 400;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
@@ -5656,6 +5713,7 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -5664,12 +5722,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /**
                          * @description The HTTP status
-                         * @constant
+                         * @enum {integer}
                          */
                         status?: 403;
                         /**
                          * @description What is wrong
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
                     };

@@ -38,7 +38,9 @@ export const ATTACKS: readonly Attack[] = [
   repeated('GET /openapi.json', () => asking('GET', '/openapi.json')),
   repeated('HEAD /openapi.json', () => asking('HEAD', '/openapi.json')),
   repeated('GET /docs', () => asking('GET', '/docs')),
-  repeated('GET /docs/swagger-ui-bundle.js', () => asking('GET', '/docs/swagger-ui-bundle.js')),
+  repeated('GET /docs/reference/swagger-ui-bundle.js', () =>
+    asking('GET', '/docs/reference/swagger-ui-bundle.js'),
+  ),
   repeated('GET /schemas/result.json', () => asking('GET', '/schemas/result.json')),
   repeated('a path that does not exist', () => asking('GET', '/nothing')),
   repeated('a path that does not decode', () => asking('GET', '/api/v1/readings/%E0%A4%A')),

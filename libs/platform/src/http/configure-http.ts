@@ -11,14 +11,27 @@ import { routeOf } from './route-of.js';
 import { refuse } from './send-problem.js';
 import { traceRequests } from './trace-requests.js';
 
-/** The page under /docs loads only its own assets: nothing from other hosts, and no inline script. */
+/** Pages load only assets of this service: nothing from other hosts, no inline script, no inline style. */
 const PAGE_POLICY = {
   defaultSrc: ["'self'"],
-  styleSrc: ["'self'", "'unsafe-inline'"],
-  imgSrc: ["'self'", 'data:'],
+  connectSrc: ["'none'"],
+  objectSrc: ["'none'"],
+  formAction: ["'self'"],
   frameAncestors: ["'none'"],
   baseUri: ["'none'"],
 };
+/** The page of the API reference also sends requests, and Swagger UI sets styles of its own. */
+const REFERENCE_POLICY = {
+  ...PAGE_POLICY,
+  connectSrc: ["'self'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+};
+const pageHeaders = (directives: Record<string, string[]>) =>
+  helmet({ contentSecurityPolicy: { useDefaults: false, directives } });
+
+/** The paths of pages; exact ones, as the router takes them. */
+const PAGE = /^\/(docs(\/.*)?|changelog)?$/;
 
 /** The HTTP setup shared by all processes: ids, size limit, security headers, one log line per request, problems. */
 export const configureHttp = (app: NestExpressApplication, config: Config, log: Logger): void => {
@@ -31,9 +44,10 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use('/api', keptByNobody);
   app.use(traceRequests);
   app.use(logRequests(log));
-  // The headers relevant to an API; the page under /docs gets the full set.
+  // The headers relevant to an API; pages get the full set.
   app.use(strictTransportSecurity(), xContentTypeOptions());
-  app.use('/docs', helmet({ contentSecurityPolicy: { useDefaults: false, directives: PAGE_POLICY } }));
+  app.use(PAGE, pageHeaders(PAGE_POLICY));
+  app.use('/docs/reference', pageHeaders(REFERENCE_POLICY));
   app.use(setCodingAside);
   app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {

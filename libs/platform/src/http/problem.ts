@@ -115,6 +115,9 @@ export const problemBody = (problem: Problem, requestId: string) => ({
   ...problem.options.members,
 });
 
+/** The link to the page that explains a problem (RFC 8288), because its `type` is a URN, which no browser opens. */
+export const helpOf = ({ code }: Pick<Problem, 'code'>): string => `</docs/errors/${code}>; rel="help"`;
+
 /** A 400 from field errors. When all errors have the same code and it is a problem code, it becomes the top code. */
 export const invalidRequest = (errors: readonly FieldError[]): Problem => {
   const codes = new Set(errors.map(({ code }) => code));

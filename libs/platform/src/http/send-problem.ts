@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { admissionOf } from './door/admission.js';
-import { problemBody, type Problem } from './problem.js';
+import { helpOf, problemBody, type Problem } from './problem.js';
 
 /** Writes a problem as the answer, replacing any answer already started. */
 export const sendProblem = (response: ServerResponse, problem: Problem, requestId: string): void => {
@@ -8,6 +8,7 @@ export const sendProblem = (response: ServerResponse, problem: Problem, requestI
   response.statusCode = problem.status;
   response.setHeader('Content-Type', 'application/problem+json');
   response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Link', helpOf(problem));
   response.end(JSON.stringify(problemBody(problem, requestId)));
 };
 

@@ -67,14 +67,14 @@ export const apiSchemas = (): Record<string, SchemaObject> => {
   );
 };
 
-/** Simplifies what zod writes at length. */
+/** Simplifies what zod writes at length. An enumeration that may be null stays a choice, as code generators expect. */
 const simplify = (schema: Json): void => {
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
   delete schema['propertyNames'];
   const [one, none, ...others] = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as Json[]) : [];
   if (!one || none?.['type'] !== 'null' || others.length > 0 || typeof one['type'] !== 'string') return;
+  if ('enum' in one || 'const' in one) return;
   delete schema['anyOf'];
   Object.assign(schema, one, { type: [one['type'], 'null'] });
-  if (Array.isArray(one['enum'])) schema['enum'] = [...(one['enum'] as unknown[]), null];
 };

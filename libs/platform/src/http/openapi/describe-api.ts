@@ -4,6 +4,7 @@ import { apiSchemas } from './api-schema.js';
 import type { Components } from './document-types.js';
 import { completeOperation } from './complete-operation.js';
 import { headerComponents, parameterComponents } from './headers.js';
+import { plainSchemas } from './plain-schemas.js';
 import { problemComponents } from './problem-responses.js';
 import { routesOf } from './routes.js';
 
@@ -40,7 +41,7 @@ export const describeApi = (
       schemas: { ...(Object.fromEntries(bodies) as Components['schemas']), ...shapes },
     },
   };
-  return { ...whole, components: used(whole) };
+  return plainSchemas({ ...whole, components: used(whole) });
 };
 
 /** Answers that belong to no operation: to an unknown path or method. */

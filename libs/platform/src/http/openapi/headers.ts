@@ -59,6 +59,14 @@ const HEADERS = {
       'attachment; filename="reading-7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41.pdf"',
     ),
   ],
+  Help: [
+    'Link',
+    text(
+      'The page that explains the problem',
+      '</docs/errors/not_found>; rel="help"',
+      String.raw`^</docs/errors/\w+>; rel="help"$`,
+    ),
+  ],
   Allow: ['Allow', text('The methods that the path supports', 'GET, HEAD')],
 } as const satisfies Record<string, readonly [string, HeaderObject]>;
 
@@ -73,7 +81,7 @@ export const headerComponents = (): Record<string, HeaderObject> =>
 
 /**
  * Parameters with the same meaning on every route, by the name a handler reads: a handler declares only
- * `@Headers('prefer')` or `@Query('limit')`. Headers have no example: `/docs` would send it with each request, and the
+ * `@Headers('prefer')` or `@Query('limit')`. Headers have no example: `/docs/reference` would send it with each request, and the
  * second one would be a repetition or fail.
  */
 const PARAMETERS: Readonly<Record<string, readonly [component: string, ParameterObject]>> = {

@@ -87,7 +87,7 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
 const exampleOf = (code: ProblemCode) => problemBody(new Problem(code, EXAMPLES[code]), REQUEST_ID);
 
 const problem = z.object({
-  type: z.string().describe('`urn:problem:` followed by the code'),
+  type: z.string().describe('`urn:problem:` followed by the code, which `/docs/errors/{code}` explains'),
   title: z.string().describe('What the code means, in words'),
   status: z.int().describe('The HTTP status'),
   code: z.enum(CODES).describe('Base decisions on this; the list is closed'),
@@ -115,7 +115,7 @@ const problem = z.object({
 const problemSchema = apiSchema(
   'Problem',
   problem,
-  'A refusal (RFC 9457). docs/errors.md explains the cause of each code and what to do.',
+  'A refusal (RFC 9457). Its `Link` with `rel="help"` leads to the page that explains the code.',
   exampleOf('validation_failed') as z.infer<typeof problem>,
 );
 
@@ -143,7 +143,7 @@ const problemResponse = (
     !isCounted || BEFORE_THE_RATE.includes(status) ? [] : ['RateLimitPolicy', 'RateLimit'];
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}`).join('; '),
-    headers: headers(['RequestId', ...ofRate, ...(OWN_HEADERS[status] ?? [])]),
+    headers: headers(['RequestId', 'Help', ...ofRate, ...(OWN_HEADERS[status] ?? [])]),
     content: {
       [MEDIA_TYPE]: {
         schema: {

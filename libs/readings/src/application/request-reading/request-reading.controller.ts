@@ -32,7 +32,7 @@ export class RequestReadingController {
     operationId: 'createReading',
     summary: 'Create a reading',
     description:
-      'Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.',
+      'Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks. The `Idempotency-Key` of a failed reading gets the failed reading: order again under a new key.',
   })
   @Answers(202, 'The reading is accepted', readingSchema, ['Location', 'RetryAfter'])
   @Refuses(
@@ -78,7 +78,8 @@ export class RequestReadingController {
       }
       case 'accepted':
       case 'replayed':
-        response.set({ Location: `/api/v1/readings/${result.reading.readingId}`, 'Retry-After': POLL_AFTER });
+        response.set('Location', `/api/v1/readings/${result.reading.readingId}`);
+        if (result.reading.status !== 'failed') response.set('Retry-After', POLL_AFTER);
         if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
         return result.reading;
     }

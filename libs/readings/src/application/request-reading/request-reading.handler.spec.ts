@@ -241,6 +241,21 @@ describe('requesting a reading', () => {
     expect('reading' in again && again.reading).toEqual('reading' in first && first.reading);
   });
 
+  it('under the key of a failed reading gets that failure, which a repetition cannot undo', async () => {
+    await api().execute(ask('k1'));
+    const readingId = store.log[0]!.stream.slice('reading-'.length);
+    await createReadingExecutor(store).execute(
+      readingId,
+      { type: 'TimeOutReading' },
+      { intent: 't', by, workspaceId: 'ws_1', at: AT },
+    );
+    expect(await api().execute(ask('k1'))).toMatchObject({
+      outcome: 'replayed',
+      reading: { readingId, status: 'failed', error: { code: 'timed_out' } },
+    });
+    expect(reserved.size).toBe(1);
+  });
+
   it('that crashed after its hold leaves a hold that can be fenced, and the retry takes a new one', async () => {
     const append = store.append.bind(store);
     store.append = () => Promise.reject(new StoreUnavailable('crash', false));

@@ -149,11 +149,15 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       : { outcome: 'different_request' };
   }
 
-  /** Repeats the first answer: the reading as it was accepted, whatever its status is now. */
+  /**
+   * Repeats the first answer: the reading as it was accepted, whatever its status is now. Only a failed one is shown as
+   * it is, because the caller would otherwise wait for a reading that never comes.
+   */
   private async replay(readingId: string, input: ReadingInput): Promise<RequestReadingResult> {
     const found = await this.readings.find(readingId);
     if (!found) throw new StoreUnavailable('The accepted reading cannot be read right now', false);
     const { record } = found;
+    if (record.status === 'failed') return { outcome: 'replayed', reading: readingView(record, input) };
     const accepted = {
       ...record,
       status: 'queued',

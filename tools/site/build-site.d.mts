@@ -1,0 +1,16 @@
+export interface SiteDocument {
+  readonly path: string;
+  readonly mediaType: string;
+  readonly text: string;
+}
+export interface SiteSection {
+  readonly path: string;
+  readonly page: string;
+  readonly title: string;
+  readonly text: string;
+}
+export declare const buildSite: () => {
+  readonly documents: readonly SiteDocument[];
+  readonly search: string;
+  readonly found: readonly SiteSection[];
+};
