@@ -221,11 +221,31 @@ export interface paths {
         };
         /**
          * Get the document of a reading in one format
-         * @description Returns the bytes of the document. While a completed reading is being published, waits up to five seconds before it returns 404.
+         * @description Returns the bytes of the document. Bytes of a version never change. While a version of a completed reading is being made, waits up to five seconds before it returns 404.
          */
         get: operations["getReadingDocument"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readings/{readingId}/document/republish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish another version of a document
+         * @description Makes the next version from the stored result and the current texts, in all formats. It costs no credits. Earlier versions stay readable, and `reading.published` announces the new one. Of several requests at once, one makes a version.
+         */
+        post: operations["republishDocument"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1363,6 +1383,14 @@ export interface components {
             /** @description How texts speak of the person */
             grammaticalProfile: components["schemas"]["GrammaticalProfile"];
         };
+        RepublishDocument: {
+            /**
+             * @description Makes no version when the newest one has the current texts
+             * @default false
+             * @example true
+             */
+            onlyIfTextsChanged: boolean;
+        };
         CreateWebhookEndpoint: {
             /**
              * Format: uri
@@ -1819,7 +1847,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -2219,6 +2247,20 @@ export interface components {
              * @description When it finished or stopped
              */
             finishedAt: string | null;
+        };
+        Republication: {
+            /**
+             * Format: uuid
+             * @description Names the reading in every path and event
+             */
+            readingId: string;
+            /** @description The version that is being made; with `unchanged`, the newest one */
+            version: number;
+            /**
+             * @description `unchanged`: the newest version has the current texts, and none is made
+             * @enum {string}
+             */
+            outcome: "requested" | "unchanged";
         };
         RotatedWebhookEndpoint: {
             /** @description Names the endpoint in paths */
@@ -2908,6 +2950,7 @@ export type IssueApiKey = components['schemas']['IssueApiKey'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
 export type CreateReading = components['schemas']['CreateReading'];
+export type RepublishDocument = components['schemas']['RepublishDocument'];
 export type CreateWebhookEndpoint = components['schemas']['CreateWebhookEndpoint'];
 export type ChangeWebhookEndpoint = components['schemas']['ChangeWebhookEndpoint'];
 export type RotateSecret = components['schemas']['RotateSecret'];
@@ -2933,6 +2976,7 @@ export type ReadingHistoryPage = components['schemas']['ReadingHistoryPage'];
 export type ReadingPage = components['schemas']['ReadingPage'];
 export type ReadingSummary = components['schemas']['ReadingSummary'];
 export type Replay = components['schemas']['Replay'];
+export type Republication = components['schemas']['Republication'];
 export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint'];
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
@@ -3926,7 +3970,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `reading_not_found`: Reading not found; `document_not_available`: Document not available */
+            /** @description `reading_not_found`: Reading not found; `document_not_available`: Document not available; `version_not_found`: Document version not found */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3946,13 +3990,128 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "reading_not_found" | "document_not_available";
+                        code?: "reading_not_found" | "document_not_available" | "version_not_found";
                     };
                 };
             };
             406: components["responses"]["not_acceptable"];
             410: components["responses"]["reading_erased"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    republishDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `readingId` from the response to its creation */
+                readingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RepublishDocument"];
+            };
+        };
+        responses: {
+            /** @description The version is being made, unless it is not needed */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Republication"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["reading_not_found"];
+            406: components["responses"]["not_acceptable"];
+            /** @description `reading_not_completed`: Reading is not completed yet; `reading_failed`: Reading has failed; `version_limit_reached`: Document version limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress; `reading_erased`: The personal data of the reading was erased */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 409;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "reading_not_completed" | "reading_failed" | "version_limit_reached" | "idempotency_in_progress" | "reading_erased";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["enqueue_unavailable"];

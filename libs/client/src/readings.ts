@@ -5,6 +5,7 @@ import type {
   Reading,
   ReadingHistoryEvent,
   ReadingSummary,
+  Republication,
   Result,
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
@@ -111,6 +112,19 @@ export class Readings {
   ): Promise<ReadableStream<Uint8Array>> {
     const { body } = await this.fetchDocument(readingId, format, options);
     return body as ReadableStream<Uint8Array>;
+  }
+
+  /**
+   * Publishes another version of the document, from the stored result and the current texts; it costs no credits. The
+   * reading shows the version once it is published.
+   * @param options.onlyIfTextsChanged makes none when the newest version has the current texts
+   */
+  republish(
+    readingId: string,
+    { onlyIfTextsChanged = false, ...options }: PostOptions & { readonly onlyIfTextsChanged?: boolean } = {},
+  ): Promise<Republication> {
+    const path = `${pathOf(readingId)}/document/republish`;
+    return this.transport.json({ method: 'POST', path, body: { onlyIfTextsChanged }, ...options });
   }
 
   /** Permanently destroys the reading's personal data. Requires a token with the scope `readings:write`. */

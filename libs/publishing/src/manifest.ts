@@ -8,10 +8,11 @@ export const publishing = {
     'publishing.artifact': 'published bytes, sealed',
   },
   projections: {
-    'publishing.publication-view.v1': 'the publication of each reading',
+    'publishing.publication-view.v1': 'the publications of each reading',
   },
   processes: {
-    'publishing.publication.v1': 'adds the job that publishes a completed reading',
+    'publishing.publication.v1':
+      'adds the job that publishes a completed reading, or a later version of its document',
     'readings.erasure.v1': 'finishes an interrupted erasure once the publication is withdrawn',
   },
   jobs: {

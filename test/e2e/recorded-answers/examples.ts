@@ -25,12 +25,15 @@ export const askForExamples = async (ask: Ask, customer: Integrator, receiverUrl
   const { body: endpoint } = await ask('POST /api/v1/webhooks', {
     body: { url: receiverUrl, description: 'orders' },
   });
-  await readings(ask, customer);
+  const of = await readings(ask, customer);
   await deliveries(ask, endpoint['endpointId']);
   await keys(ask);
+  // Last: it has one more event sent.
+  await ask('POST /api/v1/readings/{readingId}/document/republish', { of });
 };
 
-const readings = async (ask: Ask, customer: Integrator): Promise<void> => {
+/** @returns the values for paths of the reading */
+const readings = async (ask: Ask, customer: Integrator): Promise<readonly unknown[]> => {
   const { body: created } = await ask('POST /api/v1/readings', { body: person() });
   const of = [created['readingId']];
   await customer.untilEnded(String(created['readingId']));
@@ -45,6 +48,7 @@ const readings = async (ask: Ask, customer: Integrator): Promise<void> => {
   await ask('GET /api/v1/readings/{readingId}/events', { of });
   await ask('GET /api/v1/credits');
   await ask('GET /api/v1/events');
+  return of;
 };
 
 const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {

@@ -23,6 +23,7 @@ export const PROBLEMS = {
   reading_not_found: [404, 'Reading not found'],
   document_not_available: [404, 'Document not available'],
   webhook_not_found: [404, 'Webhook endpoint not found'],
+  version_not_found: [404, 'Document version not found'],
   delivery_not_found: [404, 'Delivery not found'],
   method_not_allowed: [405, 'Method not allowed'],
   not_acceptable: [406, 'Not acceptable'],
@@ -30,6 +31,7 @@ export const PROBLEMS = {
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
   key_limit_reached: [409, 'API key limit reached'],
+  version_limit_reached: [409, 'Document version limit reached'],
   replay_in_progress: [409, 'A replay to this endpoint is in progress'],
   idempotency_in_progress: [
     409,
@@ -53,6 +55,12 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** A code in an operation that gives it another status than its own. */
+export interface CodeWithStatus {
+  readonly code: ProblemCode;
+  readonly status: number;
+}
+
 /**
  * One invalid field: an RFC 6901 pointer (for a query parameter, `?` and its name), a machine code, and a sentence. The
  * sentence never repeats the value.
@@ -64,6 +72,8 @@ export interface FieldError {
 }
 
 export interface ProblemOptions {
+  /** Instead of the status of its code: what is gone (410) to a reader is a conflict (409) to a change. */
+  readonly status?: number;
   readonly detail?: string;
   readonly errors?: readonly FieldError[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -90,7 +100,7 @@ export class Problem extends Error {
   ) {
     const [status, title, detail]: ProblemKind = PROBLEMS[code];
     super(options.detail ?? title, { cause: options.cause });
-    this.status = status;
+    this.status = options.status ?? status;
     this.title = title;
     this.detail = options.detail ?? detail;
   }

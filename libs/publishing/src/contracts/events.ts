@@ -17,7 +17,7 @@ export const publicationEvents = eventCatalogue('publication', {
     }),
   ),
   DocumentPublished: event(
-    2,
+    3,
     z.strictObject({
       workspaceId: z.string(),
       version: z.int(),
@@ -35,6 +35,8 @@ export const publicationEvents = eventCatalogue('publication', {
         }),
       ),
       publishedAt: z.string(),
+      /** Version of the texts that it was made from; `null` when a worker before version 3 of the event made it. */
+      contentVersion: z.string().nullable(),
     }),
     {
       1: (data) => {
@@ -44,6 +46,7 @@ export const publicationEvents = eventCatalogue('publication', {
           formats: formats.map(({ format, mediaType }) => ({ format, mediaType, digest: null, bytes: null })),
         };
       },
+      2: (data) => ({ ...(data as object), contentVersion: null }),
     },
   ),
   PublicationFailed: event(

@@ -4,7 +4,7 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { AUTH_MODES_KEY, SCOPE_AREA_KEY, scopeFor, type AuthMode } from '../../auth/authentication.js';
 import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
-import type { ProblemCode } from '../problem.js';
+import type { CodeWithStatus, ProblemCode } from '../problem.js';
 import { ignoresParameters } from '../known-parameters.interceptor.js';
 import { NAMED_REFUSALS, REFUSALS } from './operation.js';
 
@@ -25,7 +25,7 @@ export interface Route {
   readonly ignoresParameters: boolean;
   /** The headers and query parameters that the handler reads by name, lower case, in the handler's order. */
   readonly reads: readonly string[];
-  readonly refusals: readonly ProblemCode[];
+  readonly refusals: readonly (ProblemCode | CodeWithStatus)[];
 }
 
 /** Every route of the application, read from its controllers. */
@@ -63,7 +63,7 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
     ignoresParameters: ignoresParameters(controller),
     reads: readBy(controller, handler.name),
     refusals: [REFUSALS, NAMED_REFUSALS].flatMap((key) =>
-      targets.flatMap((target) => (Reflect.getMetadata(key, target) as ProblemCode[] | undefined) ?? []),
+      targets.flatMap((target) => (Reflect.getMetadata(key, target) as Route['refusals'] | undefined) ?? []),
     ),
   };
 };

@@ -7,7 +7,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { etagOf } from '../../http/if-match.js';
-import { OptionalBody } from '../../http/optional-body.pipe.js';
+import { OptionalBody } from '@app/platform/http/optional-body.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes } from '../../http/webhook-routes.js';

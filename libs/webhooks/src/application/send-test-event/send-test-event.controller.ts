@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
-import { OptionalBody } from '../../http/optional-body.pipe.js';
+import { OptionalBody } from '@app/platform/http/optional-body.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes } from '../../http/webhook-routes.js';
