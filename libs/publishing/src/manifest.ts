@@ -6,6 +6,7 @@ export const publishing = {
   settings,
   operationalTables: {
     'publishing.artifact': 'published bytes, sealed',
+    'publishing.document_link': 'links to documents, with the hashes of their tokens',
   },
   projections: {
     'publishing.publication-view.v1': 'the publications of each reading',

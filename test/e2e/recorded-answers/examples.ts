@@ -28,6 +28,10 @@ export const askForExamples = async (ask: Ask, customer: Integrator, receiverUrl
   const of = await readings(ask, customer);
   await deliveries(ask, endpoint['endpointId']);
   await keys(ask);
+  const links = '/api/v1/readings/{readingId}/document/links';
+  const { body: link } = await ask(`POST ${links}`, { of, body: { format: 'document_v1' } });
+  await ask('GET /d/{token}', { of: [String(link['url']).split('/').at(-1)], as: 'nobody' });
+  await ask(`GET ${links}`, { of });
   // Last: it has one more event sent.
   await ask('POST /api/v1/readings/{readingId}/document/republish', { of });
 };
@@ -98,14 +102,19 @@ const SHOWN: Readonly<Record<string, string>> = {
   url: 'https://receiver.example.com/hook',
 };
 
+const LINK = 'https://readings.example.com/d/2sbQyKn4Xv0tM1rWzC7nA3dF6gH9jL0pS5uE2iR8';
+
 /** Sections of a document that an example shows. All of them, or a whole schema, would be longer than the API. */
 const SECTIONS = 1;
+
+const shownText = (name: string, value: string): string =>
+  name === 'url' && value.includes('/d/') ? LINK : (SHOWN[name] ?? value);
 
 /** An answer as it is shown: with secrets that were never issued, and a receiver that does not exist. */
 export const shownAnswer = (body: Body): Body => {
   const shown = JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>
-      typeof value === 'string' ? (SHOWN[name] ?? value) : value,
+      typeof value === 'string' ? shownText(name, value) : value,
     ),
   ) as Body;
   const { type, children, $schema, $id, title, description } = shown;

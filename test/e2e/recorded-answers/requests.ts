@@ -48,6 +48,18 @@ const readings = async (call: Call, customer: Integrator): Promise<void> => {
   await call('get its result', 'GET', `${path}/result`, { shape: true });
   await call('get its history', 'GET', `${path}/events`);
   await call('get its document', 'GET', `${path}/document?format=document_v1`, { shape: true });
+  const links = `${path}/document/links`;
+  const linkKey = { 'idempotency-key': 'link-7' };
+  const { body: link } = await call('create a link', 'POST', links, {
+    body: { format: 'pdf' },
+    headers: linkKey,
+    shape: true,
+  });
+  await call('create it again with its key', 'POST', links, { body: { format: 'pdf' }, headers: linkKey });
+  await call('create a link without a format', 'POST', links, { body: { expiresInSeconds: 5 } });
+  await call('list links', 'GET', links);
+  await call('revoke a link', 'DELETE', `${links}/${String(link['linkId'])}`);
+  await call('revoke an unknown link', 'DELETE', `${links}/${UNKNOWN}`);
   await call('publish it again only from other texts', 'POST', `${path}/document/republish`, {
     body: { onlyIfTextsChanged: true },
   });

@@ -24,6 +24,7 @@ export const PROBLEMS = {
   document_not_available: [404, 'Document not available'],
   webhook_not_found: [404, 'Webhook endpoint not found'],
   version_not_found: [404, 'Document version not found'],
+  link_not_found: [404, 'Link not found'],
   delivery_not_found: [404, 'Delivery not found'],
   method_not_allowed: [405, 'Method not allowed'],
   not_acceptable: [406, 'Not acceptable'],
@@ -31,6 +32,7 @@ export const PROBLEMS = {
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
   key_limit_reached: [409, 'API key limit reached'],
+  link_limit_reached: [409, 'Document link limit reached'],
   version_limit_reached: [409, 'Document version limit reached'],
   replay_in_progress: [409, 'A replay to this endpoint is in progress'],
   idempotency_in_progress: [
@@ -39,6 +41,7 @@ export const PROBLEMS = {
     'Send the request again with the same key after Retry-After to get its answer',
   ],
   reading_erased: [410, 'The personal data of the reading was erased'],
+  link_expired: [410, 'The link has expired', 'Ask the sender of the link for another one'],
   precondition_failed: [412, 'Precondition failed'],
   payload_too_large: [413, 'Request body is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],

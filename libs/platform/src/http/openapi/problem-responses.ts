@@ -77,6 +77,7 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   key_limit_reached: {
     detail: 'A workspace has at most 100 active keys; revoked and expired ones do not count',
   },
+  link_limit_reached: { detail: 'A document has at most 100 live links' },
   version_limit_reached: { detail: 'A document has at most 20 versions' },
   replay_in_progress: {
     detail: `See or stop it at ${REPLAY}`,

@@ -1,8 +1,7 @@
-import { Controller, Get, Headers, Inject, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { setTimeout as delay } from 'node:timers/promises';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
@@ -10,16 +9,13 @@ import { Problem } from '@app/platform/http/problem.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
 import { invalidParameter } from '@app/platform/http/query-parameters.js';
 import { sendBody } from '@app/platform/http/send-json.js';
-import { CONFIG } from '@app/platform/tokens.js';
-import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/index.js';
+import { GetReadingSummary } from '@app/readings/contracts/index.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../contracts/events.js';
 import { PublicationQuery } from '../../read-models/publication/publication.query.js';
-import { NAMED_READING, POLL_AFTER } from '../../http/named-reading.js';
+import { NAMED_READING } from '../../http/named-reading.js';
+import { PublishedVersion } from '../../http/published-version.js';
 import { schemaReference } from '../../http/published-schemas.js';
-import type { Config } from '../../settings.js';
-
-const LOOK_AGAIN_MS = 100;
 
 @Controller('api/v1/readings/:readingId/document')
 @Accepts('apiKey')
@@ -29,7 +25,7 @@ export class ShowDocumentController {
     private readonly queries: QueryBus,
     private readonly publications: PublicationQuery,
     private readonly artifacts: ArtifactStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_WAIT_MS'>,
+    private readonly version: PublishedVersion,
   ) {}
 
   @Get()
@@ -75,10 +71,7 @@ export class ShowDocumentController {
     if (!reading) throw new Problem('reading_not_found');
     if (reading.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
     const wanted = readFormat(format);
-    if (reading.erasedAt !== null) throw new Problem('reading_erased');
-    const published = await this.waitForPublication(reading, readVersion(version));
-    if (published === 'unknown') throw new Problem('version_not_found');
-    if (published === 'due') throw await this.notAvailable(reading);
+    const published = await this.version.require(reading, readVersion(version));
     const artifact = await this.artifacts.get(readingId, published, wanted);
     // Its key was destroyed, and the row shows it shortly. This process may still know the key.
     if (artifact === null || (artifact === 'lost' && (await this.publications.isWithdrawn(readingId))))
@@ -89,28 +82,6 @@ export class ShowDocumentController {
       ifNoneMatch,
       fileName: wanted === 'pdf' ? `reading-${readingId}.pdf` : undefined,
     });
-  }
-
-  private async notAvailable({ readingId, status }: ReadingSummary): Promise<Problem> {
-    const now = await this.queries.execute(new GetReadingSummary(readingId));
-    if (now !== null && now.erasedAt !== null) return new Problem('reading_erased');
-    const detail = `The reading is ${status}`;
-    if (status === 'failed') return new Problem('document_not_available', { detail });
-    return new Problem('document_not_available', { detail, headers: { 'Retry-After': POLL_AFTER } });
-  }
-
-  /** A completed reading is published shortly. Holds the request until then, so that callers need not retry. */
-  private async waitForPublication(
-    reading: ReadingSummary,
-    version: number | undefined,
-  ): Promise<number | 'due' | 'unknown'> {
-    const rounds =
-      reading.status === 'completed' ? Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS) : 0;
-    for (let round = 0; ; round += 1) {
-      const published = await this.publications.find(reading.readingId, version);
-      if (published !== 'due' || round >= rounds) return published;
-      await delay(LOOK_AGAIN_MS);
-    }
   }
 }
 

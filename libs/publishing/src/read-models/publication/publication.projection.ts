@@ -108,13 +108,16 @@ export const publicationProjection = defineProjection({
   name: 'publishing.publication-view.v1',
   catalogues: followed,
   views: [publications, republications],
-  effects: ({ type, stream }) =>
+  effects: ({ type, stream, metadata }) =>
     type === 'ReadingErased'
       ? [
           // Runs first, although readings does it too. It waits for artifacts that are being stored; none is stored
           // afterwards.
           sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`,
           sql`delete from publishing.artifact where reading_id = ${streamId(stream)}`,
+          sql`
+            update publishing.document_link set revoked_at = ${metadata.occurredAt}
+            where reading_id = ${streamId(stream)} and revoked_at is null`,
         ]
       : [],
 });
