@@ -119,6 +119,8 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
     'delete from platform.subject_key',
     ({ subjectKeys }, [readingId]) => subjectKeys.delete(readingId as string),
   ],
+  // Nobody makes links here.
+  ['update publishing.document_link', () => []],
   [
     'delete from publishing.artifact',
     ({ artifacts }, [readingId]) => {
