@@ -1,6 +1,5 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
-import { RemakeDocumentsHandler } from './application/remake-documents/remake-documents.handler.js';
 import { RepublishDocumentHandler } from './application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';
@@ -15,7 +14,6 @@ import { PublicationQuery } from './read-models/publication/publication.query.js
     PublicationQuery,
     WithdrawPublicationHandler,
     RepublishDocumentHandler,
-    RemakeDocumentsHandler,
   ],
   exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
 })
