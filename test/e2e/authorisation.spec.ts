@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_SCOPES, BEARER_SCOPES, type ApiKeyScope } from '@app/platform/auth/scopes.js';
+import { SECRET_BYTES, makeToken } from '@app/publishing/domain/link/link-token.js';
 import {
   accepts,
   operations,
@@ -77,7 +78,10 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
     dryRun: true,
   });
   const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as Ids;
-  return { readingId, endpointId, deliveryId, replayId, keyId: keyId! };
+  const links = `/readings/${readingId}/document/links`;
+  const token = (await post(links, { format: 'pdf' }))['url']?.split('/').at(-1) ?? '';
+  const { linkId = '' } = await post(links, { format: 'pdf' });
+  return { readingId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
@@ -110,6 +114,8 @@ const unknown: Ids = {
   deliveryId: randomUUID(),
   replayId: randomUUID(),
   keyId: 'zzzzzzzz',
+  linkId: randomUUID(),
+  token: makeToken(randomBytes(SECRET_BYTES)).token,
 };
 const MALFORMED = [
   'nonsense',
@@ -125,6 +131,8 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   deliveryId: 'delivery_not_found',
   replayId: 'not_found',
   keyId: 'not_found',
+  linkId: 'link_not_found',
+  token: 'link_not_found',
 };
 
 describe('Who may call an operation', () => {
@@ -167,7 +175,7 @@ describe('Who may call an operation', () => {
   it.each(named(operations.filter(({ security }) => security.length === 0)))(
     '%s: accepts any caller',
     async (_, operation) => {
-      expect((await send(requestOf(operation, {}), {})).status).toBe(200);
+      expect((await send(requestOf(operation, owner.ids), {})).status).toBe(200);
     },
   );
 });
@@ -210,10 +218,16 @@ describe('An API key', () => {
 describe('Who may reach an object', () => {
   const byId = operations.filter(({ ids }) => ids.length > 0);
 
-  it.each(named(byId))('%s: answers 403 for an object of another workspace', async (_, operation) => {
-    const { status, body } = await send(requestOf(operation, owner.ids), credentialsOf(stranger, operation));
-    expect([status, body['code']]).toEqual([403, 'wrong_workspace']);
-  });
+  it.each(named(byId.filter(({ security }) => security.length > 0)))(
+    '%s: answers 403 for an object of another workspace',
+    async (_, operation) => {
+      const { status, body } = await send(
+        requestOf(operation, owner.ids),
+        credentialsOf(stranger, operation),
+      );
+      expect([status, body['code']]).toEqual([403, 'wrong_workspace']);
+    },
+  );
 
   it.each(named(byId))('%s: answers 404 for an unknown or malformed id', async (_, operation) => {
     for (const name of operation.ids) {

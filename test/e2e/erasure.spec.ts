@@ -77,6 +77,8 @@ describe('Erasing the personal data of a reading', () => {
         body: { code: 'reading_erased' },
       });
     }
+    const again = await customer.call('POST', `/api/v1/readings/${body.readingId}/document/republish`);
+    expect(again).toMatchObject({ status: 409, body: { code: 'reading_erased', status: 409 } });
     expect(
       await rows('select count(*)::int as n from platform.subject_key where subject_id = $1', body.readingId),
     ).toBe(0);

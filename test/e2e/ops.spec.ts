@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { programPath } from '@app/platform/program-path.js';
+import { CONTENT_VERSION } from '@app/publishing/contracts/index.js';
+import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { inDatabase } from './support/in-database.js';
 
 let stack: StartedStack;
 let workspaceId: string;
@@ -141,5 +144,43 @@ describe('the operator’s commands', () => {
     expect(code).toBe(1);
     expect(stderr.trim()).toMatch(/^No stack is running on/);
     expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('publications republish', () => {
+  it('counts, publishes some, then the rest, and nothing twice', async () => {
+    const customer = await Integrator.open(stack, 60);
+    const readings: string[] = [];
+    for (let n = 0; n < 3; n += 1) readings.push((await customer.create(person())).body.readingId);
+    for (const readingId of readings) await customer.untilEnded(readingId);
+    // As if a worker had made them that does not record its texts.
+    const forget = 'update publishing.publication set content_version = null where workspace_id = $1';
+    await inDatabase(stack, forget, [customer.workspaceId]);
+    const republish = (...options: string[]) =>
+      stack.ops([
+        ...['publications', 'republish', '--content-version', 'unknown', '--rate', '100'],
+        ...['--workspace', customer.workspaceId, ...options],
+      ]);
+    const versions = async () =>
+      (await Promise.all(readings.map((id) => customer.reading(id)))).map(({ document }) => document.version);
+
+    expect(await republish()).toMatchObject({ found: 3, requested: 0, dryRun: true });
+    expect(await republish('--dry-run')).toMatchObject({ found: 3, requested: 0, dryRun: true });
+    expect(await versions()).toEqual([1, 1, 1]);
+    expect(await republish('--limit', '1', '--yes')).toMatchObject({ found: 1, requested: 1, dryRun: false });
+    await until(
+      async () => (await versions()).filter((version) => version === 2).length === 1,
+      () => 'one second version',
+    );
+    expect(await republish('--yes')).toMatchObject({ found: 2, requested: 2, underWay: 0 });
+    await until(
+      async () => (await versions()).every((version) => version === 2),
+      () => 'three second versions',
+    );
+    expect(await republish('--yes')).toMatchObject({ found: 0, requested: 0 });
+    expect(await versions()).toEqual([2, 2, 2]);
+    await expect(
+      stack.ops(['publications', 'republish', '--content-version', CONTENT_VERSION]),
+    ).rejects.toThrow(/are the current texts/);
   });
 });

@@ -18,6 +18,7 @@ let stack: StartedStack;
 let receiver: Receiver;
 let apiKey: string;
 let signingSecret: string;
+let linkToken: string;
 
 beforeAll(async () => {
   stack = await startStack({ env: { ...RECEIVER_SETTINGS, LOG_LEVEL: 'debug' } });
@@ -40,6 +41,17 @@ beforeAll(async () => {
   const accepted = await customer.create(body, { 'idempotency-key': 'Qxanthippe-1' });
   await customer.create({ ...body, dateOfBirth: '1987-03-299' });
   await customer.untilEnded(accepted.body.readingId);
+  const link = await customer.call<{ linkId: string; url: string }>(
+    'POST',
+    `/api/v1/readings/${accepted.body.readingId}/document/links`,
+    { body: { format: 'markdown' }, headers: { 'idempotency-key': 'link' } },
+  );
+  linkToken = link.body.url.slice(-40);
+  expect((await fetch(link.body.url)).status).toBe(200);
+  expect((await fetch(`${link.body.url}/more`)).status).toBe(404);
+  const links = `/api/v1/readings/${accepted.body.readingId}/document/links`;
+  await customer.call('DELETE', `${links}/${link.body.linkId}`);
+  expect((await fetch(link.body.url)).status).toBe(410);
   // A failing reading, whose error must not repeat the input either.
   process.kill(stack.pids().worker, 'SIGSTOP');
   const failing = await customer.create(body);
@@ -60,7 +72,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-const secrets = (): string[] => [...CANARIES, apiKey, apiKey.slice(17), signingSecret];
+const secrets = (): string[] => [...CANARIES, apiKey, apiKey.slice(17), signingSecret, linkToken];
 
 /** Canaries and secrets found in a text, also as base64, as hex and with escaped characters. */
 const found = (text: string): string[] =>

@@ -88,6 +88,9 @@ const live = async (): Promise<string[]> => {
   return readings;
 };
 
+/** Their rows are gone when what they stand for is done. */
+const UNDER_WAY = ['billing.hold', 'billing.test_hold', 'publishing.republication'];
+
 describe('read models', () => {
   it('and operational tables are the only tables', async () => {
     const { rows } = await database.query<{ name: string }>(
@@ -104,7 +107,7 @@ describe('read models', () => {
     await live();
     const before = await readModels();
     expect(
-      Object.entries(before).filter(([table, rows]) => rows.length === 0 && !(table in COLUMNS)),
+      Object.entries(before).filter(([table, rows]) => rows.length === 0 && !UNDER_WAY.includes(table)),
     ).toEqual([]);
 
     await database.query(`truncate ${tables().join(', ')}`);

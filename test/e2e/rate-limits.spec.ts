@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Integrator, person } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
@@ -92,5 +93,19 @@ describe('An address', () => {
     expect(statuses.slice(0, 30)).toEqual(Array<number>(30).fill(401));
     expect(statuses.at(-1)).toBe(429);
     expect((await credits(customer.apiKey)).status).toBe(200);
+  });
+
+  it('that tries links which nobody made is limited alike; links that somebody made still work', async () => {
+    const customer = await Integrator.open(stack, 20);
+    const { readingId } = (await customer.create(person())).body;
+    await customer.untilEnded(readingId);
+    const links = `/api/v1/readings/${readingId}/document/links`;
+    const made = await customer.call<{ url: string }>('POST', links, { body: { format: 'markdown' } });
+    const statuses: number[] = [];
+    for (let n = 0; n < 300 && statuses.at(-1) !== 429; n += 1)
+      statuses.push((await fetch(`${stack.baseUrl}/d/${randomBytes(30).toString('base64url')}`)).status);
+    expect([404, 429]).toContain(statuses[0]);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await fetch(made.body.url)).status).toBe(200);
   });
 });

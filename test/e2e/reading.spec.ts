@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { calculateTheme } from '@app/numerology/index.js';
-import { Integrator, person, until } from '../support/integrator.js';
+import { Integrator, person, until, type Answer } from '../support/integrator.js';
 import {
   RECEIVER_SETTINGS,
   startReceiver,
@@ -9,16 +12,24 @@ import {
   type Receiver,
   type StartedStack,
 } from '../support/index.js';
+import { inDatabase } from './support/in-database.js';
+import { Documents, changedTexts, type Edition } from './support/documents.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** While it exists, a starting worker has other texts. */
+const CHANGED = join(tmpdir(), `changed-texts-${process.pid}`);
+const TEXTS = changedTexts(CHANGED, 'Thème numérologique', 'Thème corrigé');
 
 let stack: StartedStack;
 let customer: Integrator;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  stack = await startStack({ env: { ...RECEIVER_SETTINGS, READING_DELAYED_AFTER_MS: '500' } });
+  stack = await startStack({
+    env: { ...RECEIVER_SETTINGS, ...TEXTS, READING_DELAYED_AFTER_MS: '500', DOCUMENT_VERSIONS: '3' },
+  });
   customer = await Integrator.open(stack, 1_000);
   receiver = await startReceiver();
   const created = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
@@ -31,10 +42,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await receiver?.stop();
   await stack?.stop();
+  rmSync(CHANGED, { force: true });
 });
 
 const eventsOf = (readingId: string) =>
   receiver.received.filter(({ event }) => event.readingId === readingId).map(({ event }) => event);
+
+const refusal = ({ status, headers, body }: Answer) => [status, body['code'], headers.get('retry-after')];
 
 describe('a reading', () => {
   it('is accepted at once, in the shape of the contract', async () => {
@@ -154,9 +168,7 @@ describe('a reading', () => {
     process.kill(worker, 'SIGSTOP');
     const { body } = await customer.create(person());
     // Destroys the key as an erasure does, but before the reading is generated.
-    await withDatabase(stack, (query) =>
-      query('delete from platform.subject_key where subject_id = $1', [body.readingId]),
-    );
+    await inDatabase(stack, 'delete from platform.subject_key where subject_id = $1', [body.readingId]);
     process.kill(worker, 'SIGCONT');
     const ended = await customer.untilEnded(body.readingId);
     expect(ended).toMatchObject({
@@ -169,13 +181,11 @@ describe('a reading', () => {
       },
     });
     const result = await customer.call('GET', `/api/v1/readings/${body.readingId}/result`);
-    expect([result.status, result.body['code']]).toEqual([409, 'reading_failed']);
+    expect(refusal(result)).toEqual([409, 'reading_failed', null]);
+    const again = await customer.call('POST', `/api/v1/readings/${body.readingId}/document/republish`);
+    expect(refusal(again)).toEqual([409, 'reading_failed', null]);
     const document = await customer.call('GET', `/api/v1/readings/${body.readingId}/document?format=pdf`);
-    expect([document.status, document.body['code'], document.headers.get('retry-after')]).toEqual([
-      404,
-      'document_not_available',
-      null,
-    ]);
+    expect(refusal(document)).toEqual([404, 'document_not_available', null]);
     await until(
       () => toldOf !== undefined,
       () => 'reading.failed',
@@ -191,11 +201,9 @@ describe('a reading', () => {
     const { body } = await customer.create(person());
     await new Promise((resolve) => setTimeout(resolve, 800));
     const waiting = await customer.call('GET', `/api/v1/readings/${body.readingId}/result`);
-    expect([waiting.status, waiting.body['code'], waiting.headers.get('retry-after')]).toEqual([
-      409,
-      'reading_not_completed',
-      '2',
-    ]);
+    expect(refusal(waiting)).toEqual([409, 'reading_not_completed', '2']);
+    const early = await customer.call('POST', `/api/v1/readings/${body.readingId}/document/republish`);
+    expect(refusal(early)).toEqual([409, 'reading_not_completed', '2']);
     process.kill(worker, 'SIGCONT');
     await customer.untilEnded(body.readingId);
     await until(
@@ -210,16 +218,81 @@ describe('a reading', () => {
   });
 });
 
-const withDatabase = async (
-  { databaseUrl }: StartedStack,
-  work: (query: (text: string, values: unknown[]) => Promise<unknown>) => Promise<unknown>,
-): Promise<void> => {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await work((text, values) => client.query(text, values));
-  } finally {
-    await client.end();
-  }
-};
+describe('another version of a document', () => {
+  let documents: Documents;
+  let first: Edition;
+
+  it('is made from the current texts, announced, and leaves the bytes of the first', async () => {
+    const { readingId } = (await customer.create(person())).body;
+    await customer.untilEnded(readingId);
+    documents = new Documents(customer, readingId);
+    first = await documents.edition();
+    const before = await customer.balance();
+    const same = await documents.republish({ onlyIfTextsChanged: true });
+    expect([same.status, same.body]).toEqual([202, { readingId, version: 1, outcome: 'unchanged' }]);
+
+    writeFileSync(CHANGED, '');
+    process.kill(stack.pids().worker, 'SIGKILL');
+    const answers = await Promise.all([1, 2, 3].map(() => documents.republish()));
+    for (const { status, headers, body } of answers) {
+      expect([status, body]).toEqual([202, { readingId, version: 2, outcome: 'requested' }]);
+      expect(headers.get('location')).toBe(`/api/v1/readings/${readingId}`);
+    }
+    await documents.untilVersion(2);
+    const second = await documents.edition();
+    expect(first.markdown).toContain('Thème numérologique');
+    expect(second.markdown).toContain('Thème corrigé');
+    expect(second.markdown).toMatch(/documentVersion: 2/);
+    expect(second.etags).not.toEqual(first.etags);
+    expect(await documents.edition(2)).toEqual(second);
+    expect(await documents.edition(1)).toEqual(first);
+    expect(await documents.refusalOf(3)).toEqual([404, 'version_not_found']);
+
+    await until(
+      () => eventsOf(readingId).length >= 3,
+      () => 'reading.published of version 2',
+    );
+    const { document } = await customer.reading(readingId);
+    expect(eventsOf(readingId)).toMatchObject([
+      { type: 'reading.completed', sequence: 1 },
+      { type: 'reading.published', sequence: 2, data: { document: { version: 1 } } },
+      { type: 'reading.published', sequence: 3, data: { document } },
+    ]);
+    expect(await customer.balance()).toEqual(before);
+  });
+
+  it('whose stored bytes are lost is made again with equal bytes, and only with equal bytes', async () => {
+    const { readingId } = documents;
+    const lose = `delete from publishing.artifact where reading_id = $1 and format <> 'markdown'`;
+    await inDatabase(stack, lose, [readingId]);
+    expect(await documents.refusalOf(1)).toEqual([404, 'document_not_available']);
+    const run = async <T>(...args: string[]): Promise<T> =>
+      JSON.parse((await stack.runOps([...args, '--json'])).stdout) as T;
+    const { findings } = await run<{ findings: object[] }>('doctor');
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'documents', level: 'failure' }));
+    const expected = [
+      { readingId, version: 1, lost: ['document_v1', 'pdf'], outcome: 'remade' },
+      // The operator's program has the texts of version 1.
+      { readingId, version: 2, lost: ['document_v1', 'pdf'], outcome: 'renders_differently' },
+    ];
+    expect(await run('publications', 'remake', '--all')).toMatchObject({ dryRun: true, versions: expected });
+    expect(await documents.refusalOf(1)).toEqual([404, 'document_not_available']);
+    expect(await run('publications', 'remake', readingId, '--yes')).toMatchObject({ versions: expected });
+    expect(await documents.edition(1)).toEqual(first);
+  });
+
+  it('replaces a lost one, answers a repeated key alike, and has a limit', async () => {
+    const headers = { 'idempotency-key': 'third version' };
+    const third = await documents.republish({}, headers);
+    await documents.untilVersion(3);
+    const again = await documents.republish({}, headers);
+    expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([
+      202,
+      third.body,
+      'true',
+    ]);
+    expect((await documents.edition()).markdown).toContain('Thème corrigé');
+    const fourth = await documents.republish();
+    expect([fourth.status, fourth.body.code]).toEqual([409, 'version_limit_reached']);
+  });
+});

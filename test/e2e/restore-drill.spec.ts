@@ -85,6 +85,9 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   const erasedLater = await finished(customer);
   const erasedLast = await finished(customer);
   const lost = await finished(customer);
+  const linked = await customer.call<{ url: string }>('POST', `/api/v1/readings/${kept}/document/links`, {
+    body: { format: 'pdf', expiresInSeconds: 86_400 },
+  });
   const to = (folder: string) => ['backup', '--to', folder, '--keys-to', keys];
 
   // While the service runs, and twice: the mirror of keys follows, and learns of the erasure.
@@ -182,6 +185,8 @@ it('A restored service has what the backup has, keeps erased persons erased, and
     expect((await customer.call('GET', document)).status).toBe(200);
   }
   expect((await customer.call('GET', `/api/v1/readings/${inNeither}`)).status).toBe(404);
+  // Nobody knows which links were revoked after the backup.
+  expect((await customer.call('GET', new URL(linked.body.url).pathname)).status).toBe(410);
 
   // The log of the backup lacks the erasure; the person stays sealed, and the log gets it again.
   for (const readingId of [erasedLater, erasedLast])

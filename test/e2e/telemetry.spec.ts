@@ -64,6 +64,16 @@ beforeAll(async () => {
   await customer.create({ ...body, dateOfBirth: '1987-03-299' });
   await customer.call('GET', `/api/v1/readings/${readingId}?x=Qxanthippe`);
   await customer.untilEnded(readingId);
+  const link = await customer.call<{ url: string }>('POST', `/api/v1/readings/${readingId}/document/links`, {
+    body: { format: 'pdf' },
+  });
+  expect((await fetch(link.body.url)).status).toBe(200);
+  expect((await fetch(`${link.body.url}x`)).status).toBe(404);
+  CANARIES.push(link.body.url.slice(-40));
+  await until(
+    () => collector.spans.filter(({ name }) => name === 'GET /d/:token').length === 2,
+    () => 'the spans of a link',
+  );
   await until(
     () => receiver.received.length >= 2 && collector.spans.some(({ name }) => name === 'webhook attempt'),
     () => 'the spans of two webhooks',

@@ -97,6 +97,7 @@ export const SAMPLES: Samples = {
       { format: 'pdf', mediaType: 'application/pdf', digest: '71'.repeat(32), bytes: 262_144 },
     ],
     publishedAt: at,
+    contentVersion: '2026.11.3',
   },
   PublicationFailed: { workspaceId, version: 1, code: 'internal_error' },
   PublicationWithdrawn: { workspaceId },

@@ -50,6 +50,10 @@ const UNDECLARED = new Set([
   'date',
   'keep-alive',
   'strict-transport-security',
+  // What browsers may do with a document that somebody opens by its link.
+  'content-security-policy',
+  'referrer-policy',
+  'x-robots-tag',
   'transfer-encoding',
   'x-content-type-options',
 ]);

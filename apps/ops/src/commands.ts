@@ -130,6 +130,11 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     load: async () => (await import('./commands/readings.js')).addReadingsCommands,
   },
   {
+    name: 'publications',
+    description: 'publish documents again from new texts, make lost ones again',
+    load: async () => (await import('./commands/publications.js')).addPublicationsCommands,
+  },
+  {
     name: 'backup',
     isLeaf: true,
     description: 'back up PostgreSQL, the event store and the keys while the service runs; verify a backup',

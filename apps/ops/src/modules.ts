@@ -30,6 +30,10 @@ export const MODULES: readonly LazyModule[] = [
     contracts: () => import('@app/publishing/contracts/index.js'),
     load: async () => (await import('@app/publishing/publishing.module.js')).PublishingModule,
   },
+  {
+    contracts: () => import('@app/publishing/contracts/index.js'),
+    load: async () => (await import('@app/publishing/publishing-ops.module.js')).PublishingOpsModule,
+  },
 ];
 
 /** Handles commands and queries, and loads the module of each when it is first sent. */

@@ -241,9 +241,93 @@ export interface paths {
         };
         /**
          * Get the document of a reading in one format
-         * @description Returns the bytes of the document. While a completed reading is being published, waits up to five seconds before it returns 404.
+         * @description Returns the bytes of the document. Bytes of a version never change. While a version of a completed reading is being made, waits up to five seconds before it returns 404.
          */
         get: operations["getReadingDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readings/{readingId}/document/republish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish another version of a document
+         * @description Makes the next version from the stored result and the current texts, in all formats. It costs no credits. Earlier versions stay readable, and `reading.published` announces the new one. Of several requests at once, one makes a version.
+         */
+        post: operations["republishDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readings/{readingId}/document/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the links to a document
+         * @description Returns the newest first, without their URLs. Ended links stay listed for 30 days.
+         */
+        get: operations["listDocumentLinks"];
+        put?: never;
+        /**
+         * Create a link to a document
+         * @description Anyone with the URL reads the document, without a key, until the link expires. Only this answer shows it. Erasure ends the link.
+         */
+        post: operations["createDocumentLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readings/{readingId}/document/links/{linkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a link to a document
+         * @description From then on its URL is answered 410. Repeating it changes nothing.
+         */
+        delete: operations["revokeDocumentLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/d/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a document by its link
+         * @description Needs no key. The link decides the format. Caches must not store the answer.
+         */
+        get: operations["openDocumentLink"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1429,6 +1513,37 @@ export interface components {
                 [key: string]: string;
             } | null;
         };
+        RepublishDocument: {
+            /**
+             * @description Makes no version when the newest one has the current texts
+             * @default false
+             * @example true
+             */
+            onlyIfTextsChanged: boolean;
+        };
+        /**
+         * @description The format that the link gives
+         * @enum {string}
+         */
+        DocumentFormat: string;
+        CreateDocumentLink: {
+            /**
+             * @description The format that the link gives
+             * @example pdf
+             */
+            format: components["schemas"]["DocumentFormat"];
+            /**
+             * @description The version that the link gives. Default: the newest when it is read
+             * @example 1
+             */
+            version?: number;
+            /**
+             * @description How long the link works, in seconds
+             * @default 3600
+             * @example 86400
+             */
+            expiresInSeconds: number;
+        };
         CreateWebhookEndpoint: {
             /**
              * Format: uri
@@ -1611,6 +1726,30 @@ export interface components {
             secretHint: string;
             /** @description If the change enabled it: deliveries skipped while it was disabled */
             skippedDeliveries?: number;
+        };
+        CreatedDocumentLink: {
+            /**
+             * Format: uuid
+             * @description Names the link; not a secret
+             */
+            linkId: string;
+            /**
+             * @description The format that it gives
+             * @enum {string}
+             */
+            format: "document_v1" | "markdown" | "pdf";
+            /** @description The version that it gives; null: the newest when it is read */
+            version: number | null;
+            /**
+             * Format: date-time
+             * @description Since when it is answered 410
+             */
+            expiresAt: string;
+            /**
+             * Format: uri
+             * @description Gives the document to anyone with it. Shown this once; an answer repeated for an `Idempotency-Key` is without it
+             */
+            url?: string;
         };
         CreatedWebhookEndpoint: {
             /** @description Names the endpoint in paths */
@@ -1840,6 +1979,53 @@ export interface components {
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
         };
+        DocumentLink: {
+            /**
+             * Format: uuid
+             * @description Names the link; not a secret
+             */
+            linkId: string;
+            /**
+             * @description The format that it gives
+             * @enum {string}
+             */
+            format: "document_v1" | "markdown" | "pdf";
+            /** @description The version that it gives; null: the newest when it is read */
+            version: number | null;
+            /**
+             * Format: date-time
+             * @description Since when it is answered 410
+             */
+            expiresAt: string;
+            /**
+             * @description Only `live` links give the document
+             * @enum {string}
+             */
+            status: "live" | "expired" | "revoked";
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When somebody revoked it, or the reading was erased
+             */
+            revokedAt: string | null;
+            /** @description How often it gave the document; uses of the last seconds may be missing */
+            uses: number;
+            /**
+             * Format: date-time
+             * @description When it last gave the document
+             */
+            lastUsedAt: string | null;
+        };
+        DocumentLinkPage: {
+            /** @description The items of this page */
+            data: components["schemas"]["DocumentLink"][];
+            /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
+            nextCursor: string | null;
+        };
         EventPage: {
             /** @description The events of this page */
             data: components["schemas"]["PublicEvent"][];
@@ -1888,7 +2074,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -2306,6 +2492,20 @@ export interface components {
              * @description When it finished or stopped
              */
             finishedAt: string | null;
+        };
+        Republication: {
+            /**
+             * Format: uuid
+             * @description Names the reading in every path and event
+             */
+            readingId: string;
+            /** @description The version that is being made; with `unchanged`, the newest one */
+            version: number;
+            /**
+             * @description `unchanged`: the newest version has the current texts, and none is made
+             * @enum {string}
+             */
+            outcome: "requested" | "unchanged";
         };
         RotatedApiKey: {
             /** @description Names the key; not a secret */
@@ -2735,6 +2935,30 @@ export interface components {
                 };
             };
         };
+        /** @description `link_expired`: The link has expired */
+        link_expired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * @description The HTTP status
+                     * @enum {integer}
+                     */
+                    status?: 410;
+                    /**
+                     * @description What is wrong
+                     * @enum {string}
+                     */
+                    code?: "link_expired";
+                };
+            };
+        };
         /** @description `precondition_failed`: Precondition failed */
         precondition_failed: {
             headers: {
@@ -3016,6 +3240,9 @@ export type RotateApiKey = components['schemas']['RotateApiKey'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
 export type CreateReading = components['schemas']['CreateReading'];
+export type RepublishDocument = components['schemas']['RepublishDocument'];
+export type DocumentFormat = components['schemas']['DocumentFormat'];
+export type CreateDocumentLink = components['schemas']['CreateDocumentLink'];
 export type CreateWebhookEndpoint = components['schemas']['CreateWebhookEndpoint'];
 export type ChangeWebhookEndpoint = components['schemas']['ChangeWebhookEndpoint'];
 export type RotateSecret = components['schemas']['RotateSecret'];
@@ -3024,11 +3251,14 @@ export type ReplayEvents = components['schemas']['ReplayEvents'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeys = components['schemas']['ApiKeys'];
 export type ChangedWebhookEndpoint = components['schemas']['ChangedWebhookEndpoint'];
+export type CreatedDocumentLink = components['schemas']['CreatedDocumentLink'];
 export type CreatedWebhookEndpoint = components['schemas']['CreatedWebhookEndpoint'];
 export type Credits = components['schemas']['Credits'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryHistory = components['schemas']['DeliveryHistory'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
+export type DocumentLink = components['schemas']['DocumentLink'];
+export type DocumentLinkPage = components['schemas']['DocumentLinkPage'];
 export type EventPage = components['schemas']['EventPage'];
 export type IssuedApiKey = components['schemas']['IssuedApiKey'];
 export type Liveness = components['schemas']['Liveness'];
@@ -3041,6 +3271,7 @@ export type ReadingHistoryPage = components['schemas']['ReadingHistoryPage'];
 export type ReadingPage = components['schemas']['ReadingPage'];
 export type ReadingSummary = components['schemas']['ReadingSummary'];
 export type Replay = components['schemas']['Replay'];
+export type Republication = components['schemas']['Republication'];
 export type RotatedApiKey = components['schemas']['RotatedApiKey'];
 export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint'];
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
@@ -3057,6 +3288,7 @@ export type ResponseNotAcceptable = components['responses']['not_acceptable'];
 export type ResponseReplayInProgress = components['responses']['replay_in_progress'];
 export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseReadingErased = components['responses']['reading_erased'];
+export type ResponseLinkExpired = components['responses']['link_expired'];
 export type ResponsePreconditionFailed = components['responses']['precondition_failed'];
 export type ResponsePayloadTooLarge = components['responses']['payload_too_large'];
 export type ResponseUnsupportedMediaType = components['responses']['unsupported_media_type'];
@@ -4270,7 +4502,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `reading_not_found`: Reading not found; `document_not_available`: Document not available */
+            /** @description `reading_not_found`: Reading not found; `document_not_available`: Document not available; `version_not_found`: Document version not found */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4291,7 +4523,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {string}
                          */
-                        code?: "reading_not_found" | "document_not_available";
+                        code?: "reading_not_found" | "document_not_available" | "version_not_found";
                     };
                 };
             };
@@ -4301,6 +4533,526 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    republishDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `readingId` from the response to its creation */
+                readingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RepublishDocument"];
+            };
+        };
+        responses: {
+            /** @description The version is being made, unless it is not needed */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Republication"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["reading_not_found"];
+            406: components["responses"]["not_acceptable"];
+            /** @description `reading_not_completed`: Reading is not completed yet; `reading_failed`: Reading has failed; `version_limit_reached`: Document version limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress; `reading_erased`: The personal data of the reading was erased */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 409;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "reading_not_completed" | "reading_failed" | "version_limit_reached" | "idempotency_in_progress" | "reading_erased";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    listDocumentLinks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of elements per page
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description The `readingId` from the response to its creation */
+                readingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of links */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentLinkPage"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["reading_not_found"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    createDocumentLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `readingId` from the response to its creation */
+                readingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateDocumentLink"];
+            };
+        };
+        responses: {
+            /** @description The link */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedDocumentLink"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `invalid_format`: Document format is missing or unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_format";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            /** @description `reading_not_found`: Reading not found; `document_not_available`: Document not available; `version_not_found`: Document version not found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 404;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "reading_not_found" | "document_not_available" | "version_not_found";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            /** @description `link_limit_reached`: Document link limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 409;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "link_limit_reached" | "idempotency_in_progress";
+                    };
+                };
+            };
+            410: components["responses"]["reading_erased"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    revokeDocumentLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `readingId` from the response to its creation */
+                readingId: string;
+                /** @description The `linkId` of the link: not a secret */
+                linkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link is revoked */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            /** @description `reading_not_found`: Reading not found; `link_not_found`: Link not found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 404;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "reading_not_found" | "link_not_found";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    openDocumentLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The last part of the `url` of a link */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["document_v1"];
+                    "text/markdown; charset=utf-8": string;
+                    "application/pdf": string;
+                };
+            };
+            /** @description The state is the one you have */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `document_not_available`: Document not available; `link_not_found`: Link not found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 404;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "document_not_available" | "link_not_found";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            410: components["responses"]["link_expired"];
+            413: components["responses"]["payload_too_large"];
+            /** @description `rate_limited`: Rate limit exceeded */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 429;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "rate_limited";
+                    };
+                };
+            };
+            500: components["responses"]["internal_error"];
         };
     };
     getDocumentSchema: {

@@ -1,10 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
+  CreateDocumentLink,
+  CreatedDocumentLink,
   CreateReading,
+  DocumentLink,
   DocumentV1 as GeneratedDocument,
   Reading,
   ReadingHistoryEvent,
   ReadingSummary,
+  Republication,
   Result,
   operations,
 } from './api.js';
@@ -118,6 +122,42 @@ export class Readings {
     return body as ReadableStream<Uint8Array>;
   }
 
+  /**
+   * Publishes another version of the document, from the stored result and the current texts; it costs no credits. The
+   * reading shows the version once it is published.
+   * @param options.onlyIfTextsChanged makes none when the newest version has the current texts
+   */
+  republish(
+    readingId: string,
+    { onlyIfTextsChanged = false, ...options }: PostOptions & { readonly onlyIfTextsChanged?: boolean } = {},
+  ): Promise<Republication> {
+    const path = `${pathOf(readingId)}/document/republish`;
+    return this.transport.json({ method: 'POST', path, body: { onlyIfTextsChanged }, ...options });
+  }
+
+  /**
+   * Creates a link to the document: anyone with its `url` reads it without a key. An answer repeated for your own
+   * idempotency key is without the `url`.
+   */
+  createLink(
+    readingId: string,
+    body: CreateDocumentLink,
+    options: PostOptions = {},
+  ): Promise<CreatedDocumentLink> {
+    return this.transport.json({ method: 'POST', path: linksOf(readingId), body, ...options });
+  }
+
+  /** The links to the document, newest first, without their URLs. */
+  links(readingId: string, options: PageOptions = {}): AsyncGenerator<DocumentLink> {
+    return everything(this.transport, linksOf(readingId), { ...options });
+  }
+
+  /** Ends a link before its time. */
+  async revokeLink(readingId: string, linkId: string, { signal }: CallOptions = {}): Promise<void> {
+    const path = `${linksOf(readingId)}/${encodeURIComponent(linkId)}`;
+    await this.transport.send({ method: 'DELETE', path, signal });
+  }
+
   /** Permanently destroys the reading's personal data. Requires a token with the scope `readings:write`. */
   async erasePersonalData(readingId: string, { signal }: CallOptions = {}): Promise<void> {
     await this.transport.send({ method: 'DELETE', path: `${pathOf(readingId)}/personal-data`, signal });
@@ -138,3 +178,5 @@ const hasEnded = ({ status, document, erasedAt }: Reading): boolean =>
   status === 'failed' || document.available || erasedAt !== null;
 
 const pathOf = (readingId: string): string => `/api/v1/readings/${encodeURIComponent(readingId)}`;
+
+const linksOf = (readingId: string): string => `${pathOf(readingId)}/document/links`;

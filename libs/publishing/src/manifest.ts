@@ -6,12 +6,14 @@ export const publishing = {
   settings,
   operationalTables: {
     'publishing.artifact': 'published bytes, sealed',
+    'publishing.document_link': 'links to documents, with the hashes of their tokens',
   },
   projections: {
-    'publishing.publication-view.v1': 'the publication of each reading',
+    'publishing.publication-view.v1': 'the publications of each reading',
   },
   processes: {
-    'publishing.publication.v1': 'adds the job that publishes a completed reading',
+    'publishing.publication.v1':
+      'adds the job that publishes a completed reading, or a later version of its document',
     'readings.erasure.v1': 'finishes an interrupted erasure once the publication is withdrawn',
   },
   jobs: {

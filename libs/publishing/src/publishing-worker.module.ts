@@ -9,6 +9,7 @@ import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { readingJobAgain } from '@app/readings/contracts/index.js';
 import {
@@ -16,12 +17,16 @@ import {
   PDF_RENDERER,
   PublishDocumentJob,
 } from './application/publish-document/publish-document.job.js';
+import { LinkStore } from './links/link.store.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
 import { erasureProcess } from './processes/erasure.process.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
 import { PublishingModule } from './publishing.module.js';
 import { publishingProjections } from './projections.js';
 import type { Config } from './settings.js';
+
+/** How often rows of links that expired long ago are deleted (ms). */
+const LINK_SWEEP_MS = 3_600_000;
 
 @Module({
   imports: [PublishingModule],
@@ -56,6 +61,8 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
         this.log,
       ),
     );
+    const links = new LinkStore(this.pool);
+    this.work.addLoop(repeatedWork('publishing.link-sweep', LINK_SWEEP_MS, () => links.forget(), this.log));
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,5 +1,6 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
+import { RepublishDocumentHandler } from './application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';
 import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './publication.executor.js';
@@ -12,6 +13,7 @@ import { PublicationQuery } from './read-models/publication/publication.query.js
     ArtifactStore,
     PublicationQuery,
     WithdrawPublicationHandler,
+    RepublishDocumentHandler,
   ],
   exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
 })

@@ -102,6 +102,8 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'readings unreadable': '',
   'readings refund': '--all --reason bench',
   'readings erase-again': '--keys DIR',
+  'publications republish': '--content-version 2026.1.1',
+  'publications remake': '--all',
   backup: '--to NEW --without-keys',
   'backup verify': 'DIR',
   restore: '--from DIR --dry-run',

@@ -25,12 +25,19 @@ export const askForExamples = async (ask: Ask, customer: Integrator, receiverUrl
   const { body: endpoint } = await ask('POST /api/v1/webhooks', {
     body: { url: receiverUrl, description: 'orders' },
   });
-  await readings(ask, customer);
+  const of = await readings(ask, customer);
   await deliveries(ask, endpoint['endpointId']);
   await keys(ask);
+  const links = '/api/v1/readings/{readingId}/document/links';
+  const { body: link } = await ask(`POST ${links}`, { of, body: { format: 'document_v1' } });
+  await ask('GET /d/{token}', { of: [String(link['url']).split('/').at(-1)], as: 'nobody' });
+  await ask(`GET ${links}`, { of });
+  // Last: it has one more event sent.
+  await ask('POST /api/v1/readings/{readingId}/document/republish', { of });
 };
 
-const readings = async (ask: Ask, customer: Integrator): Promise<void> => {
+/** @returns the values for paths of the reading */
+const readings = async (ask: Ask, customer: Integrator): Promise<readonly unknown[]> => {
   const { body: created } = await ask('POST /api/v1/readings', {
     body: { ...person(), externalId: 'order-4711', metadata: { shop: 'paris', gift: 'yes' } },
   });
@@ -47,6 +54,7 @@ const readings = async (ask: Ask, customer: Integrator): Promise<void> => {
   await ask('GET /api/v1/readings/{readingId}/events', { of });
   await ask('GET /api/v1/credits');
   await ask('GET /api/v1/events');
+  return of;
 };
 
 const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {
@@ -105,14 +113,19 @@ const SHOWN: Readonly<Record<string, string>> = {
   url: 'https://receiver.example.com/hook',
 };
 
+const LINK = 'https://readings.example.com/d/2sbQyKn4Xv0tM1rWzC7nA3dF6gH9jL0pS5uE2iR8';
+
 /** Sections of a document that an example shows. All of them, or a whole schema, would be longer than the API. */
 const SECTIONS = 1;
+
+const shownText = (name: string, value: string): string =>
+  name === 'url' && value.includes('/d/') ? LINK : (SHOWN[name] ?? value);
 
 /** An answer as it is shown: with secrets that were never issued, and a receiver that does not exist. */
 export const shownAnswer = (body: Body): Body => {
   const shown = JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>
-      typeof value === 'string' ? (SHOWN[name] ?? value) : value,
+      typeof value === 'string' ? shownText(name, value) : value,
     ),
   ) as Body;
   const { type, children, $schema, $id, title, description } = shown;

@@ -54,6 +54,27 @@ const readings = async (call: Call, customer: Integrator): Promise<void> => {
   await call('get its result', 'GET', `${path}/result`, { shape: true });
   await call('get its history', 'GET', `${path}/events`);
   await call('get its document', 'GET', `${path}/document?format=document_v1`, { shape: true });
+  const links = `${path}/document/links`;
+  const linkKey = { 'idempotency-key': 'link-7' };
+  const { body: link } = await call('create a link', 'POST', links, {
+    body: { format: 'pdf' },
+    headers: linkKey,
+    shape: true,
+  });
+  await call('create it again with its key', 'POST', links, { body: { format: 'pdf' }, headers: linkKey });
+  await call('create a link without a format', 'POST', links, { body: { expiresInSeconds: 5 } });
+  await call('list links', 'GET', links);
+  await call('revoke a link', 'DELETE', `${links}/${String(link['linkId'])}`);
+  await call('revoke an unknown link', 'DELETE', `${links}/${UNKNOWN}`);
+  await call('publish it again only from other texts', 'POST', `${path}/document/republish`, {
+    body: { onlyIfTextsChanged: true },
+  });
+  await call('publish it again', 'POST', `${path}/document/republish`);
+  await until(
+    async () => (await customer.reading(String(created['readingId']))).document.version === 2,
+    () => 'the second version',
+  );
+  await call('get a version that there is not', 'GET', `${path}/document?format=pdf&version=9`);
   await call('get a format that there is not', 'GET', `${path}/document?format=docx`);
   await until(
     async () => (await customer.balance()).consumed === 20,
@@ -65,6 +86,7 @@ const readings = async (call: Call, customer: Integrator): Promise<void> => {
   await call('erase again', 'DELETE', `${path}/personal-data`, { as: 'owner' });
   await call('get an erased reading', 'GET', path);
   await call('get the result of an erased reading', 'GET', `${path}/result`);
+  await call('publish an erased reading again', 'POST', `${path}/document/republish`);
   await call('create an erased reading again', 'POST', '/readings', { body: person(), headers });
   await call('without credits', 'POST', '/readings', { body: person('Ada') });
 };

@@ -59,11 +59,12 @@ const poolWithoutRows = () => {
 };
 
 const artifactsIn = (values: readonly unknown[]) =>
-  [3, 8, 13].map((at) => ({
+  [4, 9, 14].map((at) => ({
     format: values[at],
     mediaType: values[at + 1],
     digest: values[at + 2],
     bytes: values[at + 3],
+    contentVersion: values[3],
   }));
 
 const keysInMemory = () => {

@@ -75,8 +75,8 @@ export const loadTables = (
   });
 
 /**
- * Prepares loaded tables for a new life: no worker holds a job, no version is being built, and what was erased stays
- * erased.
+ * Prepares loaded tables for a new life: no worker holds a job, no version is being built, links to documents are ended,
+ * and what was erased stays erased.
  * @param erased readings whose keys must not return
  * @returns how many keys were kept out
  */
@@ -100,6 +100,12 @@ const SETTLING = [
   `delete from event_sourcing.projection_version where state <> 'live'`,
   `delete from event_sourcing.consumer where name ~ '__v[0-9]+$'`,
   `delete from event_sourcing.parked_event where consumer ~ '__v[0-9]+$'`,
+  // One that was revoked after the backup would give its document again (docs/adr/0028). Older backups have no links.
+  `do $$ begin
+     if to_regclass('publishing.document_link') is not null then
+       update publishing.document_link set revoked_at = now() where revoked_at is null;
+     end if;
+   end $$`,
 ];
 
 /**

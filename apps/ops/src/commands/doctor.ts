@@ -16,6 +16,7 @@ import {
 } from './doctor/dependencies.js';
 import { checkCertificates } from './doctor/certificates.js';
 import { checkBalances } from './doctor/balances.js';
+import { checkDocuments } from './doctor/documents.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkOrderLines } from './doctor/order-lines.js';
@@ -75,6 +76,7 @@ const CHECKS: readonly Check[] = [
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
+  { name: 'documents', needs: ['postgres'], run: ({ pool }) => checkDocuments(pool) },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
 ];
 

@@ -38,9 +38,13 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'platform.subject_key':
     'created_at timestamp with time zone, lookups bytea[], subject_id uuid, workspace_id text, wrapped_key bytea',
   'publishing.artifact':
-    'artifact_id text, bytes integer, digest text, format text, media_type text, reading_id uuid, sealed bytea, sha256 text, version integer',
+    'artifact_id text, bytes integer, content_version text, digest text, format text, media_type text, reading_id uuid, sealed bytea, sha256 text, version integer',
+  'publishing.document_link':
+    'created_at timestamp with time zone, expires_at timestamp with time zone, format text, last_used_at timestamp with time zone, link_id uuid, reading_id uuid, revoked_at timestamp with time zone, token_sha256 bytea, uses bigint, version integer, workspace_id text',
   'publishing.publication':
-    'artifact_id text, correlation_id text, due_at timestamp with time zone, published_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
+    'artifact_id text, content_version text, correlation_id text, due_at timestamp with time zone, published_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
+  'publishing.republication':
+    'correlation_id text, due_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
   'readings.reading':
     'artifact_id text, completed_at timestamp with time zone, correlation_id text, created_at timestamp with time zone, document_version integer, due_at timestamp with time zone, erased_at timestamp with time zone, error_code text, failed_at timestamp with time zone, livemode boolean, locale text, product_id text, profile_id text, published_at timestamp with time zone, reading_id uuid, sealed_input text, status text, updated_at timestamp with time zone, workspace_id text',
   'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, sha256 text, workspace_id text',

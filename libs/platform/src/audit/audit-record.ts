@@ -11,7 +11,7 @@ export interface AuditRecord {
   /** HTTP status; 499 when the caller disconnected before the answer. */
   readonly status: number;
   readonly workspaceId: string | null;
-  /** `apiKey:<keyId>`, `user:<subject>` or `bearer`; `null` when no caller was authenticated. */
+  /** `apiKey:<keyId>`, `user:<subject>`, `bearer` or `link:<linkId>`; `null` when no caller was authenticated. */
   readonly actor: string | null;
   readonly address: string | null;
   readonly readingId: string | null;

@@ -10,7 +10,7 @@ import { printable } from '../text/printable.js';
 import type { AuditedResource } from '../manifest.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditTrail } from './audit-trail.js';
-import { givesPersonalData } from './personal-data.js';
+import { aboutOf, givesPersonalData } from './personal-data.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LONGEST_ACTOR = 256;
@@ -69,10 +69,10 @@ const addressOf = ({ socket, headers }: Request, proxies: number): string | null
 /** The id of the resource that the route names or has just created. */
 const auditedId = (
   { parameter, path }: AuditedResource,
-  { params }: Request,
+  request: Request,
   response: Response,
 ): string | null => {
-  const given: unknown = (params ?? {})[parameter];
+  const given: unknown = aboutOf(request) ?? (request.params ?? {})[parameter];
   const location = String(response.getHeader('location') ?? '');
   const created = location.startsWith(`${path}/`) ? location.slice(path.length + 1) : null;
   const named = typeof given === 'string' ? given : created;

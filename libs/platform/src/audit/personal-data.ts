@@ -6,12 +6,20 @@ import { AuditTrail } from './audit-trail.js';
 
 const METADATA = 'audit:personal-data';
 const GIVEN = Symbol('personal data');
-type Marked = Request & { [GIVEN]?: true };
+const ABOUT = Symbol('audited resource');
+type Marked = Request & { [GIVEN]?: true; [ABOUT]?: string };
 
 /** Declares that a route returns personal data. The read is recorded, or refused. */
 export const GivesPersonalData = () => SetMetadata(METADATA, true);
 
 export const givesPersonalData = (request: Request): boolean => (request as Marked)[GIVEN] === true;
+
+/** Names the resource that a request is about, where its path does not. */
+export const setAbout = (request: Request, id: string): void => {
+  (request as Marked)[ABOUT] = id;
+};
+
+export const aboutOf = (request: Request): string | null => (request as Marked)[ABOUT] ?? null;
 
 /** Refuses reads of personal data while they cannot be recorded. */
 @Injectable()

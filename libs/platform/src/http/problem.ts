@@ -29,6 +29,8 @@ export const PROBLEMS = {
   reading_not_found: [404, 'Reading not found'],
   document_not_available: [404, 'Document not available'],
   webhook_not_found: [404, 'Webhook endpoint not found'],
+  version_not_found: [404, 'Document version not found'],
+  link_not_found: [404, 'Link not found'],
   delivery_not_found: [404, 'Delivery not found'],
   method_not_allowed: [405, 'Method not allowed'],
   not_acceptable: [406, 'Not acceptable'],
@@ -36,6 +38,8 @@ export const PROBLEMS = {
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
   key_limit_reached: [409, 'API key limit reached'],
+  link_limit_reached: [409, 'Document link limit reached'],
+  version_limit_reached: [409, 'Document version limit reached'],
   replay_in_progress: [409, 'A replay to this endpoint is in progress'],
   idempotency_in_progress: [
     409,
@@ -43,6 +47,7 @@ export const PROBLEMS = {
     'Send the request again with the same key after Retry-After to get its answer',
   ],
   reading_erased: [410, 'The personal data of the reading was erased'],
+  link_expired: [410, 'The link has expired', 'Ask the sender of the link for another one'],
   precondition_failed: [412, 'Precondition failed'],
   payload_too_large: [413, 'Request body is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
@@ -59,6 +64,12 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** A code in an operation that gives it another status than its own. */
+export interface CodeWithStatus {
+  readonly code: ProblemCode;
+  readonly status: number;
+}
+
 /**
  * One invalid field: an RFC 6901 pointer (for a query parameter, `?` and its name), a machine code, and a sentence. The
  * sentence never repeats the value.
@@ -70,6 +81,8 @@ export interface FieldError {
 }
 
 export interface ProblemOptions {
+  /** Instead of the status of its code: what is gone (410) to a reader is a conflict (409) to a change. */
+  readonly status?: number;
   readonly detail?: string;
   readonly errors?: readonly FieldError[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -96,7 +109,7 @@ export class Problem extends Error {
   ) {
     const [status, title, detail]: ProblemKind = PROBLEMS[code];
     super(options.detail ?? title, { cause: options.cause });
-    this.status = status;
+    this.status = options.status ?? status;
     this.title = title;
     this.detail = options.detail ?? detail;
   }

@@ -42,6 +42,10 @@ const routeKey = (request: Request): string => {
 
 /** Secrets that are shown only once: a repeated answer omits them. */
 const SHOWN_ONCE = ['signingSecret', 'apiKey'];
+const ALSO_ONCE = 'idempotency:shown-once';
+
+/** Declares further members of a route's answer that hold a secret, so that no copy of it is stored. */
+export const ShownOnce = (...members: readonly string[]) => SetMetadata(ALSO_ONCE, members);
 
 /**
  * Honours Idempotency-Key on every POST: stores the first request's answer and returns it to the same request. Refuses
@@ -73,6 +77,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     };
     const fingerprint = this.digester.digest('idempotency-body', canonicalJson(request.body ?? null));
     const response = http.getResponse<Response>();
+    const also = this.reflector.get<readonly string[] | undefined>(ALSO_ONCE, context.getHandler()) ?? [];
+    const omitted = [...SHOWN_ONCE, ...also];
     const begun = await this.requests.begin(identity, fingerprint);
     switch (begun.outcome) {
       case 'another_body':
@@ -92,12 +98,17 @@ export class IdempotencyInterceptor implements NestInterceptor {
             await this.requests.giveUp(identity).catch(() => undefined);
             throw error;
           }),
-          concatMap((body: unknown) => from(this.keep(identity, response, body))),
+          concatMap((body: unknown) => from(this.keep(identity, response, body, omitted))),
         );
     }
   }
 
-  private async keep(identity: RequestIdentity, response: Response, body: unknown): Promise<unknown> {
+  private async keep(
+    identity: RequestIdentity,
+    response: Response,
+    body: unknown,
+    omitted: readonly string[],
+  ): Promise<unknown> {
     const location = response.getHeader('location');
     await this.requests.finish(identity, {
       status: response.statusCode,
@@ -105,7 +116,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       body:
         body === undefined
           ? null
-          : JSON.stringify(body, (name, value: unknown) => (SHOWN_ONCE.includes(name) ? undefined : value)),
+          : JSON.stringify(body, (name, value: unknown) => (omitted.includes(name) ? undefined : value)),
     });
     return body;
   }

@@ -7,7 +7,7 @@ import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { ArtifactStore } from './artifact.store.js';
+import { ArtifactStore, type Artifact } from './artifact.store.js';
 
 const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 const RENDERED = {
@@ -34,11 +34,11 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-const reading = async (): Promise<{ readingId: string; version: number; artifactId: string }> => {
+const reading = async () => {
   const readingId = randomUUID();
   await keys.create(readingId, 'ws_1');
   await keys.find(readingId);
-  return { readingId, version: 1, artifactId: `art_${readingId}` };
+  return { readingId, version: 1, artifactId: `art_${readingId}`, contentVersion: '2026.11.3' };
 };
 const rowsOf = async (readingId: string): Promise<Record<string, unknown>[]> => {
   const { rows } = await pool.query<Record<string, unknown>>(
@@ -59,13 +59,36 @@ describe('artifacts', () => {
       ['markdown', 32_768, 32_796],
       ['pdf', 262_144, 262_172],
     ]);
-    expect(stored!.map(({ digest }) => digest)).toEqual(rows.map(({ digest }) => digest));
+    expect(stored!.formats.map(({ digest }) => digest)).toEqual(rows.map(({ digest }) => digest));
     for (const bytes of Object.values(RENDERED))
       expect(JSON.stringify([rows, stored])).not.toContain(createHash('sha256').update(bytes).digest('hex'));
     for (const format of ['document_v1', 'markdown', 'pdf'] as const) {
       const found = await artifacts.get(one.readingId, 1, format);
-      expect(found!.bytes.equals(RENDERED[format])).toBe(true);
+      expect((found as Artifact).bytes.equals(RENDERED[format])).toBe(true);
     }
+  });
+
+  it('say which are stored, whether bytes are the published ones, and that one is lost', async () => {
+    const one = await reading();
+    const { formats } = (await artifacts.put(one, RENDERED))!;
+    await pool.query("delete from publishing.artifact where reading_id = $1 and format = 'pdf'", [
+      one.readingId,
+    ]);
+    expect(
+      [...(await artifacts.stored(one.readingId))].map(([version, of]) => [version, of.toSorted()]),
+    ).toEqual([[1, ['document_v1', 'markdown']]]);
+    expect(await artifacts.get(one.readingId, 1, 'pdf')).toBe('lost');
+    const { digest } = formats.find(({ format }) => format === 'pdf')!;
+    expect(await artifacts.matches(one.readingId, RENDERED.pdf, digest!)).toBe(true);
+    expect(await artifacts.matches(one.readingId, RENDERED.pdf.subarray(1), digest!)).toBe(false);
+    expect((await artifacts.put(one, { pdf: RENDERED.pdf }))!.formats).toEqual(
+      formats.filter(({ format }) => format === 'pdf'),
+    );
+    expect(await artifacts.get(one.readingId, 1, 'pdf')).toMatchObject({ bytes: RENDERED.pdf });
+    await pool.query('delete from platform.subject_key where subject_id = $1', [one.readingId]);
+    const elsewhere = new ArtifactStore(pool, new SubjectKeys(pool, RING));
+    expect(await elsewhere.get(one.readingId, 1, 'pdf')).toBeNull();
+    expect(await elsewhere.matches(one.readingId, RENDERED.pdf, digest!)).toBeNull();
   });
 
   it('from before lengths were padded still decrypt', async () => {
@@ -76,7 +99,7 @@ describe('artifacts', () => {
        values ('art_old', $1, 1, 'markdown', 'text/markdown', null, null, $2)`,
       [readingId, sealed],
     );
-    expect((await artifacts.get(readingId, 1, 'markdown'))!.bytes).toEqual(RENDERED.markdown);
+    expect(((await artifacts.get(readingId, 1, 'markdown')) as Artifact).bytes).toEqual(RENDERED.markdown);
   });
 
   it('stored by a process of the previous version have no exact length in events', async () => {
@@ -88,7 +111,8 @@ describe('artifacts', () => {
         [one.artifactId, one.readingId, format, bytes.length],
       );
     const stored = await artifacts.put(one, RENDERED);
-    expect(stored!.map(({ digest, bytes }) => [digest, bytes])).toEqual(Array(3).fill([null, null]));
+    expect(stored!.formats.map(({ digest, bytes }) => [digest, bytes])).toEqual(Array(3).fill([null, null]));
+    expect(stored!.contentVersion).toBeNull();
   });
 
   it('are not stored once the key is destroyed, even if a process still caches it', async () => {

@@ -7,10 +7,11 @@ import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DocumentFormat, PublicationEvent } from '../contracts/events.js';
 
-export type FormatSummary = Extract<
-  PublicationEvent,
-  { type: 'DocumentPublished' }
->['data']['formats'][number];
+type Published = Extract<PublicationEvent, { type: 'DocumentPublished' }>['data'];
+export type FormatSummary = Published['formats'][number];
+
+/** What is stored of a version, as its event records it. */
+export type StoredVersion = Pick<Published, 'formats' | 'contentVersion'>;
 
 export interface Artifact {
   readonly mediaType: string;
@@ -30,6 +31,13 @@ const STEPS: Readonly<Record<DocumentFormat, number>> = {
   pdf: 131_072,
 };
 
+interface Edition {
+  readonly readingId: string;
+  readonly version: number;
+  readonly artifactId: string;
+  readonly contentVersion: string | null;
+}
+
 interface Wanted {
   readonly readingId: string;
   readonly version: number;
@@ -44,9 +52,17 @@ interface SealedArtifact {
 
 /** A process of the previous version stores exact lengths and no digest. Events must not contain exact lengths. */
 const SUMMARY =
-  'format, media_type as "mediaType", digest, case when digest is not null then bytes end as bytes';
-const inOrder = (summaries: readonly FormatSummary[]): FormatSummary[] =>
-  summaries.toSorted((one, other) => (one.format < other.format ? -1 : 1));
+  'format, media_type as "mediaType", digest, case when digest is not null then bytes end as bytes, content_version as "contentVersion"';
+
+type SummaryRow = FormatSummary & Pick<StoredVersion, 'contentVersion'>;
+
+const storedVersion = (rows: readonly SummaryRow[]): StoredVersion => ({
+  formats: rows
+    .map(({ contentVersion: _, ...summary }) => summary)
+    .toSorted((one, other) => (one.format < other.format ? -1 : 1)),
+  // Rows of a previous worker have none. Those of one version were stored by one statement.
+  contentVersion: rows[0]?.contentVersion ?? null,
+});
 
 /** Artifacts read in one statement, at most; each has up to 250 kB. */
 const READ_TOGETHER = 16;
@@ -64,32 +80,35 @@ export class ArtifactStore {
   ) {}
 
   /**
-   * Stores the formats of one version unless they exist, and returns a summary of what is stored; `null` when the key
-   * is gone. Locks the key's row meanwhile: an erasure waits, and then deletes these formats too.
+   * Stores formats of one version unless they exist, and returns a summary of what is stored; `null` when the key is
+   * gone. Locks the key's row meanwhile: an erasure waits, and then deletes these formats too.
+   * @param edition.contentVersion of the texts that the formats were made from
    */
   async put(
-    { readingId, version, artifactId }: { readingId: string; version: number; artifactId: string },
-    rendered: Readonly<Record<DocumentFormat, Uint8Array>>,
-  ): Promise<FormatSummary[] | null> {
+    { readingId, version, artifactId, contentVersion }: Edition,
+    rendered: Readonly<Partial<Record<DocumentFormat, Uint8Array>>>,
+  ): Promise<StoredVersion | null> {
     const key = await this.keys.find(readingId);
     if (!key) return null;
     const formats = Object.entries(rendered) as [DocumentFormat, Uint8Array][];
     // One parameter per value: pg would send bytes in an array as text, twice as long.
     const places = formats.map(
       (_, row) =>
-        `($${4 + 5 * row}::text, $${5 + 5 * row}::text, $${6 + 5 * row}::text, $${7 + 5 * row}::integer, $${8 + 5 * row}::bytea)`,
+        `($${5 + 5 * row}::text, $${6 + 5 * row}::text, $${7 + 5 * row}::text, $${8 + 5 * row}::integer, $${9 + 5 * row}::bytea)`,
     );
-    const stored = await this.pool.query<FormatSummary>({
-      name: 'put-artifacts',
+    const stored = await this.pool.query<SummaryRow>({
+      name: `put-artifacts ${formats.length}`,
       text: `with held as (select from platform.subject_key where subject_id = $2::uuid for key share)
-             insert into publishing.artifact (artifact_id, reading_id, version, format, media_type, digest, bytes, sealed)
-             select $1::text, $2::uuid, $3::integer, one.* from (values ${places.join(', ')}) as one
+             insert into publishing.artifact
+               (artifact_id, reading_id, version, content_version, format, media_type, digest, bytes, sealed)
+             select $1::text, $2::uuid, $3::integer, $4::text, one.* from (values ${places.join(', ')}) as one
              where exists (select from held)
              on conflict do nothing returning ${SUMMARY}`,
       values: [
         artifactId,
         readingId,
         version,
+        contentVersion,
         ...formats.flatMap(([format, bytes]) => [
           format,
           MEDIA_TYPES[format],
@@ -99,12 +118,27 @@ export class ArtifactStore {
         ]),
       ],
     });
-    if (stored.rows.length === formats.length) return inOrder(stored.rows);
-    const { rows } = await this.pool.query<FormatSummary>(
+    if (stored.rows.length === formats.length) return storedVersion(stored.rows);
+    const { rows } = await this.pool.query<SummaryRow>(
       `select ${SUMMARY} from publishing.artifact where reading_id = $1 and version = $2`,
       [readingId, version],
     );
-    return rows.length === formats.length ? inOrder(rows) : null;
+    return rows.length < formats.length ? null : storedVersion(rows);
+  }
+
+  /** The formats that are stored, by version. */
+  async stored(readingId: string): Promise<ReadonlyMap<number, readonly string[]>> {
+    const { rows } = await this.pool.query<{ version: number; formats: string[] }>(
+      `select version, array_agg(format) as formats from publishing.artifact where reading_id = $1 group by version`,
+      [readingId],
+    );
+    return new Map(rows.map(({ version, formats }) => [version, formats]));
+  }
+
+  /** Whether bytes have this digest under the reading's key; `null` when the key is gone. */
+  async matches(readingId: string, bytes: Uint8Array, digest: string): Promise<boolean | null> {
+    const key = await this.keys.find(readingId);
+    return key && key.digest('artifact', bytes).toString('hex') === digest;
   }
 
   /** Deletes all artifacts of a reading that is erased, or about to be. */
@@ -112,11 +146,12 @@ export class ArtifactStore {
     await this.pool.query('delete from publishing.artifact where reading_id = $1', [readingId]);
   }
 
-  /** Returns `null` when the artifact is not stored, or its key was destroyed. */
-  async get(readingId: string, version: number, format: DocumentFormat): Promise<Artifact | null> {
+  /** Returns `null` when its key was destroyed; `lost` when it is not stored although its key is there. */
+  async get(readingId: string, version: number, format: DocumentFormat): Promise<Artifact | 'lost' | null> {
     const row = await this.sealed({ readingId, version, format });
-    const key = row && (await this.keys.find(readingId));
-    if (!row || !key) return null;
+    const key = await this.keys.find(readingId);
+    if (!key) return null;
+    if (!row) return 'lost';
     return {
       mediaType: row.media_type,
       bytes: openPadded(key, context(format, version), Buffer.from(row.sealed, 'base64')),

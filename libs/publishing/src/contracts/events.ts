@@ -49,6 +49,8 @@ export const publicationEvents = eventCatalogue('publication', {
         }),
       ),
       publishedAt: z.string(),
+      /** Version of the texts that it was made from; `null` when a worker before version 3 of the event made it. */
+      contentVersion: z.string().nullable(),
     }),
     {
       1: (data) => {
@@ -58,7 +60,7 @@ export const publicationEvents = eventCatalogue('publication', {
           formats: formats.map(({ format, mediaType }) => ({ format, mediaType, digest: null, bytes: null })),
         };
       },
-      2: live,
+      2: (data) => ({ ...(data as object), livemode: true, contentVersion: null }),
     },
   ),
   PublicationFailed: event(

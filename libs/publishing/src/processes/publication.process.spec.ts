@@ -4,6 +4,7 @@ import { given } from '@app/event-sourcing/testing/process-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
 import { addJob } from '@app/platform/jobs/job.js';
 import type { ReadingEvent } from '@app/readings/contracts/index.js';
+import type { PublicationEvent } from '../contracts/events.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './publication.process.js';
 
 const reading = (event: ReadingEvent) => recorded('reading-7f9c', event);
@@ -23,6 +24,30 @@ describe('the publication process', () => {
             causationId: 'event-1',
           },
           { key: 'publishing.publish:7f9c' },
+        ),
+      ),
+    );
+  });
+
+  it('has a later version published after first ones that wait, and leaves the first to its own job', () => {
+    const publication = (event: PublicationEvent) => recorded('publication-7f9c', event);
+    const requested = (version: number): PublicationEvent => ({
+      type: 'PublicationRequested',
+      data: {
+        workspaceId: 'ws_1',
+        livemode: true,
+        version,
+        artifactId: 'art_1',
+        publishedAt: '2026-09-29T08:00:00.000Z',
+      },
+    });
+    given(publicationProcess, publication(requested(1))).thenSends();
+    given(publicationProcess, publication(requested(2))).thenSends(
+      statement(
+        addJob(
+          PUBLISH_DOCUMENT,
+          { readingId: '7f9c', workspaceId: 'ws_1', correlationId: 'correlation', causationId: 'event-1' },
+          { key: 'publishing.publish:7f9c', priority: 10 },
         ),
       ),
     );

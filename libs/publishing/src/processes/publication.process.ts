@@ -8,15 +8,25 @@ import {
   readingJobKey,
   readingJobKind,
 } from '@app/readings/contracts/index.js';
+import { publicationEvents } from '../contracts/events.js';
 
 export const PUBLISH_DOCUMENT = readingJobKind('publishing.publish');
 
-/** Publishes completed readings. */
+/** Later versions wait for first ones: a new reading does not queue behind a republication of many. */
+const LATER_VERSION = 10;
+
+/** Publishes completed readings, and the later versions that are requested. The job itself requests the first one. */
 export const publicationProcess = defineProcess({
   name: 'publishing.publication.v1',
-  catalogues: [selectEvents(readingEvents, 'ReadingCompleted')],
+  catalogues: [
+    selectEvents(readingEvents, 'ReadingCompleted'),
+    selectEvents(publicationEvents, 'PublicationRequested'),
+  ],
   react: (event) => {
+    const isLater = event.type === 'PublicationRequested';
+    if (isLater && event.data.version === 1) return [];
     const key = readingJobKey(PUBLISH_DOCUMENT, streamId(event.stream));
-    return [statement(addJob(PUBLISH_DOCUMENT, readingJobAfter(event), { key }))];
+    const options = isLater ? { key, priority: LATER_VERSION } : { key };
+    return [statement(addJob(PUBLISH_DOCUMENT, readingJobAfter(event), options))];
   },
 });

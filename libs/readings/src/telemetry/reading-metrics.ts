@@ -10,7 +10,7 @@ import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { FAILURE_CODES, readingEvents } from '../contracts/events.js';
-import type { PublicationFeed } from '../contracts/ports/index.js';
+import type { PublicationFeed, PublishedDocument } from '../contracts/ports/index.js';
 import { GENERATION } from '../processes/generation.process.js';
 import { READING_PROJECTION } from '../read-models/reading/reading.projection.js';
 
@@ -73,7 +73,10 @@ export class ReadingMetrics implements OnModuleInit {
   }
 
   private async takeTime(events: readonly StoredEvent[]): Promise<void> {
-    const published = events.filter(({ type }) => type === PUBLISHED);
+    // A later version says nothing about the time that the reading took.
+    const published = events.filter(
+      ({ type, data }) => type === PUBLISHED && (data as Partial<PublishedDocument>).version === 1,
+    );
     if (published.length === 0) return;
     const { rows } = await this.pool.query<{ reading_id: string; created_at: Date }>(
       'select reading_id, created_at from readings.reading where reading_id = any ($1)',

@@ -2,6 +2,7 @@ import {
   RequestReading,
   type RequestReadingResult,
 } from '@app/readings/application/request-reading/request-reading.command.js';
+import { RepublishDocument } from '@app/publishing/contracts/index.js';
 import { EraseReading } from '@app/readings/contracts/index.js';
 import type { World } from './world.js';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
@@ -24,6 +25,8 @@ export interface Customer {
 
 /** Probability that a customer erases a reading, and the time after its acceptance (ms). */
 const ERASES = 0.4;
+/** Probability that a customer has further versions of a document made. */
+const REPUBLISHES = 0.4;
 const ERASES_WITHIN_MS = [300, 2_000, 30_000] as const;
 
 const request = {
@@ -46,7 +49,10 @@ export const buy = async (world: World, customer: Customer): Promise<void> => {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const sent = random.chance(SENT_TWICE) ? [0, 1] : [random.between(0, 1)];
     const answers = await Promise.all(sent.map((api) => ask(world, customer, api, attempt)));
-    if (answers.some((answer) => answer !== null)) return eraseLater(world, customer);
+    if (answers.some((answer) => answer !== null)) {
+      await Promise.all([eraseLater(world, customer), republishLater(world, customer)]);
+      return;
+    }
     await scheduler.sleep(random.between(10, 1_000));
   }
 };
@@ -103,5 +109,26 @@ const eraseLater = async ({ scheduler, apis }: World, { accepted, workspaceId }:
     ]);
     if (answer) return;
     await scheduler.sleep(random.between(10, 1_000));
+  }
+};
+
+/** Has further versions made at some moments of the reading's life, over either API, sometimes over both at once. */
+const republishLater = async (
+  { scheduler, apis }: World,
+  { accepted, workspaceId }: Customer,
+): Promise<void> => {
+  const { random } = scheduler;
+  const [readingId] = accepted;
+  if (readingId === undefined || !random.chance(REPUBLISHES)) return;
+  const tries = random.between(1, MOST_TRIES);
+  for (let attempt = 1; attempt <= tries; attempt += 1) {
+    await scheduler.sleep(random.between(10, random.pick(ERASES_WITHIN_MS)));
+    const by = requestedBy('apiKey:k', `req_republish.${attempt}`);
+    const command = new RepublishDocument(readingId, workspaceId, { onlyIfTextsChanged: false }, by);
+    const sent = random.chance(SENT_TWICE) ? [0, 1] : [random.between(0, 1)];
+    await Promise.race([
+      Promise.all(sent.map(async (api) => apis[api]?.republications.execute(command).catch(() => null))),
+      scheduler.sleep(PATIENCE_MS),
+    ]);
   }
 };

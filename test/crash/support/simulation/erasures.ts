@@ -27,7 +27,10 @@ export const checkErasures = ({ store, tables }: World, tell: (breach: string) =
     const row = tables.views.of('readings.reading').get(id);
     if (row?.['erased_at'] === null || row?.['sealed_input'] !== '')
       tell(`erased reading ${id} is not erased in the view`);
-    const due = [...tables.views.of('publishing.publication').values()];
+    const due = [
+      ...tables.views.of('publishing.publication').values(),
+      ...tables.views.of('publishing.republication').values(),
+    ];
     if (due.some((one) => one['reading_id'] === id && one['due_at'] !== null))
       tell(`erased reading ${id} is due to be published`);
     for (const key of tables.artifacts.keys())

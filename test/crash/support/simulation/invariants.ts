@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { PublicationEvent } from '@app/publishing/contracts/index.js';
 import type { Customer } from './customers.js';
 import { checkErasures } from './erasures.js';
 import type { World } from './world.js';
 import { count, historyOf, type History, type Report } from './history.js';
 import { checkHolds, checkBooks, checkReconciliation, checkTestBooks } from './check-books.js';
 import { checkModes } from './check-modes.js';
+import { MOST_VERSIONS } from './service.js';
 import { checkDeliveries } from './check-deliveries.js';
 import { checkViews, checkRebuilt } from './check-views.js';
 
@@ -36,16 +39,29 @@ const checkReadings = ({ readings, publications }: History, report: Report): voi
     if (requested > 1) report(`reading ${id} was requested ${requested} times`);
     if (ended !== requested)
       report(`reading ${id} was requested ${requested} times and ended ${ended} times`);
-    const published = count(publications.get(id) ?? [], 'DocumentPublished');
+    const versions = versionsOf(publications.get(id) ?? [], 'DocumentPublished');
+    const asked = versionsOf(publications.get(id) ?? [], 'PublicationRequested');
     const isErased = count(events, 'ReadingErased') > 0;
     const due = count(events, 'ReadingCompleted');
-    if (isErased ? published > due : published !== due)
-      report(`reading ${id} was published ${published} times`);
+    if (due === 0 && versions.length > 0) report(`reading ${id} was published and not completed`);
+    if (due > 0 && !isErased && versions.length === 0) report(`reading ${id} was never published`);
+    if (versions.some((version, index) => version !== index + 1) || versions.length > MOST_VERSIONS)
+      report(`reading ${id} was published as versions ${versions.join()}`);
+    if (
+      asked.some((version, index) => version !== index + 1) ||
+      (!isErased && asked.length !== versions.length)
+    )
+      report(`versions ${asked.join()} of reading ${id} were requested, and ${versions.join()} published`);
     const attempts = events.flatMap((event) => (event.type === 'ReadingStarted' ? [event.data.attempt] : []));
     if (attempts.some((attempt, index) => attempt !== index + 1))
       report(`reading ${id} lost count of its attempts`);
   }
 };
+
+const versionsOf = (
+  events: readonly Recorded<PublicationEvent>[],
+  wanted: 'PublicationRequested' | 'DocumentPublished',
+): readonly number[] => events.flatMap((event) => (event.type === wanted ? [event.data.version] : []));
 
 /** Every reading that is not erased can be opened. No key is left of a request that never became a reading. */
 const checkKeys = ({ tables }: World, { readings }: History, report: Report): void => {

@@ -31,13 +31,19 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
   );
 };
 
-/** Whether every completed reading is published or erased, and every started erasure is done. */
+/** Whether every completed reading and every requested version is published or erased, and every started erasure is done. */
 const isFollowedUp = (log: readonly StoredEvent[]): boolean => {
   const readings = (type: string): string[] =>
     log.filter((event) => event.type === type).map(({ stream }) => streamId(stream));
   const erased = new Set(readings('ReadingErased'));
   const published = new Set(readings('DocumentPublished'));
+  const versions = (type: string): string[] =>
+    log
+      .filter((event) => event.type === type)
+      .map(({ stream, data }) => `${streamId(stream)}|${(data as { version: number }).version}`);
+  const made = new Set(versions('DocumentPublished'));
   return (
+    versions('PublicationRequested').every((one) => made.has(one) || erased.has(one.split('|')[0]!)) &&
     readings('ReadingCompleted').every((id) => published.has(id) || erased.has(id)) &&
     readings('PublicationWithdrawn').every((id) => erased.has(id))
   );

@@ -19,6 +19,7 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
+import { RepublishDocumentHandler } from '@app/publishing/application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from '@app/publishing/application/withdraw-publication/withdraw-publication.handler.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { createPublicationExecutor } from '@app/publishing/publication.executor.js';
@@ -103,6 +104,9 @@ const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
   };
 };
 
+/** Of the document of a reading. */
+export const MOST_VERSIONS = 3;
+
 /** The service's own classes, put together as its modules do. */
 const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const books = new CreditBooks(createCreditsExecutor(store, 2 * CONFIG.CLOCK_REFUSE_MS), time);
@@ -125,21 +129,26 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
-  return { readings, publications, query, commands, queries, erasures };
+  const republications = new RepublishDocumentHandler(publications, clock, {
+    DOCUMENT_VERSIONS: MOST_VERSIONS,
+  });
+  return { readings, publications, query, commands, queries, erasures, republications };
 };
 
 /** The work of an API process for requests, below HTTP. */
 export interface Api {
   readonly requests: RequestReadingHandler;
   readonly erasures: EraseReadingHandler;
+  readonly republications: RepublishDocumentHandler;
 }
 
 export const apiOf = (surroundings: Surroundings): Api => {
   const { clock, keys } = surroundings;
-  const { readings, commands, query, erasures } = application(surroundings);
+  const { readings, commands, query, erasures, republications } = application(surroundings);
   return {
     requests: new RequestReadingHandler(readings, clock, CONFIG, commands, digester, keys, query),
     erasures,
+    republications,
   };
 };
 

@@ -113,20 +113,23 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ['from readings.result where reading_id', () => []],
 
   [
-    'select reading_id, workspace_id, correlation_id from publishing.publication',
-    (tables, _, now) => overdue(tables.views.of('publishing.publication').values(), now),
+    'from publishing.republication',
+    (tables, _, now) => [
+      ...overdue(tables.views.of('publishing.publication').values(), now),
+      ...overdue(tables.views.of('publishing.republication').values(), now),
+    ],
   ],
   [
     'insert into publishing.artifact',
-    (tables, [artifactId, readingId, version, ...rendered]) => {
+    (tables, [artifactId, readingId, version, contentVersion, ...rendered]) => {
       if (!tables.subjectKeys.has(readingId as string)) return [];
       const added = [];
       for (let at = 0; at < rendered.length; at += 5) {
         const [format, mediaType, digest, bytes] = rendered.slice(at, at + 4);
         const key = `${readingId as string}|${version as number}|${format as string}`;
         if (tables.artifacts.has(key)) continue;
-        tables.artifacts.set(key, { artifactId, format, mediaType, digest, bytes });
-        added.push({ format, mediaType, digest, bytes });
+        tables.artifacts.set(key, { artifactId, format, mediaType, digest, bytes, contentVersion });
+        added.push({ format, mediaType, digest, bytes, contentVersion });
       }
       return added;
     },
@@ -135,6 +138,8 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
     'delete from platform.subject_key',
     ({ subjectKeys }, [readingId]) => subjectKeys.delete(readingId as string),
   ],
+  // Nobody makes links here.
+  ['update publishing.document_link', () => []],
   [
     'delete from publishing.artifact',
     ({ artifacts }, [readingId]) => {
@@ -147,7 +152,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
     (tables, [readingId, version]) =>
       [...tables.artifacts]
         .filter(([key]) => key.startsWith(`${readingId as string}|${version as number}|`))
-        .map(([, { format, mediaType, digest, bytes }]) => ({ format, mediaType, digest, bytes })),
+        .map(([, { artifactId: _, ...stored }]) => stored),
   ],
 
   ...statementsOfHolds('billing.hold'),

@@ -59,6 +59,7 @@ type FollowedEvent = EventOf<(typeof FOLLOWED)[number]>;
 class PaidReadings {
   readonly captured = new Map<string, Captured>();
   readonly erased = new Set<string>();
+  /** Of the newest version, as `<version>/<format>`. */
   readonly formats = new Map<string, readonly string[]>();
   /** By the entry that they reverse. */
   readonly corrections = new Map<string, Recorded<CreditsEventOf<'CreditsAdjusted'>>[]>();
@@ -99,7 +100,7 @@ class PaidReadings {
       case 'DocumentPublished':
         this.formats.set(
           id,
-          event.data.formats.map(({ format }) => format),
+          event.data.formats.map(({ format }) => `${event.data.version}/${format}`),
         );
     }
   }
@@ -142,7 +143,9 @@ export const findUnreadable = async (
       const { wrapped, formats } = stored.get(readingId)!;
       const standing = wrapped === null ? 'lost' : await wrapping.of(wrapped);
       if (standing === 'unknown') continue;
-      const missingFormats = (paid.formats.get(readingId) ?? []).filter((one) => !formats.includes(one));
+      const missingFormats = (paid.formats.get(readingId) ?? [])
+        .filter((one) => !formats.includes(one))
+        .map((one) => one.slice(one.indexOf('/') + 1));
       const cause = standing === 'lost' ? 'key' : missingFormats.length > 0 ? 'document' : null;
       // An erasure may have been recorded since the log was read.
       if (cause === null || (await isErased(store, readingId))) continue;
@@ -190,7 +193,7 @@ interface StoredParts {
 const storedParts = async (pool: Pool, ids: readonly string[]): Promise<Map<string, StoredParts>> => {
   const { rows } = await pool.query<StoredParts & { id: string }>(
     `select id, key.wrapped_key as wrapped,
-            array(select format from publishing.artifact where reading_id = id) as formats
+            array(select version || '/' || format from publishing.artifact where reading_id = id) as formats
      from unnest($1::uuid[]) as id left join platform.subject_key key on key.subject_id = id`,
     [ids],
   );

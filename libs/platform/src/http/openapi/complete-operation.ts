@@ -1,5 +1,5 @@
 import type { OperationObject, ParameterObject, ReferenceObject, ResponseObject } from './document-types.js';
-import type { ProblemCode } from '../problem.js';
+import type { CodeWithStatus, ProblemCode } from '../problem.js';
 import { headers, sharedParameter } from './headers.js';
 import { problemResponses } from './problem-responses.js';
 import type { Route } from './routes.js';
@@ -69,7 +69,7 @@ const problemsOf = (
   own: readonly ParameterObject[],
   reads: ReadonlySet<string>,
   { method, accepts, keepsOwnKeys, ignoresParameters, refusals }: Route,
-): readonly ProblemCode[] => {
+): readonly (ProblemCode | CodeWithStatus)[] => {
   const hasQuery = reads.has('limit') || own.some((one) => one.in === 'query');
   const takesBody = method === 'post' || method === 'patch';
   return [

@@ -2,7 +2,7 @@ import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse } from '@nestjs/swagger';
 import type { ContentObject } from './document-types.js';
 import { z } from 'zod';
-import type { ProblemCode } from '../problem.js';
+import type { CodeWithStatus, ProblemCode } from '../problem.js';
 import { refTo } from './api-schema.js';
 import { headers, type ApiHeaderName } from './headers.js';
 
@@ -32,7 +32,7 @@ export const Answers = (
  * Lists the problems that a route's own work can return. Problems of credentials, rate, body, idempotency and
  * parameters follow from the route's declaration.
  */
-export const Refuses = (...codes: readonly ProblemCode[]) => SetMetadata(REFUSALS, codes);
+export const Refuses = (...codes: readonly (ProblemCode | CodeWithStatus)[]) => SetMetadata(REFUSALS, codes);
 
 export const NAMED_REFUSALS = 'openapi:named';
 

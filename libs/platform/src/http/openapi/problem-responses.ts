@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { ExampleObject, ReferenceObject, ResponseObject } from './document-types.js';
-import { PROBLEMS, Problem, problemBody, type ProblemCode, type ProblemOptions } from '../problem.js';
+import {
+  PROBLEMS,
+  Problem,
+  problemBody,
+  type CodeWithStatus,
+  type ProblemCode,
+  type ProblemOptions,
+} from '../problem.js';
 import { apiSchema, refTo } from './api-schema.js';
 import { headers, type ApiHeaderName } from './headers.js';
 
@@ -74,6 +81,8 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   key_limit_reached: {
     detail: 'A workspace has at most 100 active keys; revoked and expired ones do not count',
   },
+  link_limit_reached: { detail: 'A document has at most 100 live links' },
+  version_limit_reached: { detail: 'A document has at most 20 versions' },
   replay_in_progress: {
     detail: `See or stop it at ${REPLAY}`,
     members: { replayId: REPLAY_ID },
@@ -84,7 +93,8 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   rate_limited: { detail: 'More than 1200 requests a minute (read), or more than 200 at once' },
 };
 
-const exampleOf = (code: ProblemCode) => problemBody(new Problem(code, EXAMPLES[code]), REQUEST_ID);
+const exampleOf = (code: ProblemCode, status = PROBLEMS[code][0] as number) =>
+  problemBody(new Problem(code, { ...EXAMPLES[code], status }), REQUEST_ID);
 
 const problem = z.object({
   type: z.string().describe('`urn:problem:` followed by the code, which `/docs/errors/{code}` explains'),
@@ -134,11 +144,7 @@ const OWN_HEADERS: Readonly<Record<number, readonly ApiHeaderName[]>> = {
  * The answer with one status, for its possible codes.
  * @param isCounted whether the request counts towards a workspace's rate
  */
-const problemResponse = (
-  codes: readonly [ProblemCode, ...ProblemCode[]],
-  isCounted = true,
-): ResponseObject => {
-  const [status] = PROBLEMS[codes[0]];
+const problemResponse = (status: number, codes: readonly ProblemCode[], isCounted = true): ResponseObject => {
   const ofRate: readonly ApiHeaderName[] =
     !isCounted || BEFORE_THE_RATE.includes(status) ? [] : ['RateLimitPolicy', 'RateLimit'];
   return {
@@ -158,7 +164,14 @@ const problemResponse = (
             } as Record<string, unknown>,
           ],
         },
-        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+        examples: Object.fromEntries(
+          codes.map((code) => [
+            code,
+            PROBLEMS[code][0] === status
+              ? { $ref: `#/components/examples/${code}` }
+              : { summary: PROBLEMS[code][1], value: exampleOf(code, status) },
+          ]),
+        ),
       },
     },
   };
@@ -166,30 +179,37 @@ const problemResponse = (
 
 /** By status, the answers that refuse an operation with these codes; see `problemResponse`. */
 export const problemResponses = (
-  codes: readonly ProblemCode[],
+  codes: readonly (ProblemCode | CodeWithStatus)[],
   isCounted: boolean,
 ): Record<string, ResponseObject | ReferenceObject> => {
-  const byStatus = new Map<number, [ProblemCode, ...ProblemCode[]]>();
+  const byStatus = new Map<number, ProblemCode[]>();
   for (const code of CODES) {
-    if (!codes.includes(code)) continue;
-    const [status] = PROBLEMS[code];
+    const status = statusAmong(codes, code);
+    if (status === null) continue;
     const known = byStatus.get(status);
     if (known) known.push(code);
     else byStatus.set(status, [code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, [first, ...more]]) => [
+    [...byStatus].map(([status, all]) => [
       String(status),
-      more.length === 0 && (isCounted || status !== 429)
-        ? { $ref: `#/components/responses/${first}` }
-        : problemResponse([first, ...more], isCounted),
+      all.length === 1 && PROBLEMS[all[0]!][0] === status && (isCounted || status !== 429)
+        ? { $ref: `#/components/responses/${all[0]}` }
+        : problemResponse(status, all, isCounted),
     ]),
   );
 };
 
+/** The status of a code in an operation that refuses with these codes; `null` when it does not. */
+const statusAmong = (codes: readonly (ProblemCode | CodeWithStatus)[], code: ProblemCode): number | null => {
+  const found = codes.find((one) => (typeof one === 'string' ? one : one.code) === code);
+  if (found === undefined) return null;
+  return typeof found === 'string' ? PROBLEMS[code][0] : found.status;
+};
+
 export const problemComponents = () => ({
   /** One answer for each problem. */
-  responses: Object.fromEntries(CODES.map((code) => [code, problemResponse([code])])),
+  responses: Object.fromEntries(CODES.map((code) => [code, problemResponse(PROBLEMS[code][0], [code])])),
   examples: Object.fromEntries(
     CODES.map((code): [string, ExampleObject] => [
       code,

@@ -5,7 +5,7 @@ import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '
 import { ACCEPTS_KEY } from '../../auth/authentication.js';
 import type { NeededScopes } from '../../auth/scopes.js';
 import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
-import type { ProblemCode } from '../problem.js';
+import type { CodeWithStatus, ProblemCode } from '../problem.js';
 import { ignoresParameters } from '../known-parameters.interceptor.js';
 import { NAMED_REFUSALS, REFUSALS } from './operation.js';
 
@@ -24,7 +24,7 @@ export interface Route {
   readonly ignoresParameters: boolean;
   /** The headers and query parameters that the handler reads by name, lower case, in the handler's order. */
   readonly reads: readonly string[];
-  readonly refusals: readonly ProblemCode[];
+  readonly refusals: readonly (ProblemCode | CodeWithStatus)[];
 }
 
 /** Every route of the application, read from its controllers. */
@@ -60,7 +60,7 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
     ignoresParameters: ignoresParameters(controller),
     reads: readBy(controller, handler.name),
     refusals: [REFUSALS, NAMED_REFUSALS].flatMap((key) =>
-      targets.flatMap((target) => (Reflect.getMetadata(key, target) as ProblemCode[] | undefined) ?? []),
+      targets.flatMap((target) => (Reflect.getMetadata(key, target) as Route['refusals'] | undefined) ?? []),
     ),
   };
 };

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
+import type { PublicationCommand } from '../../domain/publication/publication.commands.js';
 import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';
 import { PublishDocumentJob } from './publish-document.job.js';
 
@@ -70,5 +71,32 @@ describe('PublishDocumentJob, for a reading whose result cannot be decrypted', (
     await run();
     expect(await recorded()).toEqual(['PublicationWithdrawn']);
     expect(discarded).toEqual(['7f9c']);
+  });
+
+  it('records the failure of the later version that was requested, and keeps the first', async () => {
+    const publication = {
+      workspaceId: 'ws_1',
+      livemode: true,
+      version: 1,
+      artifactId: 'art_1',
+      publishedAt: 'then',
+    };
+    const commands: PublicationCommand[] = [
+      { type: 'RequestPublication', publication },
+      { type: 'RecordPublished', version: 1, formats: [], contentVersion: null },
+      { type: 'RequestNextVersion', publication: { ...publication, version: 2 }, most: 2, unlessFrom: null },
+    ];
+    for (const command of commands)
+      await executor.execute('7f9c', command, {
+        intent: command.type,
+        by: requestedBy('apiKey:k', 'c'),
+        workspaceId: 'ws_1',
+        at: Date.parse('2026-11-22T12:00:00.000Z'),
+      });
+    reading = { status: 'completed', erasedAt: null };
+    await run();
+    const { state } = await executor.load('7f9c');
+    expect([...state.failed]).toEqual([2]);
+    expect(discarded).toEqual([]);
   });
 });

@@ -2,32 +2,35 @@ import { Inject, Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
-import type { ReadingResult } from '@app/numerology/index.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { GetReadingResult, GetReadingSummary, type ReadingJob } from '@app/readings/contracts/index.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
-import { composeDocument } from '../../document/compose.js';
-import { renderMarkdown } from '../../markdown/render.js';
+import { artifactIdOf } from '../../artifacts/artifact-id.js';
+import { CONTENT_VERSION } from '../../contracts/content-version.js';
+import { renderDocument } from '../../document/render-document.js';
+import { pendingVersion } from '../../domain/publication/publication.decider.js';
 import type { PdfRenderer } from '../../pdf/renderer.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 
 export const PDF_RENDERER = Symbol('PdfRenderer');
 
-/** SQL: completed readings whose publication is overdue, the longest overdue first; at most $1. */
+/** SQL: completed readings whose publication, first or later, is overdue, the longest overdue first; at most $1. */
 export const OVERDUE_PUBLICATIONS = `
-  select reading_id, workspace_id, correlation_id from publishing.publication
+  select reading_id, workspace_id, correlation_id
+  from (select reading_id, workspace_id, correlation_id, due_at from publishing.publication
+        union all
+        select reading_id, workspace_id, correlation_id, due_at from publishing.republication) as due
   where due_at < now() order by due_at limit $1`;
 
-/** The first version of every reading. A later version would be published beside it. */
-const VERSION = 1;
+/** Of every completed reading. Later versions are requested (RepublishDocument). */
+const FIRST_VERSION = 1;
 
 /**
- * Publishes a completed reading: one document tree in three formats. The formats are stored before `DocumentPublished`
+ * Publishes the version of a document that is due: one document tree in three formats. The formats are stored before `DocumentPublished`
  * is recorded, so a consumer of that event can fetch all of them. A retry after a crash renders the same bytes.
  *
  * Two kinds of reading are not published. When the publication was withdrawn meanwhile, the job deletes the stored
@@ -55,30 +58,29 @@ export class PublishDocumentJob {
         publication: {
           workspaceId: result.workspaceId,
           livemode: result.livemode,
-          version: VERSION,
-          artifactId: `art_${uuid5(job.readingId, 'artifact', String(VERSION))}`,
+          version: FIRST_VERSION,
+          artifactId: artifactIdOf(job.readingId, FIRST_VERSION),
           publishedAt: instant(this.clock.now()),
         },
       },
-      this.context(job, `publish:${VERSION}`),
+      this.context(job, `publish:${FIRST_VERSION}`),
     );
-    const pending = requested.state.pending.get(VERSION);
-    if (!pending) return;
+    const version = pendingVersion(requested.state);
+    if (version === null) return;
+    const pending = requested.state.pending.get(version)!;
     const rendered = await inSpan('render the document', {}, () =>
-      this.render(JSON.parse(result.bytes.toString('utf8')) as ReadingResult, pending.publishedAt),
+      renderDocument(result.bytes, pending, (document) => this.pdf.render(document)),
     );
-    const formats = await this.artifacts.put({ readingId: job.readingId, ...pending }, rendered);
-    if (!formats) return this.endIfErased(job);
+    const edition = { readingId: job.readingId, contentVersion: CONTENT_VERSION, ...pending };
+    const stored = await this.artifacts.put(edition, rendered);
+    if (!stored) return this.endIfErased(job);
     const recorded = await this.executor.execute(
       job.readingId,
-      { type: 'RecordPublished', version: VERSION, formats },
-      this.context(job, `published:${VERSION}`),
+      { type: 'RecordPublished', version, ...stored },
+      this.context(job, `published:${version}`),
     );
     if (recorded.kind === 'rejected') return this.artifacts.discard(job.readingId);
-    this.log.info(
-      { readingId: job.readingId, requestId: job.correlationId, version: VERSION },
-      'reading published',
-    );
+    this.log.info({ readingId: job.readingId, requestId: job.correlationId, version }, 'reading published');
   }
 
   /** A completed reading without a result, not erased, has lost its key. It is never published. */
@@ -86,18 +88,19 @@ export class PublishDocumentJob {
     const { readingId, workspaceId } = job;
     const reading = await this.queries.execute(new GetReadingSummary(readingId));
     if (reading?.status !== 'completed' || reading.erasedAt) return this.endIfErased(job);
+    const version = pendingVersion((await this.executor.load(readingId)).state) ?? FIRST_VERSION;
     const { kind, state } = await this.executor.execute(
       readingId,
-      { type: 'FailPublication', workspaceId, version: VERSION, code: 'result_unreadable' },
-      this.context(job, `publish-failed:${VERSION}`),
+      { type: 'FailPublication', workspaceId, version, code: 'result_unreadable' },
+      this.context(job, `publish-failed:${version}`),
     );
     if (kind === 'accepted')
       this.log.warn(
-        { readingId, requestId: job.correlationId },
+        { readingId, requestId: job.correlationId, version },
         'completed reading not published: its key is gone',
       );
     // Not accepted: it was already published, has already failed, or is being erased.
-    if (!state.published.has(VERSION)) await this.artifacts.discard(readingId);
+    if (state.published.size === 0) await this.artifacts.discard(readingId);
   }
 
   /** Deletes the artifacts of an erased reading. Else throws to retry the job, since the projection may be behind. */
@@ -105,15 +108,6 @@ export class PublishDocumentJob {
     const reading = await this.queries.execute(new GetReadingSummary(readingId));
     if (reading?.erasedAt) return this.artifacts.discard(readingId);
     throw new Error('The result of this reading cannot be read yet');
-  }
-
-  private async render(result: ReadingResult, publishedAt: string) {
-    const document = composeDocument(result, { publishedAt });
-    return {
-      document_v1: Buffer.from(JSON.stringify(document)),
-      markdown: Buffer.from(renderMarkdown(document)),
-      pdf: await this.pdf.render(document),
-    };
   }
 
   private context(job: ReadingJob, intent: string): CommandContext {

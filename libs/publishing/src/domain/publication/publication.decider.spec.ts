@@ -13,12 +13,20 @@ const publication = {
 };
 const formats = [{ format: 'pdf' as const, mediaType: 'application/pdf', digest: 'aa', bytes: 131_072 }];
 const requested: PublicationEvent = { type: 'PublicationRequested', data: publication };
-const published: PublicationEvent = { type: 'DocumentPublished', data: { ...publication, formats } };
+const published: PublicationEvent = {
+  type: 'DocumentPublished',
+  data: { ...publication, formats, contentVersion: 'texts 1' },
+};
 const request: PublicationCommand = {
   type: 'RequestPublication',
   publication: { ...publication, publishedAt: '2026-09-29T09:00:00.000Z' },
 };
-const record: PublicationCommand = { type: 'RecordPublished', version: 1, formats };
+const record: PublicationCommand = {
+  type: 'RecordPublished',
+  version: 1,
+  formats,
+  contentVersion: 'texts 1',
+};
 
 describe('a publication', () => {
   it('is requested once per version: a retry keeps the first instant', () => {
@@ -62,6 +70,67 @@ describe('a publication', () => {
     given(publicationDecider, [requested, published]).when(fail).thenIgnores('AlreadyPublished');
     const withdrawn: PublicationEvent = { type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } };
     given(publicationDecider, [withdrawn]).when(fail).thenRejects('Withdrawn', null);
+  });
+
+  it('has a next version once the newest is published: one at a time', () => {
+    const next = { ...publication, version: 2, artifactId: 'art_2' };
+    const command: PublicationCommand = {
+      type: 'RequestNextVersion',
+      publication: next,
+      most: 2,
+      unlessFrom: null,
+    };
+    const second: PublicationEvent = { type: 'PublicationRequested', data: next };
+    const past = [requested, published];
+    given(publicationDecider, []).when(command).thenIgnores('FirstIsDue');
+    given(publicationDecider, [requested]).when(command).thenIgnores('FirstIsDue');
+    given(publicationDecider, past).when(command).then(second);
+    given(publicationDecider, [...past, second])
+      .when(command)
+      .thenIgnores('AlreadyRequested');
+    const made: PublicationEvent = {
+      type: 'DocumentPublished',
+      data: { ...next, formats, contentVersion: 'texts 2' },
+    };
+    given(publicationDecider, [...past, second])
+      .when({ type: 'RecordPublished', version: 2, formats, contentVersion: 'texts 2' })
+      .then(made);
+    // It lost against one that is published by now.
+    given(publicationDecider, [...past, second, made])
+      .when(command)
+      .thenIgnores('AlreadyPublished');
+    given(publicationDecider, [...past, second, made])
+      .when({ ...command, publication: { ...next, version: 3 } })
+      .thenRejects('TooManyVersions', { most: 2 });
+  });
+
+  it('has no next version from the same texts where only other texts are wanted', () => {
+    const command = (unlessFrom: string): PublicationCommand => ({
+      type: 'RequestNextVersion',
+      publication: { ...publication, version: 2 },
+      most: 1,
+      unlessFrom,
+    });
+    given(publicationDecider, [requested, published]).when(command('texts 1')).thenIgnores('TextsUnchanged');
+    given(publicationDecider, [requested, published])
+      .when({ ...command('texts 2'), most: 2 } as PublicationCommand)
+      .thenTypes('PublicationRequested');
+  });
+
+  it('has no next version once it is withdrawn, or one has failed for good', () => {
+    const command: PublicationCommand = {
+      type: 'RequestNextVersion',
+      publication: { ...publication, version: 2 },
+      most: 9,
+      unlessFrom: null,
+    };
+    const withdrawn: PublicationEvent = { type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } };
+    const failed: PublicationEvent = {
+      type: 'PublicationFailed',
+      data: { workspaceId: 'ws_1', version: 2, code: 'result_unreadable' },
+    };
+    given(publicationDecider, [requested, published, withdrawn]).when(command).thenRejects('Withdrawn', null);
+    given(publicationDecider, [requested, published, failed]).when(command).thenRejects('Unreadable', null);
   });
 
   it('cannot be recorded when it was never requested', () => {

@@ -11,6 +11,16 @@ export interface Publication {
   readonly withdrawn: boolean;
 }
 
+/** The newest published version; 0 before the first. */
+export const newestVersion = ({ published }: Pick<Publication, 'published'>): number =>
+  Math.max(0, ...published.keys());
+
+/** The version that is being made; `null` when there is none. At most one is. */
+export const pendingVersion = ({ pending }: Pick<Publication, 'pending'>): number | null => {
+  const [version] = pending.keys();
+  return version ?? null;
+};
+
 const decide = (
   command: PublicationCommand,
   state: Publication,
@@ -23,6 +33,8 @@ const decide = (
       if (state.pending.has(version)) return ignore('AlreadyRequested');
       return accept({ type: 'PublicationRequested', data: command.publication });
     }
+    case 'RequestNextVersion':
+      return requestNext(command, state);
     case 'RecordPublished': {
       if (state.published.has(command.version)) return ignore('AlreadyPublished');
       if (state.withdrawn) return reject('Withdrawn', null);
@@ -31,7 +43,15 @@ const decide = (
       const { workspaceId, livemode, version, artifactId, publishedAt } = pending;
       return accept({
         type: 'DocumentPublished',
-        data: { workspaceId, livemode, version, artifactId, formats: command.formats, publishedAt },
+        data: {
+          workspaceId,
+          livemode,
+          version,
+          artifactId,
+          formats: command.formats,
+          publishedAt,
+          contentVersion: command.contentVersion,
+        },
       });
     }
     case 'FailPublication': {
@@ -48,6 +68,23 @@ const decide = (
     default:
       return assertNever(command);
   }
+};
+
+/** While a version is due or being made, it is the next one: it will have the current texts. */
+const requestNext = (
+  { publication, most, unlessFrom }: Extract<PublicationCommand, { type: 'RequestNextVersion' }>,
+  state: Publication,
+): Decision<PublicationEvent, PublicationRejection> => {
+  if (state.withdrawn) return reject('Withdrawn', null);
+  if (state.failed.size > 0) return reject('Unreadable', null);
+  const newest = newestVersion(state);
+  if (newest === 0) return ignore('FirstIsDue');
+  if (state.pending.size > 0) return ignore('AlreadyRequested');
+  if (publication.version <= newest) return ignore('AlreadyPublished');
+  const { livemode, contentVersion } = state.published.get(newest)!;
+  if (unlessFrom !== null && contentVersion === unlessFrom) return ignore('TextsUnchanged');
+  if (newest >= most) return reject('TooManyVersions', { most });
+  return accept({ type: 'PublicationRequested', data: { ...publication, livemode } });
 };
 
 const evolve = (state: Publication, event: PublicationEvent): Publication => {

@@ -15,6 +15,16 @@ interface PublicationRow {
   readonly published_at: string | null;
   readonly due_at: string | null;
   readonly correlation_id: string;
+  readonly content_version: string | null;
+}
+
+/** The later version of a reading's document that is being made. */
+interface RepublicationRow {
+  readonly reading_id: string;
+  readonly version: number;
+  readonly workspace_id: string;
+  readonly due_at: string;
+  readonly correlation_id: string;
 }
 
 const followed = [
@@ -24,8 +34,10 @@ const followed = [
 
 /** How long a publication may take before its job counts as lost and is added again. */
 const REQUEUE_AFTER_MS = 30_000;
-/** The documents of a completed reading. Only this version is ever due. */
+/** Of every completed reading. */
 const FIRST_VERSION = 1;
+
+const dueAfter = (occurredAt: string): string => instant(Date.parse(occurredAt) + REQUEUE_AFTER_MS);
 
 const publications = view<PublicationRow, RecordedOf<typeof followed>>({
   table: 'publishing.publication',
@@ -46,14 +58,21 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
             workspace_id: event.data.workspaceId,
             artifact_id: '',
             published_at: null,
-            due_at: instant(Date.parse(occurredAt) + REQUEUE_AFTER_MS),
+            due_at: dueAfter(occurredAt),
             correlation_id,
+            content_version: null,
           }
         );
       case 'DocumentPublished': {
-        const { workspaceId, version, artifactId, publishedAt } = event.data;
+        const { workspaceId, version, artifactId, publishedAt, contentVersion } = event.data;
         const known = row ?? { reading_id, version, workspace_id: workspaceId, correlation_id };
-        return { ...known, artifact_id: artifactId, published_at: publishedAt, due_at: null };
+        return {
+          ...known,
+          artifact_id: artifactId,
+          published_at: publishedAt,
+          due_at: null,
+          content_version: contentVersion,
+        };
       }
       case 'PublicationFailed':
       case 'ReadingErased':
@@ -67,18 +86,38 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
   },
 });
 
+/** At most one version of a reading is being made. A withdrawn publication has none. */
+const republications = view<RepublicationRow, RecordedOf<typeof followed>>({
+  table: 'publishing.republication',
+  key: ['reading_id'],
+  keyOf: ({ stream, type, data }) =>
+    type === 'PublicationWithdrawn' || ('version' in data && data.version > FIRST_VERSION)
+      ? { reading_id: streamId(stream) }
+      : null,
+  evolve(row, event) {
+    if (event.type !== 'PublicationRequested') return null;
+    const { correlationId: correlation_id, occurredAt } = event.metadata;
+    const { workspaceId: workspace_id, version } = event.data;
+    const reading_id = streamId(event.stream);
+    return row ?? { reading_id, version, workspace_id, due_at: dueAfter(occurredAt), correlation_id };
+  },
+});
+
 /** The published versions of readings, and those that are still due. */
 export const publicationProjection = defineProjection({
   name: 'publishing.publication-view.v1',
   catalogues: followed,
-  views: [publications],
-  effects: ({ type, stream }) =>
+  views: [publications, republications],
+  effects: ({ type, stream, metadata }) =>
     type === 'ReadingErased'
       ? [
           // Runs first, although readings does it too. It waits for artifacts that are being stored; none is stored
           // afterwards.
           sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`,
           sql`delete from publishing.artifact where reading_id = ${streamId(stream)}`,
+          sql`
+            update publishing.document_link set revoked_at = ${metadata.occurredAt}
+            where reading_id = ${streamId(stream)} and revoked_at is null`,
         ]
       : [],
 });

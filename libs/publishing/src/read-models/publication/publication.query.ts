@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { newestVersion } from '../../domain/publication/publication.decider.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 
 interface Wanted {
@@ -9,6 +10,9 @@ interface Wanted {
   /** `null`: the newest. */
   readonly version: number | null;
 }
+
+/** Of every completed reading. */
+const FIRST_VERSION = 1;
 
 @Injectable()
 export class PublicationQuery {
@@ -19,10 +23,18 @@ export class PublicationQuery {
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
   ) {}
 
-  /** The newest published version of a reading, or the requested one; `null` when it is not published. */
-  async published(readingId: string, version?: number): Promise<number | null> {
+  /**
+   * The newest published version of a reading, or the requested one. `due`: it is not published yet. `unknown`: it was
+   * never requested.
+   */
+  async find(readingId: string, version?: number): Promise<number | 'due' | 'unknown'> {
     const known = await this.publishedByRow({ readingId, version: version ?? null });
-    return known ?? this.publishedByStream(readingId, version);
+    return known ?? this.findInStream(readingId, version);
+  }
+
+  /** Whether the stream says that the reading is erased, or about to be. */
+  async isWithdrawn(readingId: string): Promise<boolean> {
+    return (await this.executor.load(readingId)).state.withdrawn;
   }
 
   private async versions(wanted: readonly Wanted[]): Promise<readonly (number | null)[]> {
@@ -40,9 +52,10 @@ export class PublicationQuery {
   }
 
   /** While the row is missing, the stream has the version. */
-  private async publishedByStream(readingId: string, version?: number): Promise<number | null> {
+  private async findInStream(readingId: string, version?: number): Promise<number | 'due' | 'unknown'> {
     const { state } = await this.executor.load(readingId);
-    const versions = [...state.published.keys()].filter((one) => version === undefined || one === version);
-    return versions.length > 0 ? Math.max(...versions) : null;
+    const wanted = version ?? Math.max(FIRST_VERSION, newestVersion(state));
+    if (state.published.has(wanted)) return wanted;
+    return wanted === FIRST_VERSION || state.pending.has(wanted) ? 'due' : 'unknown';
   }
 }

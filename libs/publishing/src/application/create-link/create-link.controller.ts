@@ -1,0 +1,85 @@
+import { Body, Controller, HttpCode, Inject, Post, Req, UseGuards } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { Accepts } from '@app/platform/auth/authentication.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { ShownOnce } from '@app/platform/idempotency/idempotency.interceptor.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { SECRET_BYTES, makeToken } from '../../domain/link/link-token.js';
+import { createdLinkSchema, type CreatedLink } from '../../http/link.schemas.js';
+import { NAMED_READING } from '../../http/named-reading.js';
+import { OwnReadingGuard, readingOf } from '../../http/own-reading.guard.js';
+import { PublishedVersion } from '../../http/published-version.js';
+import { LinkStore } from '../../links/link.store.js';
+import type { Config } from '../../settings.js';
+import { CreateLinkDto } from './create-link.body.js';
+
+/** Makes links to a document, for people without a key. */
+@Controller('api/v1/readings/:readingId/document/links')
+@Accepts({ apiKey: 'documents:read' })
+@ApiTags('Readings')
+@Names('readingId', 'reading_not_found', NAMED_READING)
+export class CreateLinkController {
+  constructor(
+    private readonly version: PublishedVersion,
+    private readonly links: LinkStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_LINKS' | 'HOST' | 'PUBLIC_URL'>,
+  ) {}
+
+  @Post()
+  @HttpCode(201)
+  @UseGuards(OwnReadingGuard)
+  @ShownOnce('url')
+  @ApiOperation({
+    operationId: 'createDocumentLink',
+    summary: 'Create a link to a document',
+    description:
+      'Anyone with the URL reads the document, without a key, until the link expires. Only this answer shows it. Erasure ends the link.',
+  })
+  @Answers(201, 'The link', createdLinkSchema)
+  @Refuses(
+    'invalid_format',
+    'document_not_available',
+    'version_not_found',
+    'link_limit_reached',
+    'reading_erased',
+  )
+  async create(@Req() request: Request, @Body() body: CreateLinkDto): Promise<CreatedLink> {
+    const reading = readingOf(request);
+    const { format, version, expiresInSeconds } = body;
+    await this.version.require(reading, version);
+    const { token, hash } = makeToken(randomBytes(SECRET_BYTES));
+    const now = this.clock.now();
+    const link = {
+      linkId: randomUUID(),
+      format,
+      version: version ?? null,
+      expiresAt: instant(now + expiresInSeconds * 1_000),
+    };
+    const { DOCUMENT_LINKS: most } = this.config;
+    const { readingId, workspaceId } = reading;
+    const added = await this.links.add(
+      { ...link, readingId, workspaceId, createdAt: instant(now), tokenHash: hash },
+      most,
+    );
+    if (added === 'erased') throw new Problem('reading_erased');
+    if (added === 'too_many')
+      throw new Problem('link_limit_reached', { detail: `A document has at most ${most} live links` });
+    return { ...link, url: `${this.baseUrl(request)}/d/${token}` };
+  }
+
+  private baseUrl({ socket }: Request): string {
+    const { PUBLIC_URL, HOST } = this.config;
+    return PUBLIC_URL ?? `http://${reachable(HOST)}:${socket.localPort}`;
+  }
+}
+
+/** The host of a URL on this machine for an address that a server listens on. */
+const reachable = (host: string): string => {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+};

@@ -1,0 +1,113 @@
+import { Controller, Get, Headers, Inject, Param, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { GivesPersonalData, setAbout } from '@app/platform/audit/personal-data.js';
+import { Public, setIdentified } from '@app/platform/auth/authentication.js';
+import { Produces } from '@app/platform/http/accept.guard.js';
+import { admissionOf } from '@app/platform/http/door/admission.js';
+import { IgnoresParameters } from '@app/platform/http/known-parameters.interceptor.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { sendBody } from '@app/platform/http/send-json.js';
+import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { ArtifactStore } from '../../artifacts/artifact.store.js';
+import type { DocumentFormat } from '../../contracts/events.js';
+import { hashOfToken } from '../../domain/link/link-token.js';
+import { schemaReference } from '../../http/published-schemas.js';
+import { LinkStore, type DocumentLink } from '../../links/link.store.js';
+import { LinkUse } from '../../links/link-use.js';
+import { PublicationQuery } from '../../read-models/publication/publication.query.js';
+
+const FILE_NAMES: Readonly<Record<DocumentFormat, string>> = {
+  document_v1: 'reading.json',
+  markdown: 'reading.md',
+  pdf: 'reading.pdf',
+};
+
+/** No document runs or loads anything. Chrome's own viewer of PDFs needs the object and its style. */
+const POLICY =
+  "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/**
+ * Gives a document to anyone with a link. The path holds the token, so it appears in no log, span, metric or audit
+ * record: those have the pattern of the route.
+ */
+@Controller('d')
+@Public()
+@IgnoresParameters()
+@ApiTags('Links')
+export class OpenLinkController {
+  constructor(
+    private readonly links: LinkStore,
+    private readonly use: LinkUse,
+    private readonly publications: PublicationQuery,
+    private readonly artifacts: ArtifactStore,
+    private readonly addresses: AddressLimiter,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get(':token')
+  @GivesPersonalData()
+  @Produces('application/json', 'text/markdown', 'application/pdf')
+  @ApiOperation({
+    operationId: 'openDocumentLink',
+    summary: 'Read a document by its link',
+    description: 'Needs no key. The link decides the format. Caches must not store the answer.',
+  })
+  @ApiParam({
+    name: 'token',
+    description: 'The last part of the `url` of a link',
+    schema: { type: 'string', examples: ['2sbQyKn4Xv0tM1rWzC7nA3dF6gH9jL0pS5uE2iR8'] },
+  })
+  @Answers(
+    200,
+    'The document',
+    {
+      'application/json': { schema: { $ref: schemaReference('document_v1') } },
+      'text/markdown; charset=utf-8': { schema: { type: 'string' } },
+      'application/pdf': { schema: { type: 'string', format: 'binary' } },
+    },
+    ['ETag', 'ContentDisposition'],
+  )
+  @Refuses('link_not_found', 'document_not_available', 'link_expired')
+  async open(
+    @Param('token') token: string,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    // Also for refusals: the URL is a secret.
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Referrer-Policy', 'no-referrer');
+    response.setHeader('X-Robots-Tag', 'noindex, nofollow');
+    const hash = hashOfToken(token);
+    const link = hash === null ? null : await this.links.byToken(hash);
+    if (!link) throw (await this.tooMany(request)) ?? new Problem('link_not_found');
+    setIdentified(request, { workspaceId: link.workspaceId, actor: `link:${link.linkId}` });
+    setAbout(request, link.readingId);
+    const { bytes, mediaType } = await this.read(link);
+    if (request.method === 'GET') this.use.note(link.linkId);
+    response.setHeader('Content-Security-Policy', POLICY);
+    response.setHeader('Content-Disposition', `inline; filename="${FILE_NAMES[link.format]}"`);
+    sendBody(response, bytes, { mediaType, ifNoneMatch });
+  }
+
+  private async read({ readingId, format, version, expiresAt, revokedAt }: DocumentLink) {
+    if (revokedAt !== null || Date.parse(expiresAt) <= this.clock.now()) throw new Problem('link_expired');
+    const published = await this.publications.find(readingId, version ?? undefined);
+    const artifact =
+      typeof published === 'number' ? await this.artifacts.get(readingId, published, format) : null;
+    if (artifact !== null && artifact !== 'lost') return artifact;
+    // Without its key the reading is erased; the row of the link shows it shortly.
+    if (artifact === null || (await this.publications.isWithdrawn(readingId)))
+      throw new Problem('link_expired');
+    throw new Problem('document_not_available', { detail: 'The stored document is lost' });
+  }
+
+  /** Limits an address that tries unknown tokens like one that tries wrong keys. */
+  private tooMany(request: Request): Promise<Problem | null> {
+    return this.addresses.refusal(admissionOf(request)?.address ?? request.ip ?? '');
+  }
+}

@@ -1,0 +1,64 @@
+import { Command } from '@app/platform/cqrs/message.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+
+export type RepublishResult =
+  /**
+   * `requested`: the version will be made. `under_way`: it already is. `unchanged`: the newest version is from the
+   * current texts, and `onlyIfTextsChanged` was asked.
+   */
+  | { readonly outcome: 'requested' | 'under_way' | 'unchanged'; readonly version: number }
+  /** `erased`: the publication was withdrawn, or the key of the reading is gone. */
+  | { readonly outcome: 'erased' }
+  | { readonly outcome: 'too_many_versions'; readonly most: number };
+
+/**
+ * Has the next version of a reading's document made from its stored result and the current texts. The reading must be
+ * completed: the sender checks that.
+ */
+export class RepublishDocument extends Command<RepublishResult> {
+  constructor(
+    readonly readingId: string,
+    readonly workspaceId: string,
+    readonly options: { readonly onlyIfTextsChanged: boolean },
+    readonly by: RequestContext,
+  ) {
+    super();
+  }
+}
+
+export const REMAKE_OUTCOMES = [
+  'remade',
+  'texts_changed',
+  'renders_differently',
+  'not_verifiable',
+  'erased',
+] as const;
+
+/** What became of a version with lost formats. */
+export interface RemadeVersion {
+  readonly version: number;
+  readonly lost: readonly string[];
+  /**
+   * `remade`: the same bytes are stored again; in a dry run, they can be. `texts_changed`: it is from other texts than
+   * this program has. `renders_differently`: this program makes other bytes from the same texts. `not_verifiable`: an
+   * event of version 1 has no digest to compare with. `erased`: the key of the reading is gone.
+   */
+  readonly outcome: (typeof REMAKE_OUTCOMES)[number];
+  /** Version of the texts that it was made from, where known. */
+  readonly contentVersion: string | null;
+}
+
+/**
+ * Makes the lost formats of a reading's published versions again. Stores only bytes whose digest is that of the
+ * publication. Nothing is requested, published or announced.
+ */
+export class RemakeDocuments extends Command<readonly RemadeVersion[]> {
+  /** @param result the bytes of `/result` */
+  constructor(
+    readonly readingId: string,
+    readonly result: Buffer,
+    readonly dryRun: boolean,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,162 @@
+import type { Pool } from 'pg';
+import { Inject, Injectable } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { DocumentFormat } from '../contracts/events.js';
+import type { TokenHash } from '../domain/link/link-token.js';
+
+/** A right to read the document of a reading in one format without a key. Instants are RFC 3339 UTC. */
+export interface DocumentLink {
+  readonly linkId: string;
+  readonly readingId: string;
+  readonly workspaceId: string;
+  readonly format: DocumentFormat;
+  /** `null`: the newest at the time of reading. */
+  readonly version: number | null;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly revokedAt: string | null;
+  /** Answered reads; those of the last seconds may be missing. */
+  readonly uses: number;
+  readonly lastUsedAt: string | null;
+}
+
+export type NewLink = Omit<DocumentLink, 'revokedAt' | 'uses' | 'lastUsedAt'> & {
+  readonly tokenHash: TokenHash;
+};
+
+interface Row {
+  readonly link_id: string;
+  readonly reading_id: string;
+  readonly workspace_id: string;
+  readonly format: DocumentFormat;
+  readonly version: number | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly revoked_at: Date | null;
+  readonly uses: string;
+  readonly last_used_at: Date | null;
+}
+
+const COLUMNS =
+  'link_id, reading_id, workspace_id, format, version, created_at, expires_at, revoked_at, uses, last_used_at';
+
+/** Time and number of uses by link. */
+export type Uses = ReadonlyMap<string, { readonly count: number; readonly last: string }>;
+
+/** Expired links are kept, so that they are answered 410, and deleted this long after. */
+const KEPT_FOR = '30 days';
+const FORGOTTEN_TOGETHER = 10_000;
+
+/** Links are rows, not events: docs/adr/0028. */
+@Injectable()
+export class LinkStore {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  /**
+   * Stores a link. Locks the key's row meanwhile: an erasure waits, and then ends this link too.
+   * @param most live links that a reading may have. Requests at the same moment may exceed it by their number.
+   */
+  async add(link: NewLink, most: number): Promise<'added' | 'too_many' | 'erased'> {
+    const { rows } = await this.pool.query<{ has_key: boolean; added: boolean }>(
+      `with held as (select from platform.subject_key where subject_id = $2::uuid for key share),
+            added as (
+              insert into publishing.document_link
+                (link_id, reading_id, workspace_id, format, version, created_at, expires_at, token_sha256)
+              select $1::uuid, $2::uuid, $3, $4, $5::integer, $6::timestamptz, $7::timestamptz, decode($8, 'hex')
+              where exists (select from held)
+                and (select count(*) from publishing.document_link
+                     where reading_id = $2::uuid and revoked_at is null and expires_at > $6::timestamptz) < $9
+              returning 1)
+       select exists (select from held) as has_key, exists (select from added) as added`,
+      [
+        link.linkId,
+        link.readingId,
+        link.workspaceId,
+        link.format,
+        link.version,
+        link.createdAt,
+        link.expiresAt,
+        link.tokenHash,
+        most,
+      ],
+    );
+    const { has_key, added } = rows[0]!;
+    if (added) return 'added';
+    return has_key ? 'too_many' : 'erased';
+  }
+
+  async byToken(hash: TokenHash): Promise<DocumentLink | null> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'link-by-token',
+      text: `select ${COLUMNS} from publishing.document_link where token_sha256 = decode($1, 'hex')`,
+      values: [hash],
+    });
+    return rows[0] ? fromRow(rows[0]) : null;
+  }
+
+  /** Links of a reading, newest first, after the end of the page before (`createdAt`, `linkId`). */
+  async page(
+    readingId: string,
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly DocumentLink[]> {
+    const { rows } = await this.pool.query<Row>(
+      `select ${COLUMNS} from publishing.document_link
+       where reading_id = $1 and ($3::timestamptz is null or (created_at, link_id) < ($3, $4::uuid))
+       order by created_at desc, link_id desc limit $2`,
+      [readingId, limit, after?.[0] ?? null, after?.[1] ?? null],
+    );
+    return rows.map(fromRow);
+  }
+
+  /** Ends a link; does nothing more when it has ended. @returns whether the reading has such a link */
+  async revoke(readingId: string, linkId: string, at: string): Promise<boolean> {
+    const { rowCount } = await this.pool.query(
+      `update publishing.document_link set revoked_at = coalesce(revoked_at, $3)
+       where link_id = $1 and reading_id = $2`,
+      [linkId, readingId, at],
+    );
+    return rowCount === 1;
+  }
+
+  async addUses(uses: Uses): Promise<void> {
+    await this.pool.query(
+      `update publishing.document_link as link
+       set uses = link.uses + fresh.uses, last_used_at = greatest(link.last_used_at, fresh.last_used_at)
+       from (select * from unnest($1::uuid[], $2::bigint[], $3::timestamptz[])
+               as fresh (link_id, uses, last_used_at)) as fresh
+       where link.link_id = fresh.link_id`,
+      [
+        [...uses.keys()],
+        [...uses.values()].map(({ count }) => count),
+        [...uses.values()].map(({ last }) => last),
+      ],
+    );
+  }
+
+  /** Deletes links that expired long ago. */
+  async forget(): Promise<void> {
+    for (let deleted = FORGOTTEN_TOGETHER; deleted === FORGOTTEN_TOGETHER;) {
+      const { rowCount } = await this.pool.query(
+        `delete from publishing.document_link
+         where link_id in (select link_id from publishing.document_link
+                           where expires_at < now() - interval '${KEPT_FOR}'
+                           limit ${FORGOTTEN_TOGETHER})`,
+      );
+      deleted = rowCount ?? 0;
+    }
+  }
+}
+
+const fromRow = (row: Row): DocumentLink => ({
+  linkId: row.link_id,
+  readingId: row.reading_id,
+  workspaceId: row.workspace_id,
+  format: row.format,
+  version: row.version,
+  createdAt: row.created_at.toISOString(),
+  expiresAt: row.expires_at.toISOString(),
+  revokedAt: row.revoked_at?.toISOString() ?? null,
+  uses: Number(row.uses),
+  lastUsedAt: row.last_used_at?.toISOString() ?? null,
+});
