@@ -50,7 +50,7 @@ const overview = {
   lifePath: line('number', 'theme'),
   expression: line('number', 'theme'),
   soulUrge: line('number', 'theme'),
-  soulUrgeNone: label(),
+  soulUrgeNone: line(),
   wheelIntro: common(),
   wheelCaption: label(),
   wheelAlt: label('dominant', 'absent'),
@@ -98,7 +98,7 @@ const grid = {
   planesIntro: common(),
   planesCaption: label(),
   planesAlt: label(...PLANES),
-  planesTie: label('count'),
+  planesTie: line('count'),
   springsIntro: line('balance', 'rationalThought', 'subconsciousSelf'),
 };
 
@@ -124,7 +124,7 @@ const cycles = {
   /** In place of the text of a number that the same list has already explained. */
   sameAgain: line('number'),
   challengesTitle: label(),
-  challengesIntro: line('number'),
+  challengesIntro: common('number'),
   minorTitles: per(['first', 'second', 'fourth'], label('number')),
 };
 
@@ -136,7 +136,7 @@ const year = {
   stripAlt: label('from', 'to', 'year', 'number'),
   monthsTitle: label('year'),
   nextTitle: label('year'),
-  beyond: label(),
+  beyond: line(),
 };
 
 const synthesis = {
@@ -164,42 +164,43 @@ const method = {
 
 /** What replaces a frame for the parents of a child under seven, by the file of that frame, and what only they read. */
 const under7 = {
-  opening: { greeting: label('name', 'date'), use: label() },
+  opening: { greeting: line('name', 'date'), use: line() },
   overview: {
-    ...per(['lifePath', 'expression', 'soulUrge'], label('number', 'theme')),
-    soulUrgeNone: label(),
+    ...per(['lifePath', 'expression', 'soulUrge'], line('number', 'theme')),
+    soulUrgeNone: line(),
   },
   path: per(['title', 'playTitle', 'helpTitle', 'dayTitle'], label()),
   name: {
     ...per(['title', 'expressionTitle', 'soulUrgeTitle', 'personalityTitle'], label()),
-    ...per(['noSoulUrge', 'noPersonality'], label()),
-    intro: label('name'),
-    partsIntro: label('active', 'heredity'),
-    maturityIntro: label('number'),
+    ...per(['noSoulUrge', 'noPersonality'], line()),
+    intro: line('name'),
+    partsIntro: line('active', 'heredity'),
+    maturityIntro: line('number'),
   },
   grid: {
     title: label(),
-    intro: label('count'),
-    passionOne: label('number', 'count'),
-    passionTie: label('numbers', 'count'),
-    lessonsNone: label(),
-    lessonsOne: label('number'),
-    lessonsMany: label('numbers'),
+    intro: line('count'),
+    passionOne: line('number', 'count'),
+    passionTie: line('numbers', 'count'),
+    lessonsNone: line(),
+    lessonsOne: line('number'),
+    lessonsMany: line('numbers'),
   },
   cycles: {
-    ...per(['title', 'intro', 'laterTitle', 'challengesTitle'], label()),
-    periodFirst: label('toAge', 'toYear'),
-    nowFirst: label('number', 'toAge', 'toYear'),
+    ...per(['title', 'laterTitle', 'challengesTitle'], label()),
+    intro: line(),
+    periodFirst: line('toAge', 'toYear'),
+    nowFirst: line('number', 'toAge', 'toYear'),
     laterPeriod: label('number', 'fromAge', 'fromYear'),
     laterPinnacle: label('number', 'fromAge', 'fromYear'),
-    challengesIntro: label('number'),
+    challengesIntro: line('number'),
   },
   year: {
     ...per(['playTitle', 'peopleTitle'], label()),
     title: label('year'),
-    intro: label('year', 'number'),
+    intro: line('year', 'number'),
   },
-  synthesis: { ...per(['title', 'helpTitle'], label()), leading: label('number') },
+  synthesis: { ...per(['title', 'helpTitle'], label()), leading: line('number') },
 };
 
 /** Titles, links, captions and the page of the method: what stands around the texts of the book. */
