@@ -17,7 +17,7 @@ export interface Choice {
 }
 
 /** Forms that are printed together: a list, and no choice. */
-const LISTS = ['frames/method conventions'];
+const LISTS = ['frames/method conventions', 'frames/method uses'];
 
 const MOST_SHARE = 0.4;
 /** An entry that few people read shows chance first, so a share counts once it lies so many standard errors above. */

@@ -150,15 +150,57 @@ const synthesis = {
   absentMany: line('numbers'),
 };
 
+const OTHER = ['sum', 'other', 'own'] as const;
+
+/** The page from which a reader redoes the numbers. */
 const method = {
-  ...per(['title', 'wordsTitle', 'lettersTitle', 'chainsTitle', 'chainsIntro', 'yNone'], label()),
+  ...per(
+    ['title', 'lettersTitle', 'wordsTitle', 'dateTitle', 'chainsTitle', 'mastersTitle', 'gridTitle'],
+    label(),
+  ),
+  ...per(['weightsTitle', 'othersTitle', 'lettersIntro', 'dateIntro', 'chainsNote', 'gridIntro'], label()),
+  ...per(['cyclesIntro', 'challengesIntro', 'weightsIntro', 'othersIntro', 'othersNone'], label()),
+  ...per(['masters', 'mastersNone', 'debts', 'debtsNone', 'yNone'], label()),
+  ...per(['part', 'stage', 'fromAge', 'challenge', 'plane', 'planeLetters', 'counted', 'passion'], label()),
+  ...per(['birth', 'essence', 'cyclesTitle'], label()),
   intro: label('method'),
-  conventions: { ...label(), forms: 6 },
+  reduction: label('steps'),
+  conventions: { ...label(), forms: 5 },
   words: label('count'),
   ignored: label('words'),
-  yRoles: label('roles'),
-  yVowel: label('word'),
-  yConsonant: label('word'),
+  yReasons: per(
+    [
+      'startBeforeConsonant',
+      'end',
+      'betweenConsonants',
+      'onlyVowel',
+      'startBeforeVowel',
+      'afterVowel',
+      'laterVowel',
+    ],
+    label('word'),
+  ),
+  dateParts: per(['month', 'day', 'year'], label()),
+  /** Which names and which part of the date each number is counted from. */
+  uses: { ...label(), forms: 6 },
+  mastersOwn: label('numbers'),
+  debtsOwn: label('numbers'),
+  challenges: per(['first', 'second', 'main', 'fourth'], label()),
+  yearTitle: label('year'),
+  yearIntro: label('age'),
+  calendarYear: label('year'),
+  transits: per(['physical', 'mental', 'spiritual'], label()),
+  /** Another usual method, where it gives this reader another number. */
+  others: {
+    digits: label(...OTHER),
+    whole: label(...OTHER),
+    oneSum: label('number', ...OTHER),
+    yVowel: label('number', 'other', 'own'),
+    yConsonant: label('number', 'other', 'own'),
+    no33: label('numbers'),
+    periods: label('second', 'third'),
+    birthdayYear: label('other', 'own'),
+  },
   asOf: label('date', 'method', 'engine', 'content'),
 };
 
