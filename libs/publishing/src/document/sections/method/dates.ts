@@ -125,7 +125,7 @@ const transitCell = (composer: Composer, words: readonly CountedWord[], transit:
   const over = result.age - (result.age % round);
   const years = over === 0 ? String(result.age) : subtracted(result.age, over);
   const letter = result.now.transits[transit];
-  const names = words.map((word) => word.letters).join(' ');
+  const names = words.map((word) => word.letters).join(' + ');
   return `${names} (${round}), ${years}, ${letter}\u00A0${letterValue(letter)}`;
 };
 
