@@ -751,7 +751,7 @@ export interface components {
                  * @description When rendering started
                  */
                 publishedAt: string;
-                /** @description Words of prose */
+                /** @description Words and numbers of the printed text, those of tables included */
                 wordCount: number;
                 /** @description The person */
                 subject: {

@@ -1,5 +1,5 @@
-export type { Figure, KarmicDebt } from './arithmetic/figure.js';
-export { type Digit, DIGITS, digitSum, MASTERS, reduce, root } from './arithmetic/reduce.js';
+export { type Figure, indebtedFigure, type KarmicDebt } from './arithmetic/figure.js';
+export { chain, type Digit, DIGITS, digitSum, MASTERS, reduce, root } from './arithmetic/reduce.js';
 export { ageOn, type CalendarDate, readDate } from './calendar/calendar-date.js';
 export {
   checkDateOfBirth,
@@ -20,11 +20,18 @@ export {
   type NameProblem,
   type NameProblemCode,
 } from './name/check-name.js';
-export type { LetterRole } from './name/letter-role.js';
+export type { LetterRole, YReason } from './name/letter-role.js';
 export { letterValue } from './name/letters.js';
 export type { IgnoredWord, Normalization, NormalizedWord, YRole } from './name/normalization.js';
 export { displayName, type StructuredName } from './name/structured-name.js';
-export { type FoldedName, foldToWords, type Letter, type NameGroup, type Word } from './name/words.js';
+export {
+  type FoldedName,
+  foldToWords,
+  type Letter,
+  type NameGroup,
+  type Word,
+  yReasonsOf,
+} from './name/words.js';
 export type { Bridges } from './numbers/bridges.js';
 export type { Grid } from './numbers/grid.js';
 export type { KeyLetters } from './numbers/key-letters.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { foldToWords } from './words.js';
+import { foldToWords, yReasonsOf } from './words.js';
 
 const rolesOfY = (firstName: string): string[] =>
   foldToWords({ firstNames: [firstName], middleNames: [], lastNames: [] })
@@ -26,6 +26,22 @@ describe('the letter Y', () => {
     expect(rolesOfY('Marie-Yvonne')).toEqual(['vowel']);
     expect(rolesOfY('Roy-Yates')).toEqual(['consonant', 'consonant']);
     for (const mark of "-.·'’ʼʻ´`‘‐‑‒–") expect(rolesOfY(`O${mark}Yn`)).toEqual(['vowel']);
+  });
+});
+
+describe('the reason for a Y', () => {
+  it.each([
+    ['Yves', ['startBeforeConsonant']],
+    ['Mary', ['end']],
+    ['Lynn', ['betweenConsonants']],
+    ['Bryan', ['onlyVowel']],
+    ['Yann', ['startBeforeVowel']],
+    ['Maya', ['afterVowel']],
+    ['Tanya', ['laterVowel']],
+    ['Roy-Yves', ['afterVowel', 'startBeforeConsonant']],
+    ['Ann', []],
+  ])('of %s is told letter by letter', (source, reasons) => {
+    expect(yReasonsOf(source)).toEqual(reasons);
   });
 });
 

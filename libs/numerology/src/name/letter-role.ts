@@ -8,6 +8,20 @@ export function roleAt(segment: string, at: number): LetterRole {
   return isPlainVowel(letter) || (letter === 'Y' && isVowelY(segment, at)) ? 'vowel' : 'consonant';
 }
 
+/** Why a Y is what it is, by its place in the segment. The first four are vowels. */
+export type YReason =
+  | 'startBeforeConsonant'
+  | 'end'
+  | 'betweenConsonants'
+  | 'onlyVowel'
+  | 'startBeforeVowel'
+  | 'afterVowel'
+  | 'laterVowel';
+
+const VOWEL_REASONS: readonly YReason[] = ['startBeforeConsonant', 'end', 'betweenConsonants', 'onlyVowel'];
+
+const isVowelY = (segment: string, at: number): boolean => VOWEL_REASONS.includes(yReasonAt(segment, at));
+
 /**
  * The positional Y rule, applied within the segment (`Marie-Yvonne` is MARIE | YVONNE):
  * - at the start, Y is a consonant before a vowel (Yann), else a vowel (Yves);
@@ -18,11 +32,12 @@ export function roleAt(segment: string, at: number): LetterRole {
  *
  * The rule reproduces the printed examples of the English school, which decides by sound.
  */
-function isVowelY(segment: string, at: number): boolean {
+export function yReasonAt(segment: string, at: number): YReason {
   const previous = segment[at - 1];
   const next = segment[at + 1];
-  if (previous === undefined) return !isPlainVowel(next);
-  if (isPlainVowel(previous)) return false;
-  if (!isPlainVowel(next)) return true;
-  return !/[AEIOU]/.test(segment.slice(0, at));
+  if (previous === undefined) return isPlainVowel(next) ? 'startBeforeVowel' : 'startBeforeConsonant';
+  if (isPlainVowel(previous)) return 'afterVowel';
+  if (next === undefined) return 'end';
+  if (!isPlainVowel(next)) return 'betweenConsonants';
+  return /[AEIOU]/.test(segment.slice(0, at)) ? 'laterVowel' : 'onlyVowel';
 }

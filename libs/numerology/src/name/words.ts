@@ -1,6 +1,6 @@
 import type { Digit } from '../arithmetic/reduce.js';
 import { foldToSegments, SPACES } from './fold.js';
-import { type LetterRole, roleAt } from './letter-role.js';
+import { type LetterRole, roleAt, type YReason, yReasonAt } from './letter-role.js';
 import { letterValue } from './letters.js';
 import type { StructuredName } from './structured-name.js';
 
@@ -42,6 +42,15 @@ export function foldToWords(name: StructuredName): FoldedName {
     ignored: suffix,
   };
 }
+
+/**
+ * Why each Y of a word is a vowel or a consonant, in the order of the letters.
+ * @param source one word in the caller's spelling
+ */
+export const yReasonsOf = (source: string): YReason[] =>
+  foldToSegments(source).flatMap((segment) =>
+    [...segment].flatMap((letter, at) => (letter === 'Y' ? [yReasonAt(segment, at)] : [])),
+  );
 
 /** All letters of the given words, in order. */
 export function lettersOf(words: readonly Word[]): Letter[] {

@@ -12,7 +12,7 @@ export interface Likeness {
   readonly pairs: number;
   readonly median: number;
   readonly p95: number;
-  /** What must not be exceeded. */
+  /** What both must stay below. */
   readonly most?: { readonly median: number; readonly p95: number };
 }
 

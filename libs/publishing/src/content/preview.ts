@@ -9,7 +9,8 @@ import { renderMarkdown } from '../markdown/render.js';
 import { createTypesetter, type Typesetter } from '../pdf/typesetter.js';
 import { bookStats, reportBook } from './book/report.js';
 import { checkReadings, type ReadingFault } from './check-readings.js';
-import { readingStats } from './reading-stats.js';
+import { limitFaults } from './limits.js';
+import { measureReadings, printStats, type ReadingStats } from './reading-stats.js';
 import { SAMPLES } from './samples.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
 
@@ -50,6 +51,30 @@ const checkPeople = (people: number, seed: number): number => {
   return faults.length;
 };
 
+/** More people make the shares of sentences no surer, and take much memory. */
+const MOST_MEASURED = 1_000;
+/** Of fewer people, the shares of sentences and the likeness of readings say nothing. */
+const LEAST_MEASURED = 300;
+
+const measured = (people: number, seed: number): ReadingStats[] =>
+  LOCALES.map((locale) => measureReadings(locale, Math.min(people, MOST_MEASURED), seed));
+
+/** Measures readings and prints what they have too much in common. @returns the number of faults */
+const checkLimits = (people: number, seed: number): number => {
+  if (people < LEAST_MEASURED) {
+    print(`Sentences, choices and likeness are judged from ${LEAST_MEASURED} people on`);
+    return 0;
+  }
+  const faults = measured(people, seed).flatMap((stats) =>
+    limitFaults(stats).map((fault) => `${stats.locale} ${fault}`),
+  );
+  faults.forEach(print);
+  print(
+    `Readings of ${Math.min(people, MOST_MEASURED)} adults in each language, ${faults.length} limits exceeded`,
+  );
+  return faults.length;
+};
+
 interface CheckOptions {
   readonly people: number;
   readonly seed: number;
@@ -60,13 +85,13 @@ interface CheckOptions {
 /** Exit code 1 if the book has a fault or a gap, or a reading breaks a rule. */
 const check = ({ family, locale, people, seed }: CheckOptions): void => {
   const faults = reportBook(family, locale, print);
-  const broken = people > 0 ? checkPeople(people, seed) : 0;
+  const broken = people > 0 ? checkPeople(people, seed) + checkLimits(people, seed) : 0;
   process.exitCode = faults + broken === 0 ? 0 : 1;
 };
 
 const stats = ({ people, seed }: { readonly people: number; readonly seed: number }): void => {
   bookStats(print);
-  if (people > 0) readingStats(people, seed, print);
+  if (people > 0) measured(people, seed).forEach((each) => printStats(each, print));
 };
 
 interface PreviewOptions {
@@ -121,7 +146,9 @@ const program = new Command('content').description('Check, measure and preview t
 
 program
   .command('check')
-  .description('Check the book; with --people also compose readings and check them. Fails on any fault.')
+  .description(
+    'Check the book; with --people also compose readings, check each, and compare them. Fails on any fault.',
+  )
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
   .option('--family <names...>', 'only these families or files of the book, e.g. life-path/7', [])

@@ -1,28 +1,47 @@
 import type { DocumentV1, Locale } from '../document/document.js';
 import { proseOf } from '../document/prose.js';
 import { wordsIn } from './book/texts.js';
+import { type Choice, choicesOf, sureShare } from './choices.js';
 import { sentencesOf } from './clashes.js';
 import { likenessOf, type Likeness } from './likeness.js';
 import { quantile } from './quantile.js';
 import { commonPerson } from './random-people.js';
-import { LOCALES, trialDocument } from './trial.js';
+import { trialDocument, trialResult } from './trial.js';
 
 /** Sections that tell a time. */
 const FORECAST = ['cycles', 'year'];
 /** What a reader meets in every reading anyway. */
 const EXPECTED = ['opening', 'method', 'notice'];
-const MOST_SHARED_SENTENCE = 0.25;
+/** A sentence of so few words is a formula. */
+const FORMULA_WORDS = 3;
+
+/** A sentence, and in what share of the readings it is. */
+export interface SharedSentence {
+  readonly sentence: string;
+  readonly share: number;
+}
+
+/** What the readings of adults with common names of a country measure. */
+export interface ReadingStats {
+  readonly locale: Locale;
+  readonly people: number;
+  /** Words of prose of each reading, and of the two sections that tell a time. */
+  readonly words: readonly number[];
+  readonly forecast: readonly number[];
+  /** The most frequent first. */
+  readonly sentences: readonly SharedSentence[];
+  /** The most lopsided first. */
+  readonly choices: readonly Choice[];
+  readonly likeness: readonly Likeness[];
+}
 
 const wordsOf = (document: DocumentV1, roles?: readonly string[]): number => {
   const children = document.children.filter(({ role }) => !roles || roles.includes(role));
   return proseOf({ ...document, children }).reduce((sum, text) => sum + wordsIn(text), 0);
 };
 
-const spread = (numbers: readonly number[]): string =>
-  [0.05, 0.5, 0.95].map((share) => String(quantile(numbers, share))).join(' / ');
-
-/** The sentences that too many readings hold, most frequent first. */
-export const sharedSentences = (documents: readonly DocumentV1[]): [sentence: string, share: number][] => {
+/** The sentences outside opening, method and notice that more than one reading in ten holds. */
+const sharedSentences = (documents: readonly DocumentV1[]): SharedSentence[] => {
   const counts = new Map<string, number>();
   for (const document of documents) {
     const children = document.children.filter(({ role }) => !EXPECTED.includes(role));
@@ -30,39 +49,67 @@ export const sharedSentences = (documents: readonly DocumentV1[]): [sentence: st
     own.forEach((sentence) => counts.set(sentence, (counts.get(sentence) ?? 0) + 1));
   }
   return [...counts]
-    .map(([sentence, count]): [string, number] => [sentence, count / documents.length])
-    .filter(([sentence, share]) => share > MOST_SHARED_SENTENCE && wordsIn(sentence) > 3)
-    .toSorted((one, other) => other[1] - one[1]);
+    .map(([sentence, count]) => ({ sentence, share: count / documents.length }))
+    .filter(({ sentence, share }) => share > 0.1 && wordsIn(sentence) > FORMULA_WORDS)
+    .toSorted((one, other) => other.share - one.share);
 };
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
-
-const printLikeness = (print: (line: string) => void, likeness: readonly Likeness[]): void => {
-  for (const { stratum, pairs, median, p95, most } of likeness) {
-    const limit = most ? ` (below ${percent(most.median)}, ${percent(most.p95)})` : '';
-    print(
-      `  ${stratum.padEnd(32)} ${String(pairs).padStart(7)} pairs  median ${percent(median)}  p95 ${percent(p95)}${limit}`,
-    );
-  }
-};
-
-const localeStats = (locale: Locale, people: number, seed: number, print: (line: string) => void): void => {
+/**
+ * Composes the readings of `people` adults with common names, and measures them.
+ * @param seed of the first person; the others follow
+ * @param likeness whether to compare readings in pairs, which takes as long as all the rest
+ */
+export const measureReadings = (
+  locale: Locale,
+  people: number,
+  seed: number,
+  { likeness = true }: { readonly likeness?: boolean } = {},
+): ReadingStats => {
   const trials = Array.from({ length: people }, (_, index) => ({
     person: commonPerson(locale, seed + index),
     locale,
     gender: 'neutral' as const,
   }));
   const documents = trials.map(trialDocument);
-  print(`${locale}: ${people} adults with common names; 5 % / median / 95 %`);
-  print(`  words of prose        ${spread(documents.map((document) => wordsOf(document)))}`);
-  print(`  words of the forecast ${spread(documents.map((document) => wordsOf(document, FORECAST)))}`);
-  const shared = sharedSentences(documents);
-  print(`  sentences in more than ${percent(MOST_SHARED_SENTENCE)} of the readings: ${shared.length}`);
-  shared.slice(0, 60).forEach(([sentence, share]) => print(`    ${percent(share)}  ${sentence}`));
-  print('  8-word sequences that two readings share');
-  printLikeness(print, likenessOf(locale, trials, documents));
+  return {
+    locale,
+    people,
+    words: documents.map((document) => wordsOf(document)),
+    forecast: documents.map((document) => wordsOf(document, FORECAST)),
+    sentences: sharedSentences(documents),
+    choices: choicesOf(locale, trials.map(trialResult)).toSorted(
+      (one, other) => sureShare(other) - sureShare(one),
+    ),
+    likeness: likeness ? likenessOf(locale, trials, documents) : [],
+  };
 };
 
-/** Prints words, shared sentences and likeness of the readings of adults with common names, in each language. */
-export const readingStats = (people: number, seed: number, print: (line: string) => void): void =>
-  LOCALES.forEach((locale) => localeStats(locale, people, seed, print));
+const spread = (numbers: readonly number[]): string =>
+  [0.05, 0.5, 0.95].map((share) => String(quantile(numbers, share))).join(' / ');
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`.padStart(6);
+
+const ROWS = 15;
+
+/** Prints what was measured as tables. */
+export const printStats = (stats: ReadingStats, print: (line: string) => void): void => {
+  const { locale, people, words, forecast, sentences, choices, likeness } = stats;
+  print(`${locale}: ${people} adults with common names; 5 % / median / 95 %`);
+  print(`  words of prose        ${spread(words)}`);
+  print(`  words of the forecast ${spread(forecast)}`);
+  print('  most frequent sentences (at most 25 %)');
+  sentences.slice(0, ROWS).forEach(({ sentence, share }) => print(`  ${percent(share)}  ${sentence}`));
+  print('  most frequent form of an entry with several (at most 40 %)');
+  choices
+    .slice(0, ROWS)
+    .forEach(({ key, favorite, forms, share, readers }) =>
+      print(`  ${percent(share)}  ${key}, form ${favorite} of ${forms}; ${readers} readers`),
+    );
+  print('  8-word sequences that two readings share');
+  for (const { stratum, pairs, median, p95, most } of likeness) {
+    const limit = most ? ` (below ${percent(most.median).trim()}, ${percent(most.p95).trim()})` : '';
+    print(
+      `  ${stratum.padEnd(32)} ${String(pairs).padStart(7)} pairs  median${percent(median)}  p95${percent(p95)}${limit}`,
+    );
+  }
+};

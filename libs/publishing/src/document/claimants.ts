@@ -1,6 +1,14 @@
 import type { ReadingResult } from '@app/numerology/index.js';
 import type { PositionTerm } from '../content/book/frame-families.js';
-import { absentRoots, fullLessons, isForParents, leadingRoot, lessonSituation, strengthOf } from './facts.js';
+import {
+  absentRoots,
+  fullDebt,
+  fullLesson,
+  isForParents,
+  leadingRoot,
+  lessonSituation,
+  strengthOf,
+} from './facts.js';
 
 /** An entry whose text claims traits of the reader, or reconciles two claims. */
 export interface Claimant {
@@ -57,14 +65,17 @@ const MOST_PASSIONS = 2;
 
 export const toldPassions = ({ grid }: ReadingResult): number[] => grid.hiddenPassion.slice(0, MOST_PASSIONS);
 
-const ofLetters = (result: ReadingResult): Claimant[] => [
-  ...toldPassions(result).map((digit, index): Claimant => ({
-    key: `passion ${digit}`,
-    position: 'passion',
-    ...(index > 0 && { optional: true }),
-  })),
-  ...fullLessons(result).map((digit): Claimant => ({ key: lessonKey(result, digit), position: 'lesson' })),
-];
+const ofLetters = (result: ReadingResult): Claimant[] => {
+  const lesson = fullLesson(result);
+  return [
+    ...toldPassions(result).map((digit, index): Claimant => ({
+      key: `passion ${digit}`,
+      position: 'passion',
+      ...(index > 0 && { optional: true }),
+    })),
+    ...(lesson === undefined ? [] : [{ key: lessonKey(result, lesson), position: 'lesson' } as const]),
+  ];
+};
 
 /** Every entry of a reading with claims, in document order. The texts for parents claim nothing. */
 export const claimantsOf = (result: ReadingResult): Claimant[] => {
@@ -72,7 +83,7 @@ export const claimantsOf = (result: ReadingResult): Claimant[] => {
   const { lifePath, birthday, expression, soulUrge } = result.numbers;
   const file = `life-path/${lifePath.value}`;
   const [absent] = absentRoots(result);
-  const debts = [...new Set(result.karmicDebts.map(({ debt }) => debt))];
+  const debt = fullDebt(result);
   return [
     { key: `${file} drive`, position: 'lifePath', companion: expression.root },
     { key: `${file} cost`, position: 'lifePath' },
@@ -80,7 +91,7 @@ export const claimantsOf = (result: ReadingResult): Claimant[] => {
     { key: `birthday ${birthday.day}`, position: 'birthday' },
     ...ofName(result),
     ...ofLetters(result),
-    ...debts.map((debt): Claimant => ({ key: `debts ${debt}.text`, position: 'debt' })),
+    ...(debt === undefined ? [] : [{ key: `debts ${debt}.text`, position: 'debt' } as const]),
     { key: dominantKey(result, 'open'), position: 'leading' },
     ...(absent === undefined
       ? []

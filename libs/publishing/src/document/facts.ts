@@ -69,19 +69,19 @@ export const resourceOf = ({ synthesis }: ReadingResult): number | undefined => 
   return thread === undefined ? undefined : Number(thread.split(':')[1]);
 };
 
-/** A longer list of what is missing weighs more than it tells. */
-const FULL_LESSONS = 2;
 const SITUATIONS = ['dominant', 'core', 'plain'];
 
-/** The missing values that the grid tells in full, the weightiest ones; the others get a line each. */
-export const fullLessons = (result: ReadingResult): number[] => {
+/** The missing value that the grid tells in full, the weightiest; the others get a line each. */
+export const fullLesson = (result: ReadingResult): number | undefined => {
   const rank = (digit: number): number => SITUATIONS.indexOf(lessonSituation(result, digit));
-  return result.grid.lessons
+  const [weightiest] = result.grid.lessons
     .filter((digit) => digit !== resourceOf(result))
-    .toSorted((one, other) => rank(one) - rank(other))
-    .slice(0, FULL_LESSONS)
-    .toSorted((one, other) => one - other);
+    .toSorted((one, other) => rank(one) - rank(other));
+  return weightiest;
 };
+
+/** The karmic debt that a reading tells in full, the weightiest; another one gets what it does at its position. */
+export const fullDebt = ({ karmicDebts }: ReadingResult): number | undefined => karmicDebts[0]?.debt;
 
 /** The roots that appear nowhere: in no number, no letter, no cycle. */
 export const absentRoots = ({ numbers, grid, cycles, now }: ReadingResult): number[] => {

@@ -44,16 +44,31 @@ describe('The truth of a reading', () => {
     expect(planTexts(book, result).contradictions).toEqual([]);
   });
 
-  it('takes another form of an entry rather than contradict', () => {
+  it('gives each form of an entry to as many readers, whatever it contradicts', () => {
     const cost = 'life-path/4 cost';
-    const poles = (index: number): Partial<Form>[] =>
-      [0, 1, 2].map((at) => ({ traits: [at === index ? 'order-' : 'order+'] }));
-    for (const index of [0, 1, 2]) {
-      const book = bookWith({ [cost]: poles(index), [COST]: [{ traits: ['order-'] }] });
-      const plan = planTexts(book, result);
-      expect(plan.forms.get(cost)?.traits).toEqual(['order-']);
-      expect(plan.contradictions).toEqual([]);
+    const entry = english.entry(cost);
+    const book = bookWith({
+      [cost]: [{ traits: ['order-'] }, { traits: ['order+'] }, { traits: ['order+'] }],
+      [COST]: [{ traits: ['order-'] }],
+    });
+    const born = Array.from({ length: 300 }, (_, at) => ({
+      ...result,
+      subject: { ...result.subject, dateOfBirth: `reader ${at}` },
+    }));
+    const given = born.map((reader) => planTexts(book, reader).forms.get(cost)?.text.neutral);
+    for (const { text } of entry) {
+      expect(given.filter((one) => one === text.neutral).length / born.length).toBeGreaterThan(0.25);
     }
+  });
+
+  it('leaves out an optional text that contradicts', () => {
+    const tied = { ...result, grid: { ...result.grid, hiddenPassion: [1, 5] as const } };
+    const clashing = bookWith({
+      [COST]: [{ traits: ['order+'] }],
+      'passion 5': [0, 1, 2].map(() => ({ traits: ['order-'] as const })),
+    });
+    expect(planTexts(clashing, tied).leftOut).toContain('passion 5');
+    expect(planTexts(bookWith({}), tied).leftOut.size).toBe(0);
   });
 
   it('chooses forms by the group of the companion number', () => {

@@ -29,22 +29,22 @@ interface Choice {
 export const traitOf = (claim: Claim): Trait => claim.slice(0, -1) as Trait;
 const opposite = (claim: Claim): Claim => `${traitOf(claim)}${claim.endsWith('+') ? '-' : '+'}`;
 
-/** The forms that fit the reader, the one the hash prefers first. */
-const candidatesOf = (book: Book, person: string, { key, companion }: Claimant): readonly Form[] => {
-  const entry = book.entry(key);
-  const fitting = entry.filter(
-    ({ when }) => !when || companion === null || when === concordOf(companion ?? 0),
-  );
-  const start = pick(person, key, fitting.length);
-  return [...fitting.slice(start), ...fitting.slice(0, start)];
+/** The form that the reader gets: of those for the group of the companion number, the one that the hash chooses. */
+const formOf = (book: Book, person: string, { key, companion }: Claimant): Form => {
+  const fitting = book
+    .entry(key)
+    .filter(({ when }) => !when || companion === null || when === concordOf(companion ?? 0));
+  const form = fitting[pick(person, key, fitting.length)];
+  if (!form) throw new Error(`No form of ${key} fits the reader`);
+  return form;
 };
 
-/** How many traits of a form have their other pole claimed already, and no text that bridges them. */
-const clashesOf = (claimed: ReadonlySet<Claim>, bridged: ReadonlySet<Trait>, form: Form): number =>
-  form.traits.filter((claim) => {
+/** Whether a form claims a trait whose other pole is claimed already, with no text that bridges it. */
+const clashes = (claimed: ReadonlySet<Claim>, bridged: ReadonlySet<Trait>, form: Form): boolean =>
+  form.traits.some((claim) => {
     const trait = traitOf(claim);
     return claimed.has(opposite(claim)) && !bridged.has(trait) && !form.bridges.includes(trait);
-  }).length;
+  });
 
 const holdersOf = (choices: readonly Choice[], claim: Claim): PositionTerm[] =>
   choices.filter(({ form }) => form.traits.includes(claim)).map(({ claimant }) => claimant.position);
@@ -59,34 +59,30 @@ const contradictionOf = (choices: readonly Choice[], trait: Trait): Contradictio
 };
 
 /**
- * Chooses the forms of all entries that claim something of the reader. Entries with one form come first, then those with
- * a choice, which take the form with the fewest clashes; an optional entry that still clashes is left out. What clashes
- * after that is a contradiction, which the synthesis reconciles. Pure: the same result and book give the same plan.
+ * Chooses the forms of all entries that claim something of the reader. Optional entries come last, and one that clashes is
+ * left out. What clashes otherwise is a contradiction, which the synthesis reconciles. Pure: the same result and book give
+ * the same plan.
  */
 export const planTexts = (book: Book, result: ReadingResult): Plan => {
   const person = personKey(result);
-  const claimants = claimantsOf(result).map((claimant) => ({
-    claimant,
-    candidates: candidatesOf(book, person, claimant),
-  }));
-  const rank = ({ claimant, candidates }: (typeof claimants)[number]): number =>
-    claimant.optional ? 2 : candidates.length > 1 ? 1 : 0;
+  const claimants = claimantsOf(result);
   const choices: Choice[] = [];
   const claimed = new Set<Claim>();
   const bridged = new Set<Trait>();
   const leftOut = new Set<string>();
-  for (const { claimant, candidates } of claimants.toSorted((one, other) => rank(one) - rank(other))) {
-    const [best] = candidates
-      .map((form) => ({ form, clashes: clashesOf(claimed, bridged, form) }))
-      .toSorted((one, other) => one.clashes - other.clashes);
-    if (!best) throw new Error(`No form of ${claimant.key} fits the reader`);
-    if (claimant.optional && best.clashes > 0) {
+  const optionalLast = [
+    ...claimants.filter(({ optional }) => !optional),
+    ...claimants.filter(({ optional }) => optional),
+  ];
+  for (const claimant of optionalLast) {
+    const form = formOf(book, person, claimant);
+    if (claimant.optional && clashes(claimed, bridged, form)) {
       leftOut.add(claimant.key);
       continue;
     }
-    choices.push({ claimant, form: best.form });
-    best.form.traits.forEach((claim) => claimed.add(claim));
-    best.form.bridges.forEach((trait) => bridged.add(trait));
+    choices.push({ claimant, form });
+    form.traits.forEach((claim) => claimed.add(claim));
+    form.bridges.forEach((trait) => bridged.add(trait));
   }
   return {
     forms: new Map(choices.map(({ claimant, form }) => [claimant.key, form])),

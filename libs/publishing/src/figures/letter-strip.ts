@@ -1,24 +1,11 @@
-import { letterValue, type ReadingResult } from '@app/numerology/index.js';
 import type { Composer } from '../document/composer.js';
-import type { Figure, FigureData } from '../document/document.js';
+import type { Figure } from '../document/document.js';
 import { table } from '../document/nodes.js';
-
-const PLAIN_VOWELS = 'AEIOU';
-
-const wordsOf = ({ words, yRoles }: ReadingResult['normalization']): FigureData['letterStrip']['words'] =>
-  words.map(({ letters }, wordIndex) =>
-    [...letters].map((letter, letterIndex) => ({
-      letter,
-      value: letterValue(letter),
-      vowel:
-        PLAIN_VOWELS.includes(letter) ||
-        yRoles.some((y) => y.wordIndex === wordIndex && y.letterIndex === letterIndex && y.role === 'vowel'),
-    })),
-  );
+import { countedWords } from '../document/sections/method/spelling.js';
 
 /** Every letter of the name above its value, with vowels and consonants marked. */
 export const letterStrip = ({ result, plain }: Composer): Figure => {
-  const words = wordsOf(result.normalization);
+  const words = countedWords(result).map(({ spelling }) => spelling);
   const letters = words.map((word) => word.map(({ letter, value }) => `${letter}\u00A0${value}`).join(', '));
   const rows = words.map((word) => [
     word.map(({ letter }) => letter).join(''),

@@ -49,7 +49,7 @@ describe('The PDF of a document', () => {
     });
 
     it('is small enough to send by email', () => {
-      expect(bytes.byteLength).toBeLessThan(300_000);
+      expect(bytes.byteLength).toBeLessThan(350_000);
     });
   });
 

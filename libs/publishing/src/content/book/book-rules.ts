@@ -17,7 +17,11 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'body',
     pattern:
-      /(?<!\p{L})(?:migraine|fièvre|blessures?|hôpital|médecin|docteur|santé|guéri\p{L}*|douleurs?|malad(?:i\p{L}+|es?))(?!\p{L})/iu,
+      /(?<!\p{L})(?:migraine|fièvre|blessures?|hôpital|médecin|docteur|santé|guéri\p{L}*|douleurs?|malad(?:i\p{L}+|es?)|anxi\p{L}*|angoiss\p{L}*|nausées?|saign\p{L}*|chirurg\p{L}*|cicatri\p{L}*)(?!\p{L})/iu,
+  },
+  {
+    name: 'drink, drugs and gambling',
+    pattern: /(?<!\p{L})(?:alcool\p{L}*|ivre(?:sse|s)?|cigarettes?|drogu\p{L}*|casinos?|loto)(?!\p{L})/iu,
   },
   {
     name: 'money to place',
@@ -27,7 +31,7 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'fidelity',
     pattern:
-      /(?<!\p{L})(?:infidèl\p{L}*|infidélit\p{L}*|adultère|amants?|liaison amoureuse|fidélité)(?!\p{L})/iu,
+      /(?<!\p{L})(?:infidèl\p{L}*|infidélit\p{L}*|adultère|amants?|liaison amoureuse|fidélité|divorc\p{L}*)(?!\p{L})/iu,
   },
   {
     name: 'fertility',
@@ -36,7 +40,7 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'end of life',
     pattern:
-      /(?<!\p{L})(?:dernier souffle|tombe(?:au|s)?(?= |,|\.)(?<=tombeau|tombes)|veuv\p{L}*|enterr\p{L}*|cimetière|fin de vie|testament|orphelin\p{L}*)/iu,
+      /(?<!\p{L})(?:dernier souffle|tombe(?:au|s)?(?= |,|\.)(?<=tombeau|tombes)|veuv\p{L}*|enterr\p{L}*|cimetière|fin de vie|testament|orphelin\p{L}*|héritiers?)/iu,
   },
 ];
 
@@ -53,7 +57,11 @@ const ENGLISH_CLAIMS: readonly LintRule[] = [
   {
     name: 'body',
     pattern:
-      /\b(?:headache|migraine|fever|wound(?:s|ed)?|hospital|doctor|nurse|health\w*|sick\w*|ill|ache[sd]?|aching|pain(?:s|ful)?)\b/iu,
+      /\b(?:headache|migraine|fever|wound(?:s|ed)?|hospital|doctor|nurse|health\w*|sick\w*|ill|ache[sd]?|aching|pain(?:s|ful)?|anxi(?:ous|ety)\w*|nause\w*|dizz\w*|bleed\w*|surge(?:ry|on)\w*|injur\w*)\b/iu,
+  },
+  {
+    name: 'drink, drugs and gambling',
+    pattern: /\b(?:alcohol\w*|drunk\w*|cigarettes?|drugs?|gambl\w*|casinos?)\b/iu,
   },
   {
     name: 'money to place',
@@ -62,13 +70,13 @@ const ENGLISH_CLAIMS: readonly LintRule[] = [
   {
     name: 'fidelity',
     pattern:
-      /\b(?:unfaithful\w*|infidelit\w*|adulter\w*|love affair|having an affair|cheat(?:s|ed|ing)?)\b/iu,
+      /\b(?:unfaithful\w*|infidelit\w*|adulter\w*|love affair|having an affair|cheat(?:s|ed|ing)?|divorc\w*)\b/iu,
   },
   { name: 'fertility', pattern: /\b(?:fertil\w*|pregnan\w*|conceiv\w* a child|childless|barren)\b/iu },
   {
     name: 'end of life',
     pattern:
-      /\b(?:last breath|graves?|graveyard|funeral\w*|widow\w*|buried|bury|orphan\w*|tombstone|obituar\w*|late husband|late wife)\b/iu,
+      /\b(?:last breath|graves?|graveyard|funeral\w*|widow\w*|buried|bury|orphan\w*|tombstone|obituar\w*|late husband|late wife|deathbed|cemeter\w*|heirs?)\b/iu,
   },
 ];
 
@@ -93,6 +101,12 @@ export const BOOK_RULES: Readonly<Record<Locale, readonly LintRule[]>> = {
   'fr-FR': [...FRENCH_CLAIMS, ...FRENCH_BORROWED],
   'en-US': [...ENGLISH_CLAIMS, ...ENGLISH_BORROWED],
 };
+
+/** What no text puts near a child under seven: what cuts, burns, is swallowed, pulls under, or is out in traffic. */
+export const UNSAFE: Readonly<Record<Locale, RegExp>> = {
+  'fr-FR': /(?<!\p{L})(?:couteaux?|ciseaux|allumettes?|briquets?|(?:souffler|allumer) une bougie|rasoir|épingles?|billes?|aimants?|pile plate|noix|noisettes?|cacahu\p{L}+|pop-?corn|miel|médicaments?|lessive|sacs? en plastique|galets|haricots? sur|lentilles sur|(?:jeux?|port|pinceaux?) dans (?:la baignoire|le bain)|apprendre à nager|étang|(?:dans|sur) la route)(?!\p{L})/iu,
+  'en-US': /\b(?:kni(?:fe|ves)|scissors|candles?|cigarette lighter|razors?|needles?|marbles|magnets?|button batter(?:y|ies)|peanuts?|popcorn|honey|medicine|bleach|plastic bags?|rubber plant|pebbles? (?:on|around)|beans? in|paint\w* [^.]*\bin the tub|swimming|ponds?|lakes?|play\w* in the (?:road|street)|(?:play|alone) in the (?:tub|bath))\b/iu,
+}; // prettier-ignore
 
 /** Scenes that ring false at an age; the text that a reader of the band gets may hold none of them. */
 export const FALSE_SCENES: Readonly<Record<Locale, Readonly<Partial<Record<AgeBand, RegExp>>>>> = {

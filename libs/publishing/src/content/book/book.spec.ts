@@ -49,6 +49,9 @@ describe('The check of the book', () => {
   it.each([
     [prose(20), { a: 'Far too short.' }, '3 words instead of 15–25'],
     [prose(5), { a: 'You feel tired of it.' }, 'tiredness: "tired"'],
+    [prose(5), { a: 'You look anxious about it.' }, 'body: "anxious"'],
+    [prose(5), { a: 'Your divorce made you wise.' }, 'fidelity: "divorce"'],
+    [prose(5), { a: 'They gamble on every match.' }, 'drink, drugs and gambling: "gamble"'],
     [prose(5), { a: 'Your boss is at lunch.' }, 'rings false at 7-15: "boss"'],
     [
       prose(6),
@@ -72,6 +75,18 @@ describe('The check of the book', () => {
     const text = 'It sits there all day and waits for you.';
     const files = [one, other].map((file) => fileOf(prose(9), { a: text }, file));
     expect(checkBook('en-US', files).filter(({ fault }) => fault.startsWith('repeats'))).toHaveLength(faults);
+  });
+
+  it.each([
+    ['en-US', 'They love to sort marbles.', 'marbles'],
+    ['en-US', 'Paint away in the tub.', 'Paint away in the tub'],
+    ['fr-FR', 'On découpe avec des ciseaux.', 'ciseaux'],
+    ['fr-FR', 'On construit un port dans la baignoire.', 'port dans la baignoire'],
+  ] as const)('keeps unsafe things from small children: %s, %s', (locale, text, thing) => {
+    const faultsIn = (file: string) =>
+      checkBook(locale, [fileOf(prose(5), { a: text }, file)]).map(({ fault }) => fault);
+    expect(faultsIn('under7/1')).toContain(`unsafe for a small child: "${thing}"`);
+    expect(faultsIn('passion')).not.toContain(`unsafe for a small child: "${thing}"`);
   });
 
   it('lets forms of one entry share an image, because they never meet', () => {

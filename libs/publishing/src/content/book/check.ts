@@ -1,7 +1,7 @@
 import type { Locale } from '../../document/document.js';
 import { FRENCH_AGREEMENT } from '../lint-rules.js';
 import { brokenRules, keepsAgreement } from '../lint.js';
-import { BOOK_RULES, CONTRASTS, FALSE_SCENES } from './book-rules.js';
+import { BOOK_RULES, CONTRASTS, FALSE_SCENES, UNSAFE } from './book-rules.js';
 import { familyOf } from './families.js';
 import type { LoadedFile } from './load.js';
 import { repetitions } from './repetition.js';
@@ -54,10 +54,18 @@ const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[
   return [...broken, ...kept];
 };
 
+const isForParents = (file: string): boolean => familyOf(file) === 'under7' || file === 'frames/under7';
+
+/** Things in the texts for parents that no small child should be near. */
+const safetyFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
+  const [thing] = isForParents(placed.file) ? (UNSAFE[locale].exec(forms.neutral) ?? []) : [];
+  return thing === undefined ? [] : [{ at, fault: `unsafe for a small child: "${thing}"` }];
+};
+
 /** The texts that a reader of each age gets, where a scene rings false. */
 const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
   files
-    .filter(({ file }) => familyOf(file) !== 'under7' && file !== 'frames/under7')
+    .filter(({ file }) => !isForParents(file))
     .flatMap(({ entries }) => entries)
     .flatMap(({ file, path, entry }) =>
       entry.flatMap((form, index) =>
@@ -118,6 +126,7 @@ export const checkBook = (
     ...files.flatMap(({ file, faults }) => faults.map((fault) => ({ at: file, fault }))),
     ...texts.flatMap(lengthFaults),
     ...texts.flatMap((text) => ruleFaults(locale, text)),
+    ...texts.flatMap((text) => safetyFaults(locale, text)),
     ...sceneFaults(locale, files),
     ...densityFaults(locale, files),
     ...repetitions(locale, files, book),

@@ -50,7 +50,7 @@ const overview = {
   lifePath: line('number', 'theme'),
   expression: line('number', 'theme'),
   soulUrge: line('number', 'theme'),
-  soulUrgeNone: label(),
+  soulUrgeNone: line(),
   wheelIntro: common(),
   wheelCaption: label(),
   wheelAlt: label('dominant', 'absent'),
@@ -98,7 +98,7 @@ const grid = {
   planesIntro: common(),
   planesCaption: label(),
   planesAlt: label(...PLANES),
-  planesTie: label('count'),
+  planesTie: line('count'),
   springsIntro: line('balance', 'rationalThought', 'subconsciousSelf'),
 };
 
@@ -124,7 +124,7 @@ const cycles = {
   /** In place of the text of a number that the same list has already explained. */
   sameAgain: line('number'),
   challengesTitle: label(),
-  challengesIntro: line('number'),
+  challengesIntro: common('number'),
   minorTitles: per(['first', 'second', 'fourth'], label('number')),
 };
 
@@ -136,7 +136,7 @@ const year = {
   stripAlt: label('from', 'to', 'year', 'number'),
   monthsTitle: label('year'),
   nextTitle: label('year'),
-  beyond: label(),
+  beyond: line(),
 };
 
 const synthesis = {
@@ -150,56 +150,99 @@ const synthesis = {
   absentMany: line('numbers'),
 };
 
+const OTHER = ['sum', 'other', 'own'] as const;
+
+/** The page from which a reader redoes the numbers. */
 const method = {
-  ...per(['title', 'wordsTitle', 'lettersTitle', 'chainsTitle', 'chainsIntro', 'yNone'], label()),
+  ...per(
+    ['title', 'lettersTitle', 'wordsTitle', 'dateTitle', 'chainsTitle', 'mastersTitle', 'gridTitle'],
+    label(),
+  ),
+  ...per(['weightsTitle', 'othersTitle', 'lettersIntro', 'dateIntro', 'chainsNote', 'gridIntro'], label()),
+  ...per(['cyclesIntro', 'challengesIntro', 'weightsIntro', 'othersIntro', 'othersNone'], label()),
+  ...per(['masters', 'mastersNone', 'debts', 'debtsNone', 'yNone'], label()),
+  ...per(['part', 'stage', 'fromAge', 'challenge', 'plane', 'planeLetters', 'counted', 'passion'], label()),
+  ...per(['birth', 'essence', 'cyclesTitle'], label()),
   intro: label('method'),
-  conventions: { ...label(), forms: 6 },
+  reduction: label('steps'),
+  conventions: { ...label(), forms: 5 },
   words: label('count'),
   ignored: label('words'),
-  yRoles: label('roles'),
-  yVowel: label('word'),
-  yConsonant: label('word'),
+  yReasons: per(
+    [
+      'startBeforeConsonant',
+      'end',
+      'betweenConsonants',
+      'onlyVowel',
+      'startBeforeVowel',
+      'afterVowel',
+      'laterVowel',
+    ],
+    label('word'),
+  ),
+  dateParts: per(['month', 'day', 'year'], label()),
+  /** Which names and which part of the date each number is counted from. */
+  uses: { ...label(), forms: 6 },
+  mastersOwn: label('numbers'),
+  debtsOwn: label('numbers'),
+  challenges: per(['first', 'second', 'main', 'fourth'], label()),
+  yearTitle: label('year'),
+  yearIntro: label('age'),
+  calendarYear: label('year'),
+  transits: per(['physical', 'mental', 'spiritual'], label()),
+  /** Another usual method, where it gives this reader another number. */
+  others: {
+    digits: label(...OTHER),
+    whole: label(...OTHER),
+    oneSum: label('number', ...OTHER),
+    yVowel: label('number', 'other', 'own'),
+    yConsonant: label('number', 'other', 'own'),
+    no33: label('numbers'),
+    periods: label('second', 'third'),
+    birthdayYear: label('other', 'own'),
+  },
   asOf: label('date', 'method', 'engine', 'content'),
 };
 
 /** What replaces a frame for the parents of a child under seven, by the file of that frame, and what only they read. */
 const under7 = {
-  opening: { greeting: label('name', 'date'), use: label() },
+  opening: { greeting: line('name', 'date'), use: line() },
   overview: {
-    ...per(['lifePath', 'expression', 'soulUrge'], label('number', 'theme')),
-    soulUrgeNone: label(),
+    ...per(['lifePath', 'expression', 'soulUrge'], line('number', 'theme')),
+    soulUrgeNone: line(),
   },
   path: per(['title', 'playTitle', 'helpTitle', 'dayTitle'], label()),
   name: {
     ...per(['title', 'expressionTitle', 'soulUrgeTitle', 'personalityTitle'], label()),
-    ...per(['noSoulUrge', 'noPersonality'], label()),
-    intro: label('name'),
-    partsIntro: label('active', 'heredity'),
-    maturityIntro: label('number'),
+    ...per(['noSoulUrge', 'noPersonality'], line()),
+    intro: line('name'),
+    partsIntro: line('active', 'heredity'),
+    maturityIntro: line('number'),
   },
   grid: {
     title: label(),
-    intro: label('count'),
-    passionOne: label('number', 'count'),
-    passionTie: label('numbers', 'count'),
-    lessonsNone: label(),
-    lessonsOne: label('number'),
-    lessonsMany: label('numbers'),
+    intro: line('count'),
+    passionOne: line('number', 'count'),
+    passionTie: line('numbers', 'count'),
+    lessonsNone: line(),
+    lessonsOne: line('number'),
+    lessonsMany: line('numbers'),
   },
   cycles: {
-    ...per(['title', 'intro', 'laterTitle', 'challengesTitle'], label()),
-    periodFirst: label('toAge', 'toYear'),
-    nowFirst: label('number', 'toAge', 'toYear'),
+    ...per(['title', 'laterTitle', 'challengesTitle'], label()),
+    intro: line(),
+    periodFirst: line('toAge', 'toYear'),
+    nowFirst: line('number', 'toAge', 'toYear'),
     laterPeriod: label('number', 'fromAge', 'fromYear'),
     laterPinnacle: label('number', 'fromAge', 'fromYear'),
-    challengesIntro: label('number'),
+    challengesIntro: line('number'),
   },
   year: {
     ...per(['playTitle', 'peopleTitle'], label()),
     title: label('year'),
-    intro: label('year', 'number'),
+    intro: line('year', 'number'),
   },
-  synthesis: { ...per(['title', 'helpTitle'], label()), leading: label('number') },
+  synthesis: { ...per(['title', 'helpTitle'], label()), leading: line('number') },
 };
 
 /** Titles, links, captions and the page of the method: what stands around the texts of the book. */

@@ -67,9 +67,14 @@ const again = {
 };
 
 const debt = {
-  text: prose(140, { traits: true }),
+  text: prose(140, { forms: 3, traits: true }),
   ...per(['lifePath', 'expression', 'soulUrge', 'personality', 'birthday'], prose(60)),
 };
+
+/** The values of the letters that both languages use most. */
+const FREQUENT_LETTERS = [1, 5, 9] as const;
+/** How many cells of the grid most names fill. */
+const USUAL_CELLS = [6, 7, 8] as const;
 
 /** What is told of the person: numbers of the birth date and of the name. Key: the file, without its ending. */
 export const PERSON_FAMILIES: Readonly<Record<string, ShapeTree>> = {
@@ -88,17 +93,23 @@ export const PERSON_FAMILIES: Readonly<Record<string, ShapeTree>> = {
   maturity: per(NUMBERS, { before: prose(120), after: prose(120) }),
   active: per(NUMBERS, prose(90, { traits: true })),
   heredity: per(NUMBERS, prose(90)),
-  passion: per(ROOTS, prose(60, { traits: true })),
+  passion: {
+    ...per([2, 3, 4, 6, 7, 8], prose(60, { traits: true })),
+    ...per(FREQUENT_LETTERS, prose(60, { forms: 3, traits: true })),
+  },
   lessons: per(ROOTS, {
     plain: prose(110, { traits: true }),
     core: prose(110, { traits: true, uses: ['position'] }),
     dominant: prose(110, { traits: true }),
   }),
   planes: {
-    strongest: per(['physical', 'mental', 'emotional', 'intuitive'], prose(60)),
+    strongest: per(['physical', 'mental', 'emotional', 'intuitive'], prose(60, { forms: 3 })),
     absent: per(['physical', 'mental', 'emotional', 'intuitive'], prose(50)),
   },
-  springs: per(['balance', 'rationalThought', 'subconsciousSelf'], per(ROOTS, prose(30))),
+  springs: {
+    ...per(['balance', 'rationalThought'], per(ROOTS, prose(30))),
+    subconsciousSelf: { ...per([1, 2, 3, 4, 5, 9], prose(30)), ...per(USUAL_CELLS, prose(30, { forms: 3 })) },
+  },
   debts: per([13, 14, 16, 19], debt),
   again: per(NUMBERS, again),
 };

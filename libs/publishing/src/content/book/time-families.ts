@@ -22,6 +22,8 @@ const year = {
   months: per(MONTHS, prose(45)),
 };
 
+const challenge = { main: prose(140), early: prose(45), middle: prose(45), late: prose(45) };
+
 const tension = per(['friction', 'near', 'far'], per(STAGES, prose(100, { uses: ['first', 'second'] })));
 const threshold = prose(100, { forms: 3, uses: ['age', 'from', 'to'] });
 
@@ -33,7 +35,11 @@ export const TIME_FAMILIES: Readonly<Record<string, ShapeTree>> = {
   'pinnacles/current': per(NUMBERS, prose(180, { ages: ['7-15'] })),
   'pinnacles/past': per(NUMBERS, prose(70)),
   'pinnacles/ahead': per(NUMBERS, prose(70)),
-  challenges: per(CHALLENGES, { main: prose(140), early: prose(45), middle: prose(45), late: prose(45) }),
+  challenges: {
+    ...per(CHALLENGES, challenge),
+    /** The main challenge of a quarter of all dates. */
+    1: { ...challenge, main: prose(140, { forms: 3 }) },
+  },
   ...filePer('year', ROOTS, year),
   essence: per(BY_DAY_OR_YEAR, prose(130, { uses: ['physical', 'mental', 'spiritual'] })),
   'synthesis/dominant': per(

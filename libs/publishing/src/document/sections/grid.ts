@@ -3,7 +3,7 @@ import { planeBars, PLANES, strongestPlanes } from '../../figures/plane-bars.js'
 import { lessonKey, toldPassions } from '../claimants.js';
 import type { Composer } from '../composer.js';
 import type { Block, Inline, Paragraph, Section } from '../document.js';
-import { absentRoots, fullLessons, holderOf, resourceOf } from '../facts.js';
+import { absentRoots, fullLesson, holderOf, resourceOf } from '../facts.js';
 import { list, paragraph, section } from '../nodes.js';
 
 /** The text of a number in the grid, by its key in the book. */
@@ -44,9 +44,9 @@ export const lessonsIntro = ({ result, say, list: join }: Composer): Paragraph =
 /** The values without a letter: the weightiest in full, the others in a line each, unless the synthesis tells one. */
 const lessons = (composer: Composer): Section => {
   const { result, say, plain, position } = composer;
-  const full = fullLessons(result);
+  const full = fullLesson(result);
   const others = result.grid.lessons.filter(
-    (digit) => !full.includes(digit) && digit !== resourceOf(result) && !absentRoots(result).includes(digit),
+    (digit) => digit !== full && digit !== resourceOf(result) && !absentRoots(result).includes(digit),
   );
   const text = (digit: number): Inline[] => {
     const holder = holderOf(result, digit);
@@ -59,7 +59,7 @@ const lessons = (composer: Composer): Section => {
     plain('frames/grid lessonsTitle'),
     [
       lessonsIntro(composer),
-      ...full.map((digit) => paragraph(`grid.lessons.${digit}`, text(digit))),
+      ...(full === undefined ? [] : [paragraph(`grid.lessons.${full}`, text(full))]),
       ...(lines.length > 0 ? [list('grid.lessons.others', lines)] : []),
     ],
     ['grid.lessons'],
@@ -70,7 +70,9 @@ const planes = (composer: Composer): Section => {
   const { result, say, plain, letterCount } = composer;
   const [strongest, ...tied] = strongestPlanes(result.planes);
   const count = letterCount(result.planes[strongest].count);
-  const empty = PLANES.filter((plane) => result.planes[plane].count === 0);
+  // An absence is told once: a reader with a lesson in full has read enough of what is missing.
+  const empty =
+    fullLesson(result) === undefined ? PLANES.filter((plane) => result.planes[plane].count === 0) : [];
   return section(
     'grid.planes',
     'subsection',

@@ -49,28 +49,21 @@ export const numberAgain = (
   return again(key, key === 'expression' ? {} : { earlier: position(earlier) });
 };
 
-/** The karmic debt of a number: the debt itself where it stands first, and how it shows at this position. */
+/** The karmic debt of a number: the weightiest debt of a reading in full where it stands first, else what it does here. */
 export const debtCallout = (
   { result, say, plain }: Composer,
   sectionId: string,
   key: CardedKey | 'birthday',
 ): Callout[] =>
-  result.karmicDebts.flatMap(({ debt, at }, index, all) => {
+  result.karmicDebts.flatMap(({ debt, at }, index) => {
     if (at !== `numbers.${key}`) return [];
-    const isFirst = all.findIndex((other) => other.debt === debt) === index;
     const id = `${sectionId}.debt`;
-    return [
-      {
-        type: 'callout',
-        id,
-        variant: 'key',
-        title: plain('frames/path debtTitle', { debt: String(debt) }),
-        children: [
-          ...(isFirst ? [paragraph(`${id}.text`, say(`debts ${debt}.text`))] : []),
-          paragraph(`${id}.here`, say(`debts ${debt}.${key}`)),
-        ],
-      },
-    ];
+    const title = plain('frames/path debtTitle', { debt: String(debt) });
+    const told =
+      index === 0
+        ? paragraph(`${id}.text`, say(`debts ${debt}.text`))
+        : paragraph(`${id}.here`, say(`debts ${debt}.${key}`));
+    return [{ type: 'callout', id, variant: 'key', title, children: [told] }];
   });
 
 export const rootRef = (root: number) => numberRef(`synthesis.weights.${root}`, String(root));

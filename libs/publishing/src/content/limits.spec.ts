@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { choicesOf, isLopsided } from './choices.js';
+import { limitFaults, sentenceLimit } from './limits.js';
+import { measureReadings, type ReadingStats } from './reading-stats.js';
+import { commonPerson } from './random-people.js';
+import { LOCALES, trialResult } from './trial.js';
+
+const stats = (change: Partial<ReadingStats>): ReadingStats => ({
+  locale: 'en-US',
+  people: 1_000,
+  words: [],
+  forecast: [],
+  sentences: [],
+  choices: [],
+  likeness: [],
+  ...change,
+});
+const choice = { key: 'passion 5', forms: 3, favorite: 2, readers: 400 };
+const pairs = { stratum: 'nothing in common', pairs: 9, most: { median: 0.2, p95: 0.35 } };
+
+describe('The limits of what readings share', () => {
+  it.each(LOCALES)('hold for adults with common names: %s', (locale) => {
+    expect(limitFaults(measureReadings(locale, 120, 1, { likeness: false }))).toEqual([]);
+  });
+
+  it.each(LOCALES)('hold for the forms of each entry: %s', (locale) => {
+    const results = Array.from({ length: 600 }, (_, seed) =>
+      trialResult({ person: commonPerson(locale, seed), locale, gender: 'neutral' }),
+    );
+    expect(choicesOf(locale, results).filter(isLopsided)).toEqual([]);
+  });
+
+  it('are exceeded by a sentence in more than a quarter of the readings', () => {
+    const sentence = (share: number) => ({ sentences: [{ sentence: 'You sing.', share }] });
+    expect(limitFaults(stats(sentence(0.251)))).toEqual(['in 25.1 % of the readings: You sing.']);
+    expect(limitFaults(stats(sentence(0.25)))).toEqual([]);
+    expect(limitFaults(stats({ ...sentence(0.3), people: 120 }))).toEqual([]);
+    expect(sentenceLimit(120)).toBeLessThan(0.34);
+  });
+
+  it('are exceeded by a form that too many readers of its entry get', () => {
+    expect(limitFaults(stats({ choices: [{ ...choice, share: 0.5 }] }))).toEqual([
+      'passion 5: form 2 of 3 goes to 50 % of its readers',
+    ]);
+    expect(limitFaults(stats({ choices: [{ ...choice, share: 0.42 }] }))).toEqual([]);
+    expect(limitFaults(stats({ choices: [{ ...choice, share: 0.6, readers: 10 }] }))).toEqual([]);
+  });
+
+  it('are exceeded by readings too much alike', () => {
+    expect(limitFaults(stats({ likeness: [{ ...pairs, median: 0.1, p95: 0.35 }] }))).toHaveLength(1);
+    expect(limitFaults(stats({ likeness: [{ ...pairs, median: 0.2, p95: 0.3 }] }))).toHaveLength(1);
+    expect(limitFaults(stats({ likeness: [{ ...pairs, median: 0.19, p95: 0.34 }] }))).toEqual([]);
+  });
+});

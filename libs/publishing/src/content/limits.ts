@@ -1,0 +1,34 @@
+import { isLopsided } from './choices.js';
+import type { ReadingStats } from './reading-stats.js';
+
+/** No sentence is in more readings than this, outside opening, method and notice. */
+const MOST_SHARED_SENTENCE = 0.25;
+/** Fewer readings than this show chance too, so two standard errors are allowed. */
+const ENOUGH_PEOPLE = 1_000;
+
+const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
+
+/** The share that a sentence may have among so many readings. */
+export const sentenceLimit = (people: number): number =>
+  people >= ENOUGH_PEOPLE
+    ? MOST_SHARED_SENTENCE
+    : MOST_SHARED_SENTENCE + 2 * Math.sqrt((MOST_SHARED_SENTENCE * (1 - MOST_SHARED_SENTENCE)) / people);
+
+/** What the readings of one language have too much in common. */
+export const limitFaults = ({ people, sentences, choices, likeness }: ReadingStats): string[] => [
+  ...sentences
+    .filter(({ share }) => share > sentenceLimit(people))
+    .map(({ sentence, share }) => `in ${percent(share)} of the readings: ${sentence}`),
+  ...choices
+    .filter(isLopsided)
+    .map(
+      ({ key, favorite, forms, share }) =>
+        `${key}: form ${favorite} of ${forms} goes to ${percent(share)} of its readers`,
+    ),
+  ...likeness
+    .filter(({ median, p95, most }) => most !== undefined && (median >= most.median || p95 >= most.p95))
+    .map(
+      ({ stratum, median, p95 }) =>
+        `two people with ${stratum} share ${percent(median)} in the median, ${percent(p95)} at 95 %`,
+    ),
+];
