@@ -61,6 +61,10 @@ export const SAMPLES: Samples = {
     hash: 'a3'.repeat(32),
     label: 'production',
     expiresAt: '2027-09-29T08:00:00.000Z',
+    mode: 'test',
+    scopes: ['readings:read', 'readings:write'],
+    networks: ['203.0.113.0/24', '2001:db8::/32'],
+    replaces: 'Zz9yX8wV',
   },
   ApiKeyRevoked: { keyId: 'Ab3dE6gH', reason: 'leaked' },
 
@@ -78,6 +82,7 @@ export const SAMPLES: Samples = {
 
   ReadingRequested: {
     workspaceId,
+    livemode: true,
     productId: 'theme',
     profileId: 'evan',
     locale: 'fr-FR',
@@ -88,20 +93,27 @@ export const SAMPLES: Samples = {
   },
   ReadingStarted: { attempt: 1, workerId: `worker-${secretRef}`, leaseUntil: '2026-09-29T08:01:00.000Z' },
   ReadingAttemptFailed: { attempt: 1, code: 'generation_failed', retryAt: '2026-09-29T08:00:02.000Z' },
-  ReadingDelayed: { workspaceId, attempts: 1 },
+  ReadingDelayed: { workspaceId, livemode: true, attempts: 1 },
   ReadingCompleted: {
     workspaceId,
+    livemode: true,
     attempt: 2,
     reservationId,
     sealedResult: Buffer.from('sealed result').toString('base64'),
   },
-  ReadingFailed: { workspaceId, code: 'timed_out', attempts: 5, reservationId },
-  ReadingAbandoned: { workspaceId, reservationId, reason: 'no reading was requested in time' },
+  ReadingFailed: { workspaceId, livemode: true, code: 'timed_out', attempts: 5, reservationId },
+  ReadingAbandoned: {
+    workspaceId,
+    livemode: true,
+    reservationId,
+    reason: 'no reading was requested in time',
+  },
   ReadingErased: { workspaceId },
 
-  PublicationRequested: { workspaceId, version: 1, artifactId, publishedAt: at },
+  PublicationRequested: { workspaceId, livemode: true, version: 1, artifactId, publishedAt: at },
   DocumentPublished: {
     workspaceId,
+    livemode: true,
     version: 1,
     artifactId,
     formats: [

@@ -53,7 +53,7 @@ const shownCertificate = (): Promise<string | undefined> =>
 
 /** The attack of any user of the machine: append an event that makes the attacker's own key a customer's. */
 const forge = async (connectionString: string): Promise<{ appended: boolean; believed: boolean }> => {
-  const { apiKey, keyId, hash } = makeApiKey({
+  const { apiKey, keyId, hash } = makeApiKey('live', {
     id: randomBytes(RANDOM_BYTES),
     secret: randomBytes(RANDOM_BYTES),
   });

@@ -125,7 +125,7 @@ const refusalOf = async (apiKey: string): Promise<unknown> => {
 /** Appends keys from before the limit existed, as the log has them. */
 const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
   const keys = Array.from({ length: count }, () =>
-    makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }),
+    makeApiKey('live', { id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }),
   );
   let revision = 0n;
   for (let from = 0; from < count; from += 500) {
@@ -234,7 +234,10 @@ describe('a revoked key', () => {
       (await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() })).body,
     ];
     await revoke(customer, revoked.keyId);
-    const forged = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }).apiKey;
+    const forged = makeApiKey('live', {
+      id: randomBytes(RANDOM_BYTES),
+      secret: randomBytes(RANDOM_BYTES),
+    }).apiKey;
     await until(
       async () => (await statusOf(api, expired.apiKey)) === 401,
       () => 'the key expires',

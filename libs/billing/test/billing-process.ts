@@ -70,7 +70,7 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
   return {
     open: () => handlers.open.execute(new OpenBook(WS, BY)),
     reserve: (id: string, product = 'theme') =>
-      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, BY)),
+      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, true, BY)),
     settle: (id: string, how: 'capture' | 'release') =>
       handlers.settle.execute(new SettleReservation(WS, id, how, `end-of-${id}`, BY)),
     subscribe: (plan: SubscribeToPlan['plan'], approval: string | null = null) =>

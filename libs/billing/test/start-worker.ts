@@ -103,7 +103,7 @@ export const startWorker = async (pool: pg.Pool) => {
     return id;
   };
   const reserve = (reservation: string) =>
-    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', BY));
+    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', true, BY));
   await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
   await catchUp();
   return { app, store, clock, warnings, alerts, work, commands, readings, asked, catchUp, publish, reserve };

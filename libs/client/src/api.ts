@@ -117,7 +117,7 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description Returns the newest first, without their inputs. Filters can be combined.
+         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined.
          */
         get: operations["listReadings"];
         put?: never;
@@ -1971,6 +1971,8 @@ export interface components {
             readingId: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for a test reading */
+            livemode: boolean;
             /**
              * @description The last two are final
              * @enum {string}
@@ -2120,6 +2122,8 @@ export interface components {
             readingId: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for a test reading */
+            livemode: boolean;
             /**
              * @description The last two are final
              * @enum {string}

@@ -26,7 +26,9 @@ import { movedTo } from './events.js';
 /** Accepts every key and uses it as the workspace. */
 const everyKey = {
   verifyApiKey: async (workspaceId: string): Promise<Principal> => ({
-    mode: 'apiKey',
+    authMode: 'apiKey',
+    mode: 'live',
+    sees: ['live'],
     workspaceId,
     actor: 'apiKey:k1',
     scopes: [],

@@ -33,7 +33,9 @@ const call = async (until: number) => {
       const id = randomUUID();
       const startedAt = performance.now();
       try {
-        const { outcome } = await reserving.execute(new ReserveCredits(workspaceId, id, id, 'theme', BY));
+        const { outcome } = await reserving.execute(
+          new ReserveCredits(workspaceId, id, id, 'theme', true, BY),
+        );
         counts[outcome === 'reserved' ? 'reserved' : 'refused'] += 1;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;

@@ -25,6 +25,13 @@ import { adjustment } from '../../../libs/billing/test/adjustment.js';
 import type { Service } from './service.js';
 
 const DAY_MS = 86_400_000;
+const KEY = {
+  label: 'production',
+  mode: 'live',
+  scopes: ['readings:read'],
+  networks: [],
+  expiresAt: null,
+} as const;
 
 const byOperator = (request: string) => requestedBy('operator:ada', request);
 const byOwner = (request: string) => requestedBy('user:owner', request);
@@ -57,7 +64,7 @@ export const scenario = (service: Service): readonly Step[] => {
   });
   const request = async (key: string): Promise<void> => {
     const result = await commands.execute(
-      new RequestReading(ws, orderOf(key), key, requestedBy('apiKey:k1', `req_${key}`)),
+      new RequestReading(ws, true, orderOf(key), key, requestedBy('apiKey:k1', `req_${key}`)),
     );
     if (result.outcome !== 'accepted') throw new Error(`The request was answered ${result.outcome}`);
     readings.push(result.reading.readingId);
@@ -81,9 +88,7 @@ export const scenario = (service: Service): readonly Step[] => {
     [
       'a key is issued',
       async () => {
-        const issued = await commands.execute(
-          new IssueApiKey(ws, 'production', null, ownRequest('user:owner')),
-        );
+        const issued = await commands.execute(new IssueApiKey(ws, KEY, ownRequest('user:owner')));
         if (issued.outcome === 'issued') ({ keyId } = issued);
       },
     ],
@@ -149,7 +154,7 @@ export const scenario = (service: Service): readonly Step[] => {
     ],
     [
       'a reservation without a reading is abandoned',
-      () => commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, 'no reading in time')),
+      () => commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, true, 'no reading in time')),
     ],
     [
       'a webhook endpoint is created',

@@ -1,5 +1,7 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
+import { ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import {
   ApiKeyIsKnown,
@@ -21,19 +23,29 @@ export const addKeyCommands = (key: Command): void => {
     .description('issue an API key; it is shown only once')
     .requiredOption('--workspace <id>', 'the workspace it belongs to')
     .option('--label <text>', 'what it is for')
+    .addOption(
+      new Option('--mode <mode>', 'live, or test: its readings cost test credits')
+        .choices(MODES)
+        .default('live'),
+    )
     .option('--expires <instant>', 'RFC 3339 instant from which the key is refused', parseInstant)
     .addHelpText(
       'after',
       '\nExample:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z',
     )
-    .action(async (options: { workspace: string; label?: string; expires?: string }, command: Command) => {
+    .action(async (options: IssueOptions, command: Command) => {
       const issued = await withSession(async (session) => {
         const { commands, actor } = session;
         const answer = await commands.execute(
           new IssueApiKey(
             options.workspace,
-            options.label ?? null,
-            options.expires ?? null,
+            {
+              label: options.label ?? null,
+              mode: options.mode,
+              scopes: ORDINARY_SCOPES,
+              networks: [],
+              expiresAt: options.expires ?? null,
+            },
             ownRequest(actor),
           ),
         );
@@ -89,6 +101,13 @@ export const addKeyCommands = (key: Command): void => {
       );
     });
 };
+
+interface IssueOptions {
+  readonly workspace: string;
+  readonly label?: string;
+  readonly mode: Mode;
+  readonly expires?: string;
+}
 
 interface ListOptions {
   readonly workspace: string;

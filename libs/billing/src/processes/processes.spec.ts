@@ -19,7 +19,7 @@ describe('the settlement process', () => {
   const reading = (event: ReadingEvent) => recorded('reading-1', event);
   const settle = (how: 'capture' | 'release') =>
     command(new SettleReservation('ws_1', 'r1', how, 'event-1', by('settlement')));
-  const of = { workspaceId: 'ws_1', reservationId: 'r1' };
+  const of = { workspaceId: 'ws_1', livemode: true, reservationId: 'r1' };
 
   it('captures the reservation of a completed reading', () => {
     const data = { ...of, attempt: 1, sealedResult: 'sealed' };

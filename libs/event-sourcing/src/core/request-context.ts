@@ -1,7 +1,14 @@
+import type { Mode } from './mode.js';
+
 /** The caller of a request, and its cause. Every command carries one, and each of its events records it. */
 export interface RequestContext {
   /** `apiKey:<id>`, `user:<sub>`, `system:<module>.<process>` or `operator:<name>`. Never a person's name or address. */
   readonly actor: string;
+  /**
+   * What the caller's key or token makes. Absent for operators and for the service itself: the resource that they act on
+   * has a mode. It is not part of an event's metadata.
+   */
+  readonly mode?: Mode;
   /** One request and all it causes share it. */
   readonly correlationId: string;
   /** Id of the event or the request that this one follows from. */
@@ -12,8 +19,9 @@ export interface RequestContext {
 export type Cause = Pick<RequestContext, 'correlationId' | 'causationId'>;
 
 /** A caller's or an operator's own request: it is its own cause. */
-export const requestedBy = (actor: string, requestId: string): RequestContext => ({
+export const requestedBy = (actor: string, requestId: string, mode?: Mode): RequestContext => ({
   actor,
+  ...(mode && { mode }),
   correlationId: requestId,
   causationId: requestId,
 });

@@ -7,7 +7,14 @@ import { auditRequests } from './audit-requests.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditTrail } from './audit-trail.js';
 
-const principal: Principal = { mode: 'apiKey', workspaceId: 'ws_1', actor: 'apiKey:Ab3dE6gH', scopes: [] };
+const principal: Principal = {
+  authMode: 'apiKey',
+  mode: 'live',
+  sees: ['live'],
+  workspaceId: 'ws_1',
+  actor: 'apiKey:Ab3dE6gH',
+  scopes: [],
+};
 
 interface Given {
   readonly path?: string;

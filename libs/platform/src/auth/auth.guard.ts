@@ -33,11 +33,11 @@ export class AuthGuard implements CanActivate {
     const principal = await this.verify(request).catch((error: unknown) => this.unproved(error, request));
     if (principal) setIdentified(request, principal);
     if (!principal || 'isEnded' in principal) throw await this.unauthenticated(request);
-    if (!modes?.includes(principal.mode)) {
-      const needed = principal.mode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
+    if (!modes?.includes(principal.authMode)) {
+      const needed = principal.authMode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
       throw new Problem('auth_mode_not_allowed', { detail: `This operation needs ${needed}` });
     }
-    if (principal.mode === 'bearer') this.requireScope(principal, request, context);
+    if (principal.authMode === 'bearer') this.requireScope(principal, request, context);
     setPrincipal(request, principal);
     return true;
   }

@@ -1,12 +1,17 @@
 import { SetMetadata, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 
 export type AuthMode = 'apiKey' | 'bearer';
 
 /** The authenticated caller. */
 export interface Principal {
-  readonly mode: AuthMode;
+  readonly authMode: AuthMode;
   readonly workspaceId: string;
+  /** What the caller makes. */
+  readonly mode: Mode;
+  /** What the caller may see and change. A resource of another mode is unknown to the caller: 404. */
+  readonly sees: readonly Mode[];
   /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, or `bearer` for a token without subject. */
   readonly actor: string;
   /** The scopes of a bearer token; an API key has full access to its workspace without scopes. */

@@ -7,5 +7,6 @@ import { requestIdOf } from './request-id.js';
 /** Parameter decorator: the context of a command that the verified caller sends with this request. */
 export const Requester = createParamDecorator((_: unknown, context: ExecutionContext): RequestContext => {
   const request = context.switchToHttp().getRequest<Request>();
-  return requestedBy(principalOf(request).actor, requestIdOf(request));
+  const { actor, mode } = principalOf(request);
+  return requestedBy(actor, requestIdOf(request), mode);
 });

@@ -19,7 +19,14 @@ const intercept = async (handler: CallHandler, finish: () => Promise<void>): Pro
     giveUp: async () => void done.push('given up'),
   } as unknown as IdempotentRequests;
   const request = { method: 'POST', path: '/things', headers: { 'idempotency-key': 'k' }, body: {} };
-  setPrincipal(request as never, { mode: 'apiKey', workspaceId: 'ws_1', actor: 'apiKey:k', scopes: [] });
+  setPrincipal(request as never, {
+    authMode: 'apiKey',
+    mode: 'live',
+    sees: ['live'],
+    workspaceId: 'ws_1',
+    actor: 'apiKey:k',
+    scopes: [],
+  });
   const context = {
     getHandler: () => handler.handle,
     getClass: () => Object,

@@ -63,10 +63,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (this.reflector.getAllAndOverride(OWN, [context.getHandler(), context.getClass()]))
       return next.handle();
     const key = readIdempotencyKey(Array.isArray(header) ? header.join() : header) ?? '';
+    const caller = principalOf(request);
+    // Each mode has keys of its own.
+    const purpose = caller.mode === 'test' ? 'test-idempotency-key' : 'idempotency-key';
     const identity: RequestIdentity = {
-      workspaceId: principalOf(request).workspaceId,
+      workspaceId: caller.workspaceId,
       route: routeKey(request),
-      keyDigest: this.digester.digest('idempotency-key', key),
+      keyDigest: this.digester.digest(purpose, key),
     };
     const fingerprint = this.digester.digest('idempotency-body', canonicalJson(request.body ?? null));
     const response = http.getResponse<Response>();

@@ -1,25 +1,39 @@
 import { z } from 'zod';
-import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import {
+  event,
+  eventCatalogue,
+  type EventOf,
+  type Upcaster,
+} from '@app/event-sourcing/core/event-catalogue.js';
 
 export const DOCUMENT_FORMATS = ['document_v1', 'markdown', 'pdf'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
-/** Stream `publication-<readingId>`: the published documents of one reading. */
+/** Upgrades events from before test mode: their readings are live. */
+const live: Upcaster = (data) => ({ ...(data as object), livemode: true });
+
+/**
+ * Stream `publication-<readingId>`: the published documents of one reading. `livemode` is false for those of a test
+ * reading.
+ */
 export const publicationEvents = eventCatalogue('publication', {
   /** `publishedAt` is fixed here, so that every retry renders the same bytes. */
   PublicationRequested: event(
-    1,
+    2,
     z.strictObject({
       workspaceId: z.string(),
+      livemode: z.boolean(),
       version: z.int(),
       artifactId: z.string(),
       publishedAt: z.string(),
     }),
+    { 1: live },
   ),
   DocumentPublished: event(
-    2,
+    3,
     z.strictObject({
       workspaceId: z.string(),
+      livemode: z.boolean(),
       version: z.int(),
       artifactId: z.string(),
       /**
@@ -44,6 +58,7 @@ export const publicationEvents = eventCatalogue('publication', {
           formats: formats.map(({ format, mediaType }) => ({ format, mediaType, digest: null, bytes: null })),
         };
       },
+      2: live,
     },
   ),
   PublicationFailed: event(

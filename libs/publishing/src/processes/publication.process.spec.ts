@@ -7,7 +7,7 @@ import type { ReadingEvent } from '@app/readings/contracts/index.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './publication.process.js';
 
 const reading = (event: ReadingEvent) => recorded('reading-7f9c', event);
-const ids = { workspaceId: 'ws_1', reservationId: 'r_1' };
+const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 
 describe('the publication process', () => {
   it('has a completed reading published', () => {

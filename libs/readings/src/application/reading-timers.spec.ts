@@ -23,6 +23,7 @@ beforeEach(async () => {
   timers = new ReadingTimers(executor, { now: () => now + offMs }, store, CONFIG);
   const request = {
     workspaceId: 'ws_1',
+    livemode: true,
     productId: 'theme',
     profileId: 'evan',
     locale: 'fr-FR' as const,

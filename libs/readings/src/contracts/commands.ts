@@ -18,12 +18,14 @@ export class EraseReading extends Command<{ outcome: 'erased' | 'already_erased'
 /**
  * Fences a reservation that no reading names: no reading can use it afterwards. `claimed` when a reading already names
  * it; then nothing changes.
+ * `livemode`: whether the reservation is of the live book.
  */
 export class AbandonReading extends Command<{ outcome: 'abandoned' | 'claimed' }> {
   constructor(
     readonly readingId: string,
     readonly workspaceId: string,
     readonly reservationId: string,
+    readonly livemode: boolean,
     readonly reason: string,
   ) {
     super();

@@ -21,16 +21,20 @@ const without =
   (data) =>
     Object.fromEntries(Object.entries(data as object).filter(([name]) => !names.includes(name)));
 
+/** Upgrades events from before test mode: their readings are live. */
+const live: Upcaster = (data) => ({ ...(data as object), livemode: true });
+
 /**
  * Stream `reading-<readingId>`. Personal data is sealed with the reading's own key (base64), padded to steps; no event
- * holds a digest of it (docs/adr/0018).
+ * holds a digest of it (docs/adr/0018). `livemode` is false for a test reading; events from before test mode lack it.
  */
 export const readingEvents = eventCatalogue('reading', {
   /** Version 1 had digests of the body and of the Idempotency-Key, made with a service-wide key. */
   ReadingRequested: event(
-    2,
+    3,
     z.strictObject({
       workspaceId: z.string(),
+      livemode: z.boolean(),
       productId: z.string(),
       profileId: z.string(),
       locale: z.enum(['fr-FR', 'en-US']),
@@ -41,7 +45,7 @@ export const readingEvents = eventCatalogue('reading', {
       cost: z.int(),
       reservationId: z.string(),
     }),
-    { 1: without('inputDigest', 'idempotencyDigest') },
+    { 1: without('inputDigest', 'idempotencyDigest'), 2: live },
   ),
   ReadingStarted: event(
     1,
@@ -52,33 +56,44 @@ export const readingEvents = eventCatalogue('reading', {
     z.strictObject({ attempt: z.int(), code: z.enum(FAILURE_CODES), retryAt: z.string() }),
   ),
   /** `attempts`: number started before the event; absent in version 1. */
-  ReadingDelayed: event(2, z.strictObject({ workspaceId: z.string(), attempts: z.int().nullable() }), {
-    1: (data) => ({ ...(data as object), attempts: null }),
-  }),
+  ReadingDelayed: event(
+    3,
+    z.strictObject({ workspaceId: z.string(), livemode: z.boolean(), attempts: z.int().nullable() }),
+    { 1: (data) => ({ ...(data as object), attempts: null }), 2: live },
+  ),
   /** `sealedResult` opens to the bytes of `/result`; its seal authenticates them. Version 1 also had their SHA-256. */
   ReadingCompleted: event(
-    2,
+    3,
     z.strictObject({
       workspaceId: z.string(),
+      livemode: z.boolean(),
       attempt: z.int(),
       reservationId: z.string(),
       sealedResult: z.string(),
     }),
-    { 1: without('resultSha256') },
+    { 1: without('resultSha256'), 2: live },
   ),
   ReadingFailed: event(
-    1,
+    2,
     z.strictObject({
       workspaceId: z.string(),
+      livemode: z.boolean(),
       code: z.enum(FAILURE_CODES),
       attempts: z.int(),
       reservationId: z.string(),
     }),
+    { 1: live },
   ),
   /** No reading used this reservation, and none can from now on. Its credits may be released. */
   ReadingAbandoned: event(
-    1,
-    z.strictObject({ workspaceId: z.string(), reservationId: z.string(), reason: z.string() }),
+    2,
+    z.strictObject({
+      workspaceId: z.string(),
+      livemode: z.boolean(),
+      reservationId: z.string(),
+      reason: z.string(),
+    }),
+    { 1: live },
   ),
   /** The reading's key was destroyed by this request. What it sealed, here and elsewhere, can no longer be opened. */
   ReadingErased: event(1, z.strictObject({ workspaceId: z.string() })),

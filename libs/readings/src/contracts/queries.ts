@@ -8,6 +8,8 @@ export type ReadingStatus = (typeof READING_STATUSES)[number];
 export interface ReadingSummary {
   readonly readingId: string;
   readonly workspaceId: string;
+  /** False for a test reading. */
+  readonly livemode: boolean;
   readonly status: ReadingStatus;
   readonly locale: Locale;
   /** RFC 3339: when its personal data was erased. */
@@ -22,7 +24,11 @@ export class GetReadingSummary extends Query<ReadingSummary | null> {
 }
 
 /** The exact bytes of `/result`; `null` until the reading is completed, and after its erasure. */
-export class GetReadingResult extends Query<{ bytes: Buffer; workspaceId: string } | null> {
+export class GetReadingResult extends Query<{
+  bytes: Buffer;
+  workspaceId: string;
+  livemode: boolean;
+} | null> {
   constructor(readonly readingId: string) {
     super();
   }

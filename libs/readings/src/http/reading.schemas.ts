@@ -16,6 +16,7 @@ const workspaceId = () => text(/^ws_[0-9A-Za-z]{22}$/);
 const summary = {
   readingId: uuid().describe('Names the reading in every path and event'),
   workspaceId: workspaceId().describe('The workspace that owns the reading'),
+  livemode: z.boolean().describe('False for a test reading'),
   status: z.enum(READING_STATUSES).describe('The last two are final'),
   ...REQUESTED_SCHEMAS,
   externalId: z
@@ -54,6 +55,7 @@ const summary = {
 const summaryExample: ReturnType<typeof readingSummaryView> = {
   readingId: EXAMPLE_ID,
   workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
+  livemode: true,
   status: 'queued',
   ...REQUESTED_EXAMPLE,
   externalId: 'order-4711',

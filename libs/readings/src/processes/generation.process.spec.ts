@@ -21,7 +21,7 @@ const payload = {
   correlationId: 'correlation',
   causationId: 'event-1',
 };
-const ids = { workspaceId: 'ws_1', reservationId: 'r_1' };
+const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 
 describe('the generation process', () => {
   it('has an accepted reading generated at once, and sets its timers', () => {

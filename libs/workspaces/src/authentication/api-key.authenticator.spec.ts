@@ -1,12 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { randomBytes } from 'node:crypto';
-import {
-  hashSecret,
-  makeApiKey,
-  parseApiKey,
-  RANDOM_BYTES,
-  type NewApiKey,
-} from '../domain/api-key/api-key.js';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { makeApiKey, parseApiKey, RANDOM_BYTES, type NewApiKey } from '../domain/api-key/api-key.js';
 import type { ApiKeyQuery, ApiKeyRow } from '../read-models/api-key/api-key.query.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import type { KeyUse } from './key-use.js';
@@ -17,8 +12,8 @@ const CACHE_MS = 3_000;
 const FLOOD = 1_000;
 const unavailable = { code: 'enqueue_unavailable', status: 503 };
 
-const newKey = (): NewApiKey =>
-  makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+const newKey = (mode: Mode = 'live'): NewApiKey =>
+  makeApiKey(mode, { id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
 
 let now: number;
 let stored: Map<string, ApiKeyRow>;
@@ -51,9 +46,16 @@ beforeEach(() => {
   );
 });
 
-const store = (key: NewApiKey): NewApiKey => {
-  const { keyId, secret } = parseApiKey(key.apiKey)!;
-  stored.set(keyId, { workspaceId: 'ws_1', hash: hashSecret(secret), expiresAt: null, revokedAt: null });
+const store = (key: NewApiKey, mode: Mode = 'live'): NewApiKey => {
+  stored.set(key.keyId, {
+    workspaceId: 'ws_1',
+    hash: key.hash,
+    expiresAt: null,
+    revokedAt: null,
+    mode,
+    scopes: ['readings:read'],
+    networks: [],
+  });
   return key;
 };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -99,6 +101,21 @@ describe('Made-up keys with a right checksum', () => {
 });
 
 describe('A key', () => {
+  it.each(['live', 'test'] as const)('of the mode %s makes and sees nothing of the other', async (mode) => {
+    const { apiKey } = store(newKey(mode), mode);
+    expect(await authenticator.verify(apiKey)).toMatchObject({ authMode: 'apiKey', mode, sees: [mode] });
+  });
+
+  it('does not work with the prefix of the other mode, even if its hash ignores the prefix', async () => {
+    const { apiKey, keyId } = store(newKey('test'), 'live');
+    const { secret } = parseApiKey(apiKey)!;
+    stored.set(keyId, { ...stored.get(keyId)!, hash: createHash('sha256').update(secret).digest('hex') });
+    expect(await authenticator.verify(apiKey)).toBeNull();
+    stored.set(keyId, { ...stored.get(keyId)!, mode: 'test' });
+    now += CACHE_MS;
+    expect(await authenticator.verify(apiKey)).not.toBeNull();
+  });
+
   it('that many concurrent requests carry is looked up once', async () => {
     const { apiKey } = store(newKey());
     const answers = await Promise.all(Array.from({ length: FLOOD }, () => authenticator.verify(apiKey)));

@@ -1,12 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { EndedKey, Principal } from '@app/platform/auth/authentication.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Notifications } from '@app/platform/postgres/notifications.js';
 import { CLOCK, CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
-import { hashSecret, parseApiKey } from '../domain/api-key/api-key.js';
+import { isHashOf, parseApiKey } from '../domain/api-key/api-key.js';
 import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.query.js';
 import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
 import { KeyUse } from './key-use.js';
@@ -72,14 +71,14 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
   async verify(apiKey: string): Promise<Principal | EndedKey | null> {
     const parsed = parseApiKey(apiKey);
     if (!parsed) return null;
-    const { keyId, secret } = parsed;
+    const { keyId, mode } = parsed;
     const row = await this.row(keyId);
-    if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hashSecret(secret)))) return null;
+    if (!row || row.mode !== mode || !isHashOf(row.hash, parsed)) return null;
     const expired = row.expiresAt !== null && row.expiresAt.getTime() <= this.clock.now();
     const identity = { workspaceId: row.workspaceId, actor: `apiKey:${keyId}` };
     if (expired || row.revokedAt !== null || this.revoked.has(keyId)) return { ...identity, isEnded: true };
     this.use.note(keyId);
-    return { ...identity, mode: 'apiKey', scopes: [] };
+    return { ...identity, authMode: 'apiKey', mode, sees: [mode], scopes: row.scopes };
   }
 
   private async row(keyId: string): Promise<ApiKeyRow | null> {

@@ -28,7 +28,9 @@ describe('A bearer token', () => {
   ] as const)('signed with %s by the issuer speaks for its workspace', async (alg, kid, pair) => {
     const token = await sign({}, { alg, kid }, pair().privateKey);
     expect(await authenticator.verify(token)).toEqual({
-      mode: 'bearer',
+      authMode: 'bearer',
+      mode: 'live',
+      sees: ['live', 'test'],
       workspaceId: WORKSPACE,
       actor: 'user:ada',
       scopes: ['webhooks:read', 'credits:read'],
@@ -52,6 +54,13 @@ describe('A bearer token', () => {
     ['of an empty subject', { sub: '' }],
   ])('%s is refused', async (_, changes) => {
     expect(await authenticator.verify(await sign(changes))).toBeNull();
+  });
+
+  it('that names a mode makes and sees nothing of the other one', async () => {
+    const verified = await authenticator.verify(await sign({ livemode: false }));
+    expect(verified).toMatchObject({ mode: 'test', sees: ['test'] });
+    expect(await authenticator.verify(await sign({ livemode: true }))).toMatchObject({ sees: ['live'] });
+    expect(await authenticator.verify(await sign({ livemode: 'false' }))).toBeNull();
   });
 
   it('may omit its subject and its time of issue', async () => {

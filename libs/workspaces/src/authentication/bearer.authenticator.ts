@@ -1,6 +1,7 @@
 import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { MODES } from '@app/event-sourcing/core/mode.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -29,7 +30,7 @@ const MAY_WAIT = 1_000;
 /**
  * Verifies the portal's tokens: JWTs signed with EdDSA or RS256 by a key of the configured set. Keys that a token
  * carries or references itself are never used. Requires `iss`, `aud`, `wid` (the workspace), `scope` (space-separated),
- * and an `exp` at most 15 minutes ahead; honours `nbf`, `iat`, `sub` and `typ`.
+ * and an `exp` at most 15 minutes ahead; honours `nbf`, `iat`, `sub`, `typ` and `livemode`.
  *
  * Cheap checks come first: the token's shape, its claims, whether its key is known. A token that fails them gets the
  * same refusal as any other, so it reveals nothing. It costs neither a signature check nor a request to the portal.
@@ -68,10 +69,16 @@ export class BearerAuthenticator {
     if (!key || key.signatureLength !== shape.signatureLength) return null;
     const isSigned = await this.lanes.run(() => this.isSigned(token, key, issuer)).catch(asProblem);
     if (!isSigned) return null;
-    const { sub, wid, scope } = claims;
+    const { sub, wid, scope, livemode } = claims;
     const scopes = scope.split(' ').filter(Boolean);
     const actor = sub === undefined ? 'bearer' : `user:${sub}`;
-    return { mode: 'bearer', workspaceId: wid, actor, scopes };
+    return {
+      authMode: 'bearer',
+      workspaceId: wid,
+      ...modesOf(livemode),
+      actor,
+      scopes,
+    };
   }
 
   /** Checks the claims again after the signature, so that security does not depend on our own parser alone. */
@@ -96,6 +103,13 @@ export class BearerAuthenticator {
     }
   }
 }
+
+/** A token that names no mode sees both, and makes live resources. */
+const modesOf = (livemode: boolean | undefined): Pick<Principal, 'mode' | 'sees'> => {
+  if (livemode === undefined) return { mode: 'live', sees: MODES };
+  const mode = livemode ? 'live' : 'test';
+  return { mode, sees: [mode] };
+};
 
 /**
  * A failure that is not the token's fault: the caller may retry. Its cause is logged once a minute, not for every

@@ -1,4 +1,5 @@
 import { Command } from '@app/platform/cqrs/message.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /** Opens a workspace. Its id is `ws_` and 22 base62 characters, and cannot be guessed. */
@@ -9,6 +10,17 @@ export class OpenWorkspace extends Command<{ workspaceId: string }> {
   ) {
     super();
   }
+}
+
+/** What a key is for, and what limits it. */
+export interface ApiKeyTerms {
+  readonly label: string | null;
+  readonly mode: Mode;
+  readonly scopes: readonly string[];
+  /** CIDR ranges that it works from; none: everywhere. */
+  readonly networks: readonly string[];
+  /** RFC 3339, or `null` for a key that does not expire. */
+  readonly expiresAt: string | null;
 }
 
 /**
@@ -22,9 +34,7 @@ export class IssueApiKey extends Command<
 > {
   constructor(
     readonly workspaceId: string,
-    readonly label: string | null,
-    /** RFC 3339, or `null` for a key that does not expire. */
-    readonly expiresAt: string | null,
+    readonly key: ApiKeyTerms,
     readonly by: RequestContext,
   ) {
     super();

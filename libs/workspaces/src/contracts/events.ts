@@ -5,19 +5,47 @@ import {
   eventCatalogue,
   type EventOf,
 } from '@app/event-sourcing/core/event-catalogue.js';
+import { MODES } from '@app/event-sourcing/core/mode.js';
+
+/** What keys could do before they had scopes. Never changed: a scope that is added later is not theirs. */
+const SCOPES_OF_VERSION_1 = [
+  'readings:read',
+  'readings:write',
+  'documents:read',
+  'webhooks:read',
+  'webhooks:write',
+  'credits:read',
+  'events:read',
+];
 
 /** Stream `workspace-<workspaceId>`: a customer's workspace and its API keys. Hashes only, never a key. */
 export const workspaceEvents = eventCatalogue(byWorkspace('workspace'), {
   WorkspaceOpened: event(1, z.strictObject({ workspaceId: z.string(), name: z.string() })),
-  /** `hash`: lowercase hex SHA-256 of the key's 32-character secret. */
+  /**
+   * `hash`: lowercase hex SHA-256 of the key without its checksum; in version 1, of its 32-character secret alone.
+   * `networks`: CIDR ranges that it works from, none: everywhere. `replaces`: the id of the key that it was rotated from.
+   */
   ApiKeyIssued: event(
-    1,
+    2,
     z.strictObject({
       keyId: z.string(),
       hash: z.string(),
       label: z.string().nullable(),
       expiresAt: z.string().nullable(),
+      mode: z.enum(MODES),
+      scopes: z.array(z.string()),
+      networks: z.array(z.string()),
+      replaces: z.string().nullable(),
     }),
+    {
+      1: (data) => ({
+        ...(data as object),
+        mode: 'live',
+        scopes: SCOPES_OF_VERSION_1,
+        networks: [],
+        replaces: null,
+      }),
+    },
   ),
   ApiKeyRevoked: event(1, z.strictObject({ keyId: z.string(), reason: z.string().nullable() })),
 });

@@ -63,7 +63,7 @@ const ask = async (
   if (!handler || (isRough && random.chance(REQUEST_LOST))) return null;
   requests += 1;
   const by = requestedBy('apiKey:k', `req_${attempt}.${api}.${requests}`);
-  const command = new RequestReading(customer.workspaceId, request, customer.idempotencyKey, by);
+  const command = new RequestReading(customer.workspaceId, true, request, customer.idempotencyKey, by);
   const answer = await Promise.race([
     handler.execute(command).catch(() => null),
     scheduler.sleep(PATIENCE_MS).then(() => null),

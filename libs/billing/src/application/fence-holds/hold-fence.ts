@@ -61,7 +61,7 @@ export class HoldFence {
   }
 
   private async fence({ workspace_id, reservation_id, reading_id }: OldHold): Promise<void> {
-    const command = new AbandonReading(reading_id, workspace_id, reservation_id, REASON);
+    const command = new AbandonReading(reading_id, workspace_id, reservation_id, true, REASON);
     const { outcome } = await this.commands.execute(command);
     if (outcome === 'abandoned') return;
     await this.pool.query(

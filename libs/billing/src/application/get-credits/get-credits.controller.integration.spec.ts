@@ -28,7 +28,14 @@ const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: '
 /** Every key is valid, and is the workspace. */
 const everyKey = {
   verifyApiKey: (workspaceId: string): Promise<Principal> =>
-    Promise.resolve({ mode: 'apiKey', workspaceId, actor: 'apiKey:k1', scopes: [] }),
+    Promise.resolve({
+      authMode: 'apiKey',
+      mode: 'live',
+      sees: ['live'],
+      workspaceId,
+      actor: 'apiKey:k1',
+      scopes: [],
+    }),
 };
 const clock = { now: () => Date.parse('2026-04-10T12:00:00.000Z') };
 const globals = [
@@ -76,7 +83,7 @@ describe('GET /api/v1/credits', () => {
     await commands.execute(new OpenBook('ws_1', BY));
     await commands.execute(new PurchasePack('ws_1', 'flex', 'o1', BY));
     await commands.execute(new SubscribeToPlan('ws_1', 'studio', null, BY));
-    await commands.execute(new ReserveCredits('ws_1', 'reading-1', 'r1', 'theme', BY));
+    await commands.execute(new ReserveCredits('ws_1', 'reading-1', 'r1', 'theme', true, BY));
     const { status, body, headers } = await get('ws_1');
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');

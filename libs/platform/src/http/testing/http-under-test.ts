@@ -129,8 +129,10 @@ class SpecController {
   }
 }
 
-export const principal = (mode: 'apiKey' | 'bearer'): Principal => ({
-  mode,
+export const principal = (authMode: 'apiKey' | 'bearer'): Principal => ({
+  authMode,
+  mode: 'live',
+  sees: ['live'],
   workspaceId: 'ws_1',
   actor: 'apiKey:k',
   scopes: [],

@@ -54,6 +54,7 @@ export class PublishDocumentJob {
         type: 'RequestPublication',
         publication: {
           workspaceId: result.workspaceId,
+          livemode: result.livemode,
           version: VERSION,
           artifactId: `art_${uuid5(job.readingId, 'artifact', String(VERSION))}`,
           publishedAt: instant(this.clock.now()),

@@ -5,6 +5,7 @@ import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
@@ -77,6 +78,7 @@ export class ShowDocumentController {
     const reading = await this.queries.execute(new GetReadingSummary(readingId));
     if (!reading) throw new Problem('reading_not_found');
     if (reading.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    if (!seesMode(caller, reading.livemode)) throw new Problem('reading_not_found');
     const wanted = readFormat(format);
     if (reading.erasedAt !== null) throw new Problem('reading_erased');
     const published = await this.waitForPublication(reading, readVersion(version));

@@ -6,6 +6,7 @@ import { publicationDecider } from './publication.decider.js';
 
 const publication = {
   workspaceId: 'ws_1',
+  livemode: false,
   version: 1,
   artifactId: 'art_1',
   publishedAt: '2026-09-29T08:00:00.000Z',

@@ -28,10 +28,10 @@ const decide = (
       if (state.withdrawn) return reject('Withdrawn', null);
       const pending = state.pending.get(command.version);
       if (!pending) return reject('NotRequested', { version: command.version });
-      const { workspaceId, version, artifactId, publishedAt } = pending;
+      const { workspaceId, livemode, version, artifactId, publishedAt } = pending;
       return accept({
         type: 'DocumentPublished',
-        data: { workspaceId, version, artifactId, formats: command.formats, publishedAt },
+        data: { workspaceId, livemode, version, artifactId, formats: command.formats, publishedAt },
       });
     }
     case 'FailPublication': {

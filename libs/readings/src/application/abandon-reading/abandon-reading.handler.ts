@@ -13,11 +13,11 @@ export class AbandonReadingHandler implements ICommandHandler<AbandonReading> {
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
   ) {}
 
-  async execute({ readingId, workspaceId, reservationId, reason }: AbandonReading) {
+  async execute({ readingId, workspaceId, reservationId, livemode, reason }: AbandonReading) {
     const cause = { correlationId: reservationId, causationId: reservationId };
     const outcome = await this.executor.execute(
       readingId,
-      { type: 'AbandonReading', workspaceId, reservationId, reason },
+      { type: 'AbandonReading', workspaceId, reservationId, livemode, reason },
       {
         intent: `abandon:${reservationId}`,
         by: causedBy(cause, 'readings.fence'),

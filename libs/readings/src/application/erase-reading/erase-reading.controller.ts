@@ -2,6 +2,7 @@ import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
@@ -34,6 +35,7 @@ export class EraseReadingController {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
     if (found.record.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    if (!seesMode(caller, found.record.livemode)) throw new Problem('reading_not_found');
     await this.commands.execute(new EraseReading(readingId, caller.workspaceId, ownRequest(caller.actor)));
     await this.readings.untilErased(readingId);
   }

@@ -40,6 +40,7 @@ beforeEach(async () => {
       type: 'RequestReading',
       request: {
         workspaceId: 'ws_1',
+        livemode: true,
         productId: 'theme',
         profileId: 'evan',
         locale: 'fr-FR',
@@ -117,6 +118,7 @@ describe('generating a reading', () => {
     expect(types().slice(-2)).toEqual(['ReadingStarted', 'ReadingFailed']);
     expect(store.log.at(-1)!.data).toEqual({
       workspaceId: 'ws_1',
+      livemode: true,
       code: 'generation_failed',
       attempts: 3,
       reservationId: 'r1',

@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { livemodeOf } from '@app/platform/auth/livemode.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { READING_STATUSES } from '../../contracts/queries.js';
@@ -35,7 +36,8 @@ export class ListReadingsController {
   @ApiOperation({
     operationId: 'listReadings',
     summary: 'List the readings of the workspace',
-    description: 'Returns the newest first, without their inputs. Filters can be combined.',
+    description:
+      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined.',
   })
   @ApiQuery({
     name: 'status',
@@ -59,12 +61,14 @@ export class ListReadingsController {
     @Query('externalId') externalId: string | undefined,
     @Query('createdSince') createdSince: string | undefined,
     @Query('createdUntil') createdUntil: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
   ) {
+    const { workspaceId } = caller;
+    const livemode = livemodeOf(caller);
     const filters = readFilters({ status, externalId, createdSince, createdUntil });
-    const scope = ['readings', workspaceId, JSON.stringify(filters)];
+    const scope = ['readings', workspaceId, String(livemode), JSON.stringify(filters)];
     const request = this.cursors.read(limit, cursor, ...scope);
-    const found = await this.readings.page(workspaceId, filters, request.limit + 1, request.after);
+    const found = await this.readings.page(workspaceId, livemode, filters, request.limit + 1, request.after);
     const page = this.cursors.page(
       found,
       request.limit,

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { principalOf } from '@app/platform/auth/authentication.js';
+import { principalOf, type Principal } from '@app/platform/auth/authentication.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { within } from '@app/platform/async/within.js';
 import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
@@ -14,7 +14,7 @@ const RETRY_AFTER = '10';
 /** The id at the end of the path of a reading. */
 const READING = /[\da-f-]{36}$/;
 
-/** Refuses a workspace more readings while too many of its own are unfinished. */
+/** Refuses a workspace more readings while too many of its own are unfinished. Each mode has a count of its own. */
 @Injectable()
 export class InFlightGuard implements CanActivate {
   constructor(
@@ -24,16 +24,18 @@ export class InFlightGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
-    const { workspaceId } = principalOf(http.getRequest<Request>());
+    const caller = principalOf(http.getRequest<Request>());
     const limit = this.config.READINGS_IN_FLIGHT;
     // A database that does not answer refuses nothing here: accepting the reading needs it too, and says so.
     const answer = await within(
       ASKED_WITHIN_MS,
-      this.inFlight.admit(workspaceId, limit).then((admission) => ({ admission })),
+      this.inFlight
+        .admit(caller.workspaceId, caller.mode === 'live', limit)
+        .then((admission) => ({ admission })),
     );
     if (!answer) return true;
     if (answer.admission) {
-      this.follow(workspaceId, answer.admission, http.getResponse<Response>());
+      this.follow(caller, answer.admission, http.getResponse<Response>());
       return true;
     }
     throw new Problem('rate_limited', {
@@ -43,12 +45,12 @@ export class InFlightGuard implements CanActivate {
   }
 
   /** An accepted reading counts until it has a row; anything else no longer. */
-  private follow(workspaceId: string, admission: Admission, response: Response): void {
+  private follow(caller: Principal, admission: Admission, response: Response): void {
     response.once('close', () => {
       const isNew = response.statusCode === 202 && !response.hasHeader('Idempotency-Replayed');
       const readingId = READING.exec(String(response.getHeader('Location') ?? ''))?.[0];
       if (isNew && readingId !== undefined) admission.readingId = readingId;
-      else this.inFlight.withdrawn(workspaceId, admission);
+      else this.inFlight.withdrawn(caller.workspaceId, caller.mode === 'live', admission);
     });
   }
 }

@@ -17,10 +17,11 @@ export type RequestReadingResult =
   /** `detail` is for the caller. */
   | { readonly outcome: 'billing_misconfigured'; readonly detail?: string };
 
-/** Accepts a reading: seals the input, holds its credits, records the request. @throws StoreUnavailable */
+/** Accepts a reading, live or test: seals the input, holds its credits, records the request. @throws StoreUnavailable */
 export class RequestReading extends Command<RequestReadingResult> {
   constructor(
     readonly workspaceId: string,
+    readonly livemode: boolean,
     readonly request: ReadingRequest,
     readonly idempotencyKey: string | null,
     readonly by: RequestContext,

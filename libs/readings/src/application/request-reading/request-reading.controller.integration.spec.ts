@@ -40,7 +40,14 @@ let admits = true;
 beforeAll(async () => {
   const log = pino({ level: 'silent' });
   const authenticator: Authenticator = {
-    verifyApiKey: async () => ({ mode: 'apiKey', workspaceId: 'ws_1', actor: 'apiKey:k', scopes: [] }),
+    verifyApiKey: async () => ({
+      authMode: 'apiKey',
+      mode: 'live',
+      sees: ['live'],
+      workspaceId: 'ws_1',
+      actor: 'apiKey:k',
+      scopes: [],
+    }),
     verifyBearer: async () => null,
   };
   const testing = await Test.createTestingModule({

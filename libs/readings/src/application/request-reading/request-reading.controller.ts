@@ -53,6 +53,7 @@ export class RequestReadingController {
     const result = await this.commands.execute(
       new RequestReading(
         caller.workspaceId,
+        caller.mode === 'live',
         { ...requestedFields(body), input: inputOf(body) },
         readIdempotencyKey(idempotencyKey),
         by,

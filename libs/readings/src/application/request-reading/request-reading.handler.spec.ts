@@ -64,9 +64,14 @@ const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
   );
 };
 
-const ask = (idempotencyKey: string | null = null, changed: Partial<ReadingRequest> = {}): RequestReading =>
+const ask = (
+  idempotencyKey: string | null = null,
+  changed: Partial<ReadingRequest> = {},
+  livemode = true,
+): RequestReading =>
   new RequestReading(
     'ws_1',
+    livemode,
     { ...request, ...changed },
     idempotencyKey,
     requestedBy('apiKey:k', `req_${(requests += 1)}`),
@@ -74,7 +79,7 @@ const ask = (idempotencyKey: string | null = null, changed: Partial<ReadingReque
 
 const fence = (readingId: string, reservationId: string) =>
   new AbandonReadingHandler(createReadingExecutor(store), clock).execute(
-    new AbandonReading(readingId, 'ws_1', reservationId, 'orphaned'),
+    new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'),
   );
 
 describe('requesting a reading', () => {
@@ -124,6 +129,23 @@ describe('requesting a reading', () => {
     expect(new Set(results.map((result) => 'reading' in result && result.reading.readingId)).size).toBe(1);
     expect(reserved.size).toBe(1);
     expect(store.log).toHaveLength(1);
+  });
+
+  it('under one key is a reading of its own in each mode, whose credits its own book holds', async () => {
+    const books: boolean[] = [];
+    const plain = reserve;
+    reserve = (command) => {
+      books.push(command.livemode);
+      return plain(command);
+    };
+    const live = await api().execute(ask('k1'));
+    const test = await api().execute(ask('k1', { locale: 'en-US' }, false));
+    expect([live, test]).toMatchObject([
+      { outcome: 'accepted', reading: { livemode: true } },
+      { outcome: 'accepted', reading: { livemode: false } },
+    ]);
+    expect(books).toEqual([true, false]);
+    expect(store.log.map(({ data }) => (data as { livemode: boolean }).livemode)).toEqual([true, false]);
   });
 
   it('under a used key with another body is refused', async () => {

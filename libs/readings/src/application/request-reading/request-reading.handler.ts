@@ -55,11 +55,13 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   }
 
   private async request(command: RequestReading, givenUp: AbortSignal): Promise<RequestReadingResult> {
-    const { workspaceId, request, idempotencyKey } = command;
+    const { workspaceId, livemode, request, idempotencyKey } = command;
+    // Each mode has Idempotency-Keys of its own.
+    const purpose = livemode ? 'reading-id' : 'test-reading-id';
     const readingId =
       idempotencyKey === null
         ? randomUUID()
-        : uuidFromHash(this.digester.digest('reading-id', workspaceId, idempotencyKey));
+        : uuidFromHash(this.digester.digest(purpose, workspaceId, idempotencyKey));
     for (let round = 1; round <= ROUNDS; round += 1) {
       const seen = idempotencyKey === null && round === 1 ? NOTHING : await this.executor.load(readingId);
       if (seen.state.status === 'none' && seen.state.erased) return { outcome: 'erased' };
@@ -75,7 +77,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
    * leaves a hold that is later released, and then a key that `KeySweep` deletes.
    */
   private async attempt(
-    { workspaceId, request, by }: RequestReading,
+    { workspaceId, livemode, request, by }: RequestReading,
     readingId: string,
     revision: ExpectedRevision,
     givenUp: AbortSignal,
@@ -85,7 +87,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     givenUp.throwIfAborted();
     const reservationId = reservationIdAt(readingId, revision);
     const reserved = await this.commands.execute(
-      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, by),
+      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, livemode, by),
     );
     if (reserved.outcome === 'misconfigured')
       return {
@@ -109,6 +111,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
         type: 'RequestReading',
         request: {
           workspaceId,
+          livemode,
           ...requestedFields(request),
           asOf: occurredAt.slice(0, 10),
           sealedInput: sealInput(key, request.input),

@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -30,11 +31,13 @@ export class ShowHistoryController {
     @Param('readingId') readingId: string,
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
   ) {
+    const { workspaceId } = caller;
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
     if (found.record.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    if (!seesMode(caller, found.record.livemode)) throw new Problem('reading_not_found');
     const scope = ['history', workspaceId, readingId];
     const page = this.cursors.read(limit, cursor, ...scope);
     const from = page.after === null ? 0 : Number(page.after[0]) + 1;

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { preferredWait } from '@app/platform/http/prefer-wait.js';
@@ -70,6 +71,7 @@ export class ShowReadingsController {
     const result = await this.readings.result(readingId);
     if (result) {
       if (result.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+      if (!seesMode(caller, result.livemode)) throw new Problem('reading_not_found');
       return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch);
     }
     const { record } = await this.own(readingId, caller);
@@ -98,6 +100,7 @@ export class ShowReadingsController {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
     if (found.record.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    if (!seesMode(caller, found.record.livemode)) throw new Problem('reading_not_found');
     return found;
   }
 }

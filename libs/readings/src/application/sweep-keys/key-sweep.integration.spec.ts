@@ -72,6 +72,7 @@ const record = (readingId: string) =>
       type: 'RequestReading',
       request: {
         workspaceId: 'ws_1',
+        livemode: true,
         productId: 'theme',
         profileId: 'evan',
         locale: 'fr-FR',
@@ -90,6 +91,7 @@ const abandon = (readingId: string) =>
       type: 'AbandonReading',
       workspaceId: 'ws_1',
       reservationId: reservationIdAt(readingId, 'no_stream'),
+      livemode: true,
       reason: 'late',
     },
     { intent: 'abandon', ...context },

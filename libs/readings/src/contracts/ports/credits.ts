@@ -14,7 +14,7 @@ export type ReserveResult =
   | { readonly outcome: 'settled' };
 
 /**
- * Holds the price of a product for a reading. Repeating the command with the same reservation id holds nothing more.
+ * Holds the price of a product for a reading, in the live book of the workspace or in its test book. Repeating the command with the same reservation id holds nothing more.
  * Handled by the ledger module. @throws StoreUnavailable when the ledger cannot be reached
  */
 export class ReserveCredits extends Command<ReserveResult> {
@@ -23,6 +23,7 @@ export class ReserveCredits extends Command<ReserveResult> {
     readonly readingId: string,
     readonly reservationId: string,
     readonly productId: string,
+    readonly livemode: boolean,
     readonly by: RequestContext,
   ) {
     super();
@@ -30,7 +31,7 @@ export class ReserveCredits extends Command<ReserveResult> {
 }
 
 /**
- * Ids of the open reservations of a workspace, folded from the ledger's stream. A missing reservation was settled or
+ * Ids of the open reservations of a workspace, in its live and its test book, folded from the ledger's streams. A missing reservation was settled or
  * never made. Handled by the ledger module.
  */
 export class GetOpenHolds extends Query<readonly string[]> {

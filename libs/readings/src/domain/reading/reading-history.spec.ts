@@ -37,6 +37,7 @@ it('A request shows its cost, nothing sealed and no digest', () => {
     type: 'ReadingRequested',
     data: {
       workspaceId: 'ws_1',
+      livemode: true,
       productId: 'theme',
       profileId: 'evan',
       locale: 'fr-FR',

@@ -22,6 +22,8 @@ export interface ReadingInput {
 export interface ReadingRecord extends RequestedFields {
   readonly readingId: string;
   readonly workspaceId: string;
+  /** False for a test reading. */
+  readonly livemode: boolean;
   readonly status: ReadingStatus;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -55,6 +57,7 @@ export const readingView = (record: ReadingRecord, input: ReadingInput | null) =
   return {
     readingId: record.readingId,
     workspaceId: record.workspaceId,
+    livemode: record.livemode,
     status: record.status,
     ...requestedFields(record),
     externalId: input?.externalId ?? null,

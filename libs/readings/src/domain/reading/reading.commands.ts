@@ -30,5 +30,6 @@ export type ReadingCommand =
       readonly type: 'AbandonReading';
       readonly workspaceId: string;
       readonly reservationId: string;
+      readonly livemode: boolean;
       readonly reason: string;
     };

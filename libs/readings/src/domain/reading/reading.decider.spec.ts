@@ -7,6 +7,7 @@ import type { RequestedData } from './reading.state.js';
 
 const request: RequestedData = {
   workspaceId: 'ws_1',
+  livemode: false,
   productId: 'theme',
   profileId: 'evan',
   locale: 'fr-FR',
@@ -30,22 +31,26 @@ const completed: ReadingEvent = {
   type: 'ReadingCompleted',
   data: {
     workspaceId: 'ws_1',
+    livemode: false,
     attempt: 1,
     reservationId: 'reservation-1',
     sealedResult: 's',
   },
 };
-const delayed: ReadingEvent = { type: 'ReadingDelayed', data: { workspaceId: 'ws_1', attempts: 0 } };
+const delayed: ReadingEvent = {
+  type: 'ReadingDelayed',
+  data: { workspaceId: 'ws_1', livemode: false, attempts: 0 },
+};
 const abandoned: ReadingEvent = {
   type: 'ReadingAbandoned',
-  data: { workspaceId: 'ws_1', reservationId: 'reservation-1', reason: 'orphaned' },
+  data: { workspaceId: 'ws_1', livemode: false, reservationId: 'reservation-1', reason: 'orphaned' },
 };
 const failedWith = (
   code: 'generation_failed' | 'input_unprocessable' | 'timed_out',
   attempts: number,
 ): ReadingEvent => ({
   type: 'ReadingFailed',
-  data: { workspaceId: 'ws_1', code, attempts, reservationId: 'reservation-1' },
+  data: { workspaceId: 'ws_1', livemode: false, code, attempts, reservationId: 'reservation-1' },
 });
 const start = (now: string): ReadingCommand => ({
   type: 'StartAttempt',
@@ -68,6 +73,7 @@ const fail = (attempt: number, code: 'generation_failed' | 'input_unprocessable'
 const abandon: ReadingCommand = {
   type: 'AbandonReading',
   workspaceId: 'ws_1',
+  livemode: false,
   reservationId: 'reservation-1',
   reason: 'orphaned',
 };
@@ -149,7 +155,7 @@ describe('time', () => {
     given(readingDecider, [requested, delayed]).when({ type: 'DelayReading' }).thenIgnores('AlreadyDelayed');
     given(readingDecider, [requested, started()])
       .when({ type: 'DelayReading' })
-      .then({ type: 'ReadingDelayed', data: { workspaceId: 'ws_1', attempts: 1 } });
+      .then({ type: 'ReadingDelayed', data: { workspaceId: 'ws_1', livemode: false, attempts: 1 } });
     given(readingDecider, [requested, started(), completed])
       .when({ type: 'DelayReading' })
       .thenIgnores('Terminal');

@@ -37,7 +37,7 @@ const decide = (command: ReadingCommand, state: Reading): ReadingDecision => {
         ? ignore('AlreadyDelayed')
         : accept({
             type: 'ReadingDelayed',
-            data: { workspaceId: state.request.workspaceId, attempts: state.attempts },
+            data: { ...ownerOf(state), attempts: state.attempts },
           });
     case 'TimeOutReading':
       return accept(failed(state, 'timed_out', state.attempts));
@@ -62,11 +62,11 @@ const abandon = (
   command: Extract<ReadingCommand, { type: 'AbandonReading' }>,
   state: Reading,
 ): ReadingDecision => {
-  const { workspaceId, reservationId, reason } = command;
+  const { workspaceId, livemode, reservationId, reason } = command;
   if (state.abandoned.includes(reservationId)) return ignore('AlreadyAbandoned');
   if (state.status !== 'none' && state.request.reservationId === reservationId)
     return reject('ReservationClaimed', null);
-  return accept({ type: 'ReadingAbandoned', data: { workspaceId, reservationId, reason } });
+  return accept({ type: 'ReadingAbandoned', data: { workspaceId, livemode, reservationId, reason } });
 };
 
 /** The stream is the lock: only one worker's append succeeds. An expired lease may be taken over. */
@@ -85,10 +85,10 @@ const complete = (
 ): ReadingDecision => {
   const { attempt, sealedResult } = command;
   if (!owns(attempt, state)) return ignore('Superseded');
-  const { workspaceId, reservationId } = state.request;
+  const { reservationId } = state.request;
   return accept({
     type: 'ReadingCompleted',
-    data: { workspaceId, attempt, reservationId, sealedResult },
+    data: { ...ownerOf(state), attempt, reservationId, sealedResult },
   });
 };
 
@@ -117,14 +117,13 @@ const erase = (state: Requested): ReadingDecision => {
 const owns = (attempt: number, state: Requested): boolean =>
   state.status === 'processing' && state.attempts === attempt;
 
-const failed = (
-  { request: { workspaceId, reservationId } }: Requested,
-  code: FailureCode,
-  attempts: number,
-): ReadingEvent => ({
+const failed = (state: Requested, code: FailureCode, attempts: number): ReadingEvent => ({
   type: 'ReadingFailed',
-  data: { workspaceId, code, attempts, reservationId },
+  data: { ...ownerOf(state), code, attempts, reservationId: state.request.reservationId },
 });
+
+/** What each event that leaves the module says of its reading. */
+const ownerOf = ({ request: { workspaceId, livemode } }: Requested) => ({ workspaceId, livemode });
 
 export const readingDecider: Decider<ReadingCommand, ReadingEvent, Reading, ReadingRejection> = {
   initialState: initialReading,

@@ -20,7 +20,7 @@ const workspace = (limit: number) => {
   );
   const admit = async () => {
     now += 1_000;
-    return inFlight.admit('ws_1', limit);
+    return inFlight.admit('ws_1', true, limit);
   };
   return {
     inFlight,
@@ -63,13 +63,20 @@ it('keeps counting its own reading when a process with a clock ahead has a newer
   await ask(1);
   // Whatever date another process gave its reading: only the reading's own row ends its admission.
   expect(await admit()).not.toBeNull();
-  expect(await inFlight.admit('ws_1', 2)).toBeNull();
+  expect(await inFlight.admit('ws_1', true, 2)).toBeNull();
+});
+
+it('counts each mode for itself', async () => {
+  const { ask, inFlight } = workspace(2);
+  await ask(2);
+  expect(await inFlight.admit('ws_1', true, 2)).toBeNull();
+  expect(await inFlight.admit('ws_1', false, 2)).not.toBeNull();
 });
 
 it('stops counting a reading that was admitted and refused later', async () => {
   const { ask, admit, inFlight } = workspace(2);
   await ask(1);
-  inFlight.withdrawn('ws_1', (await admit())!);
+  inFlight.withdrawn('ws_1', true, (await admit())!);
   expect(await ask(2)).toEqual([true, false]);
 });
 

@@ -27,7 +27,7 @@ interface Count {
 }
 
 /**
- * Counts the queued and processing readings of a workspace: its rows, and the readings that this process admitted and
+ * Counts the queued and processing readings of a workspace in one mode: its rows, and the readings that this process admitted and
  * that have no row yet. It looks for the row of each, so no clock decides. Readings that other processes admitted and no
  * worker has projected are not counted.
  */
@@ -42,9 +42,10 @@ export class ReadingsInFlight {
   ) {}
 
   /** @returns the admission of one more reading, which counts until it has a row or is `withdrawn`; `null`: too many */
-  async admit(workspaceId: string, limit: number): Promise<Admission | null> {
-    const known = this.counts.get(workspaceId);
-    const count = known && known.until > this.steady.now() ? known : await this.count(workspaceId, limit);
+  async admit(workspaceId: string, livemode: boolean, limit: number): Promise<Admission | null> {
+    const known = this.counts.get(keyOf(workspaceId, livemode));
+    const count =
+      known && known.until > this.steady.now() ? known : await this.count(workspaceId, livemode, limit);
     if (count.readings + count.withoutRow.length >= limit) return null;
     const admission = { at: this.steady.now() };
     count.withoutRow.push(admission);
@@ -52,33 +53,35 @@ export class ReadingsInFlight {
   }
 
   /** An admitted request has not become a reading. */
-  withdrawn(workspaceId: string, admission: Admission): void {
-    const count = this.counts.get(workspaceId);
+  withdrawn(workspaceId: string, livemode: boolean, admission: Admission): void {
+    const count = this.counts.get(keyOf(workspaceId, livemode));
     if (count) count.withoutRow = count.withoutRow.filter((one) => one !== admission);
   }
 
-  private async count(workspaceId: string, limit: number): Promise<Count> {
-    const accepted = (this.counts.get(workspaceId)?.withoutRow ?? []).flatMap(
-      ({ readingId }) => readingId ?? [],
-    );
+  private async count(workspaceId: string, livemode: boolean, limit: number): Promise<Count> {
+    const key = keyOf(workspaceId, livemode);
+    const accepted = (this.counts.get(key)?.withoutRow ?? []).flatMap(({ readingId }) => readingId ?? []);
     const { rows } = await this.pool.query<{ readings: number; known: string[] }>({
       name: 'readings-in-flight',
       text: `select count(*)::int as readings,
                     array(select reading_id::text from readings.reading where reading_id = any($3::uuid[])) as known
              from (select from readings.reading
-                   where workspace_id = $1 and status in ('queued', 'processing') limit $2) unfinished`,
-      values: [workspaceId, limit, accepted],
+                   where workspace_id = $1 and livemode = $4 and status in ('queued', 'processing') limit $2) unfinished`,
+      values: [workspaceId, limit, accepted, livemode],
     });
     const { readings = 0, known = [] } = rows[0] ?? {};
     const withRow = new Set(known);
     // A reading whose row never comes, because its stream is parked, has timed out by then.
     const oldest = this.steady.now() - this.config.READING_TIMEOUT_MS;
     // Looked up again: others may have been admitted during the database query.
-    const withoutRow = (this.counts.get(workspaceId)?.withoutRow ?? []).filter(
+    const withoutRow = (this.counts.get(key)?.withoutRow ?? []).filter(
       ({ at, readingId }) => at > oldest && (readingId === undefined || !withRow.has(readingId)),
     );
     const count = { readings, until: this.steady.now() + TRUSTED_MS, withoutRow };
-    this.counts.set(workspaceId, count);
+    this.counts.set(key, count);
     return count;
   }
 }
+
+const keyOf = (workspaceId: string, livemode: boolean): string =>
+  `${livemode ? 'live' : 'test'}:${workspaceId}`;

@@ -25,7 +25,7 @@ const recorded = (second: number, event: Event): Recorded<Event> => ({
   },
 });
 
-const ids = { workspaceId: 'ws_1', reservationId: 'r_1' };
+const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 const requested = recorded(0, {
   type: 'ReadingRequested',
   data: {

@@ -19,6 +19,7 @@ import {
 export interface ReadingRow extends RequestedColumns {
   readonly reading_id: string;
   readonly workspace_id: string;
+  readonly livemode: boolean;
   readonly status: ReadingStatus;
   readonly sealed_input: string;
   readonly error_code: FailureCode | null;
@@ -38,6 +39,7 @@ export interface ReadingRow extends RequestedColumns {
 export const SHOWN_COLUMNS = [
   'reading_id',
   'workspace_id',
+  'livemode',
   'status',
   ...REQUESTED_COLUMNS,
   'sealed_input',
@@ -66,6 +68,7 @@ export const fromRow = (row: ShownRow): StoredReading => {
     record: {
       readingId: row.reading_id,
       workspaceId: row.workspace_id,
+      livemode: row.livemode,
       status: row.status,
       ...fromColumns(row),
       createdAt: row.created_at,
@@ -145,6 +148,7 @@ const requested = ({
 }: Extract<Recorded<ReadingEvent>, { type: 'ReadingRequested' }>): ReadingRow => ({
   reading_id: streamId(stream),
   workspace_id: data.workspaceId,
+  livemode: data.livemode,
   status: 'queued',
   ...toColumns(requestedFields(data)),
   sealed_input: data.sealedInput,

@@ -9,8 +9,8 @@ export class GetReadingSummaryHandler implements IQueryHandler<GetReadingSummary
   async execute({ readingId }: GetReadingSummary): Promise<ReadingSummary | null> {
     const found = await this.readings.find(readingId);
     if (!found) return null;
-    const { workspaceId, status, locale, erasedAt } = found.record;
-    return { readingId, workspaceId, status, locale, erasedAt };
+    const { workspaceId, livemode, status, locale, erasedAt } = found.record;
+    return { readingId, workspaceId, livemode, status, locale, erasedAt };
   }
 }
 

@@ -10,6 +10,7 @@ import { evolveReading, type ReadingRow } from './reading-row.js';
 interface ResultRow {
   readonly reading_id: string;
   readonly workspace_id: string;
+  readonly livemode: boolean;
   readonly sealed_result: string;
   /** Written by the previous version. Dropped when none of its processes runs any more. */
   readonly sha256: null;
@@ -34,10 +35,11 @@ const results = view<ResultRow, Event>({
   evolve(row, event) {
     if (event.type === 'ReadingErased') return null;
     if (event.type !== 'ReadingCompleted' || row !== null) return row;
-    const { workspaceId, sealedResult } = event.data;
+    const { workspaceId, livemode, sealedResult } = event.data;
     return {
       ...byReading(event),
       workspace_id: workspaceId,
+      livemode,
       sealed_result: sealedResult,
       sha256: null,
     };

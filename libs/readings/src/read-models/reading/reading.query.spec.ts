@@ -62,6 +62,12 @@ it('shows the end of a reading before its row does, and still does while the row
   expect(await statusAs({ status: 'completed' }, query)).toBe('completed');
 });
 
+it('shows a reading from before test mode as live', async () => {
+  const store = new InMemoryEventStore();
+  await store.append(`reading-${ID}`, 'no_stream', [requested]);
+  expect((await queryOf(store, { query: async () => ({ rows: [] }) }).find(ID))?.record.livemode).toBe(true);
+});
+
 it('shows the history in whole pages, without abandoned reservations', async () => {
   const store = new InMemoryEventStore();
   const abandoned = () =>

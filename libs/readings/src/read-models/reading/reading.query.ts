@@ -20,6 +20,7 @@ import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-v
 
 interface SealedResult {
   readonly workspaceId: string;
+  readonly livemode: boolean;
   readonly sealedResult: string;
 }
 
@@ -71,9 +72,11 @@ export class ReadingQuery {
   /**
    * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). One found by an
    * external id may have another: requests that were not accepted leave theirs with the key.
+   * @param livemode `null`: of both modes
    */
   async page(
     workspaceId: string,
+    livemode: boolean | null,
     filters: ListFilters,
     limit: number,
     after: readonly string[] | null,
@@ -81,7 +84,7 @@ export class ReadingQuery {
     const lookup =
       filters.externalId === null ? null : externalIdLookup(this.digester, workspaceId, filters.externalId);
     const { rows } = await this.pool.query<Row>(
-      selectPage(COLUMNS, workspaceId, filters, lookup, limit, after),
+      selectPage(COLUMNS, workspaceId, livemode, filters, lookup, limit, after),
     );
     const stored = rows.map((row) => fromRow(withInstants(row)));
     return Promise.all(
@@ -132,12 +135,13 @@ export class ReadingQuery {
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
-  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string } | null> {
+  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string; livemode: boolean } | null> {
     if (!UUID.test(readingId)) return null;
     const stored = (await this.resultRow(readingId)) ?? (await this.resultEvent(readingId));
     const key = stored && (await this.keys.find(readingId));
     if (!stored || !key) return null;
-    return { bytes: openResult(key, stored.sealedResult), workspaceId: stored.workspaceId };
+    const { workspaceId, livemode, sealedResult } = stored;
+    return { bytes: openResult(key, sealedResult), workspaceId, livemode };
   }
 
   private async rows(readingIds: readonly string[]): Promise<readonly (ShownRow | null)[]> {
@@ -153,7 +157,7 @@ export class ReadingQuery {
   private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
     const { rows } = await this.pool.query<SealedResult & { reading_id: string }>({
       name: 'results',
-      text: `select reading_id, workspace_id as "workspaceId", sealed_result as "sealedResult"
+      text: `select reading_id, workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
              from readings.result where reading_id = any($1::uuid[])`,
       values: [readingIds],
     });
@@ -170,8 +174,8 @@ export class ReadingQuery {
       if (isOpaque(event)) continue;
       if (event.type === 'ReadingErased') return null;
       if (event.type !== 'ReadingCompleted') continue;
-      const { workspaceId, sealedResult } = event.data;
-      return { workspaceId, sealedResult };
+      const { workspaceId, livemode, sealedResult } = event.data;
+      return { workspaceId, livemode, sealedResult };
     }
     return null;
   }

@@ -13,12 +13,14 @@ export interface ListFilters {
 /**
  * SQL: readings of a workspace, newest first. A filter that is not given is not in the text, so that each list has the
  * plan of its own filters.
+ * @param livemode `null`: of both modes
  * @param lookup keyed digest of the external id
  * @param after `createdAt` and `readingId` of the last reading before the page
  */
 export const selectPage = (
   columns: string,
   workspaceId: string,
+  livemode: boolean | null,
   { status, createdSince, createdUntil }: ListFilters,
   lookup: Buffer | null,
   limit: number,
@@ -28,6 +30,8 @@ export const selectPage = (
   const given = (value: unknown): string => `$${values.push(value)}`;
   const conditions = [
     `workspace_id = ${given(workspaceId)}`,
+    // Literal, because a partial index has the test readings.
+    ...(livemode === null ? [] : [livemode ? 'livemode' : 'not livemode']),
     ...(status === null ? [] : [`status = ${given(status)}`]),
     ...(createdSince === null ? [] : [`created_at >= ${given(createdSince)}::timestamptz`]),
     ...(createdUntil === null ? [] : [`created_at < ${given(createdUntil)}::timestamptz`]),

@@ -5,6 +5,7 @@ import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
@@ -48,7 +49,11 @@ export class IssueApiKeyController {
       ]);
     }
     const answer = await this.commands.execute(
-      new IssueApiKey(workspaceId, label, expires, ownRequest(actor)),
+      new IssueApiKey(
+        workspaceId,
+        { label, mode: 'live', scopes: ORDINARY_SCOPES, networks: [], expiresAt: expires },
+        ownRequest(actor),
+      ),
     );
     if (answer.outcome === 'unknown_workspace') throw new Problem('wrong_workspace');
     if (answer.outcome === 'key_limit_reached') {

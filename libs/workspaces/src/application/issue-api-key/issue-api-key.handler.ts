@@ -16,8 +16,8 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEYS_PER_WORKSPACE'>,
   ) {}
 
-  async execute({ workspaceId, label, expiresAt, by }: IssueApiKey) {
-    const { keyId, apiKey, hash } = makeApiKey({
+  async execute({ workspaceId, key: terms, by }: IssueApiKey) {
+    const { keyId, apiKey, hash } = makeApiKey(terms.mode, {
       id: randomBytes(RANDOM_BYTES),
       secret: randomBytes(RANDOM_BYTES),
     });
@@ -25,7 +25,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     const limit = this.config.API_KEYS_PER_WORKSPACE;
     const outcome = await this.executor.execute(
       workspaceId,
-      { type: 'IssueApiKey', keyId, hash, label, expiresAt, limit, now },
+      { type: 'IssueApiKey', keyId, hash, terms, limit, now },
       { intent: `issue-key:${keyId}`, by, workspaceId, at: now },
     );
     if (outcome.kind !== 'rejected') return { outcome: 'issued', keyId, apiKey } as const;

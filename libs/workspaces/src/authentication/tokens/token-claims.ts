@@ -23,6 +23,7 @@ const claimsSchema = z.object({
     .optional(),
   wid: z.string().regex(/^ws_[0-9A-Za-z]{22}$/),
   scope: z.string().max(1_000),
+  livemode: z.boolean().optional(),
   iat: z.number().optional(),
   nbf: z.number().optional(),
   exp: z.number(),

@@ -1,16 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import { randomBytes } from 'node:crypto';
-import { RANDOM_BYTES, base62, hashSecret, makeApiKey, parseApiKey } from './api-key.js';
+import { createHash, randomBytes } from 'node:crypto';
+import { RANDOM_BYTES, base62, isHashOf, makeApiKey, parseApiKey } from './api-key.js';
 
-const make = () => makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+const make = (mode: 'live' | 'test' = 'live') =>
+  makeApiKey(mode, { id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('an API key', () => {
-  it('has the published shape and parses to the secret whose hash is stored', () => {
-    const { apiKey, keyId, hash } = make();
-    expect(apiKey).toMatch(/^ek_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}$/);
-    const parsed = parseApiKey(apiKey);
-    expect(parsed?.keyId).toBe(keyId);
-    expect(hashSecret(parsed!.secret)).toBe(hash);
+  it.each(['live', 'test'] as const)('of the mode %s has the published shape and a stored hash', (mode) => {
+    const { apiKey, keyId, hash } = make(mode);
+    expect(apiKey).toMatch(new RegExp(`^ek_${mode}_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}$`));
+    const parsed = parseApiKey(apiKey)!;
+    expect(parsed).toMatchObject({ mode, keyId });
+    expect(isHashOf(hash, parsed)).toBe(true);
+    expect(isHashOf(hash, parseApiKey(make(mode).apiKey)!)).toBe(false);
+  });
+
+  it('from before modes has the hash of its secret; a program of that time refuses a newer key', () => {
+    const { apiKey, hash } = make();
+    const parsed = parseApiKey(apiKey)!;
+    expect(isHashOf(sha256(parsed.secret), parsed)).toBe(true);
+    expect(hash).not.toBe(sha256(parsed.secret));
   });
 
   it('is refused when any one character is changed', () => {

@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 8;
 const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(
-  `^ek_live_([0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+  `^ek_(live|test)_([0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 );
 
 /**
@@ -39,29 +40,47 @@ const checksum = (body: string): string => {
   return text;
 };
 
-/** Lowercase hex SHA-256 of the secret. Only this is stored. The secret has 190 bits, so no slow hash is needed. */
-export const hashSecret = (secret: string): string =>
-  createHash('sha256').update(secret, 'ascii').digest('hex');
+/**
+ * Lowercase hex SHA-256 of a key without its checksum. Only this is stored. The secret has 190 bits, so no slow hash is
+ * needed.
+ */
+const hashKey = (body: string): string => createHash('sha256').update(body, 'ascii').digest('hex');
+
+/**
+ * Whether the hash is that of this key. Keys from before modes and scopes have the hash of their secret alone: programs
+ * of that time know no other hash. They refuse the keys of this one, which they would accept without limits.
+ */
+export const isHashOf = (hash: string, { body, secret }: ParsedApiKey): boolean =>
+  [body, secret].some((text) => timingSafeEqual(Buffer.from(hash), Buffer.from(hashKey(text))));
 
 export interface NewApiKey {
   readonly keyId: string;
-  /** `ek_live_<8 id>_<32 secret><6 checksum>`: shown once, never stored. */
+  /** `ek_<mode>_<8 id>_<32 secret><6 checksum>`: shown once, never stored. */
   readonly apiKey: string;
   readonly hash: string;
 }
 
 /** @param random RANDOM_BYTES bytes for the id and as many for the secret */
-export const makeApiKey = (random: { id: Uint8Array; secret: Uint8Array }): NewApiKey => {
+export const makeApiKey = (mode: Mode, random: { id: Uint8Array; secret: Uint8Array }): NewApiKey => {
   const keyId = base62(random.id, ID_LENGTH);
   const secret = base62(random.secret, SECRET_LENGTH);
-  const body = `ek_live_${keyId}_${secret}`;
-  return { keyId, apiKey: body + checksum(body), hash: hashSecret(secret) };
+  const body = `ek_${mode}_${keyId}_${secret}`;
+  return { keyId, apiKey: body + checksum(body), hash: hashKey(body) };
 };
 
+export interface ParsedApiKey {
+  readonly mode: Mode;
+  readonly keyId: string;
+  readonly secret: string;
+  /** The key without its checksum. */
+  readonly body: string;
+}
+
 /** The parts of a well-formed key, or `null` for a wrong shape or checksum. */
-export const parseApiKey = (text: string): { keyId: string; secret: string } | null => {
+export const parseApiKey = (text: string): ParsedApiKey | null => {
   const match = SHAPE.exec(text);
   if (!match) return null;
-  const [, keyId, secret, sum] = match as unknown as [string, string, string, string];
-  return checksum(`ek_live_${keyId}_${secret}`) === sum ? { keyId, secret } : null;
+  const [, mode, keyId, secret, sum] = match as unknown as [string, Mode, string, string, string];
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  return checksum(body) === sum ? { mode, keyId, secret, body } : null;
 };

@@ -1,4 +1,5 @@
 import type { Rejection } from '@app/event-sourcing/core/decision.js';
+import type { ApiKeyTerms } from '../../contracts/commands.js';
 
 export type WorkspaceCommand =
   | { readonly type: 'OpenWorkspace'; readonly workspaceId: string; readonly name: string }
@@ -6,9 +7,7 @@ export type WorkspaceCommand =
       readonly type: 'IssueApiKey';
       readonly keyId: string;
       readonly hash: string;
-      readonly label: string | null;
-      /** RFC 3339, or `null` for a key that does not expire. */
-      readonly expiresAt: string | null;
+      readonly terms: ApiKeyTerms;
       /** Most keys that may be active at once. Existing keys above a lowered limit stay. */
       readonly limit: number;
       /** Milliseconds since the epoch. */

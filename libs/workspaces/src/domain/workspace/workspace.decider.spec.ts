@@ -4,18 +4,24 @@ import type { WorkspaceEvent } from '../../contracts/events.js';
 import type { WorkspaceCommand } from './workspace.commands.js';
 import { workspaceDecider } from './workspace.decider.js';
 
+const TERMS = {
+  label: null,
+  mode: 'test' as const,
+  scopes: ['readings:read'],
+  networks: ['203.0.113.0/24'],
+  expiresAt: null,
+};
 const opened: WorkspaceEvent = { type: 'WorkspaceOpened', data: { workspaceId: 'ws_1', name: 'Atelier' } };
 const issued: WorkspaceEvent = {
   type: 'ApiKeyIssued',
-  data: { keyId: 'key00001', hash: 'h', label: null, expiresAt: null },
+  data: { keyId: 'key00001', hash: 'h', ...TERMS, replaces: null },
 };
 const revoked: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'key00001', reason: 'leaked' } };
 const issue = {
   type: 'IssueApiKey' as const,
   keyId: 'key00001',
   hash: 'h',
-  label: null,
-  expiresAt: null,
+  terms: TERMS,
   limit: 100,
   now: Date.parse('2026-04-04T00:00:00Z'),
 } satisfies WorkspaceCommand;
@@ -37,7 +43,7 @@ describe('a workspace', () => {
   it('issues no more keys than may be active at once; revoked and expired ones do not count', () => {
     const key = (keyId: string, expiresAt: string | null = null): WorkspaceEvent => ({
       type: 'ApiKeyIssued',
-      data: { keyId, hash: 'h', label: null, expiresAt },
+      data: { keyId, hash: 'h', ...TERMS, expiresAt, replaces: null },
     });
     const two = { ...issue, limit: 2 };
     const full = [opened, key('a'), key('b', '2026-04-04T00:00:00.001Z')];

@@ -33,10 +33,23 @@ const decide = (
   if (!state.open) return reject('WorkspaceNotOpen', null);
   switch (command.type) {
     case 'IssueApiKey': {
-      const { keyId, hash, label, expiresAt, limit, now } = command;
+      const { keyId, hash, terms, limit, now } = command;
       if (state.standing.has(keyId) || state.revoked.has(keyId)) return ignore('AlreadyIssued');
       if (isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
-      return accept({ type: 'ApiKeyIssued', data: { keyId, hash, label, expiresAt } });
+      const { label, expiresAt, mode, scopes, networks } = terms;
+      return accept({
+        type: 'ApiKeyIssued',
+        data: {
+          keyId,
+          hash,
+          label,
+          expiresAt,
+          mode,
+          scopes: [...scopes],
+          networks: [...networks],
+          replaces: null,
+        },
+      });
     }
     case 'RevokeApiKey': {
       const { keyId, reason } = command;

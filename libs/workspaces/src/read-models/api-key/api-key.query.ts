@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -12,6 +13,10 @@ export interface ApiKeyRow {
   readonly hash: string;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  readonly mode: Mode;
+  readonly scopes: readonly string[];
+  /** CIDR ranges that the key works from; none: everywhere. */
+  readonly networks: readonly string[];
 }
 
 @Injectable()
@@ -21,7 +26,8 @@ export class ApiKeyQuery {
   async find(keyId: string): Promise<ApiKeyRow | null> {
     const { rows } = await this.pool.query<ApiKeyRow>({
       name: 'api-key',
-      text: `select workspace_id as "workspaceId", hash, expires_at as "expiresAt", revoked_at as "revokedAt"
+      text: `select workspace_id as "workspaceId", hash, expires_at as "expiresAt", revoked_at as "revokedAt",
+                    mode, scopes, networks
              from workspaces.api_key where key_id = $1`,
       values: [keyId],
     });

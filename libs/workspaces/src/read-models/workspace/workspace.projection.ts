@@ -1,4 +1,5 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
@@ -19,6 +20,9 @@ interface ApiKeyRow {
   readonly issued_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  readonly mode: Mode;
+  readonly scopes: readonly string[];
+  readonly networks: readonly string[];
 }
 
 type Event = Recorded<WorkspaceEvent>;
@@ -44,7 +48,7 @@ const apiKeys = view<ApiKeyRow, Event>({
   evolve(row, event) {
     const at = event.metadata.occurredAt;
     if (event.type === 'ApiKeyIssued' && row === null) {
-      const { keyId, hash, label, expiresAt } = event.data;
+      const { keyId, hash, label, expiresAt, mode, scopes, networks } = event.data;
       return {
         key_id: keyId,
         workspace_id: streamId(event.stream),
@@ -53,6 +57,9 @@ const apiKeys = view<ApiKeyRow, Event>({
         issued_at: at,
         expires_at: expiresAt,
         revoked_at: null,
+        mode,
+        scopes,
+        networks,
       };
     }
     return event.type === 'ApiKeyRevoked' && row !== null ? { ...row, revoked_at: at } : row;
