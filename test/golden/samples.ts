@@ -282,6 +282,7 @@ export const SAMPLES: Samples = {
   CorrectionBooked: { correctionId, proposal: 'd6'.repeat(32), positions: [0] },
   CorrectionCounted: { correctionId, operator: 'ada', act: 'proposed', credits: 20 },
 
+  WebhookContentChosen: { externalId: false },
   WebhookEndpointCreated: {
     workspaceId,
     url: 'https://example.com/readings',

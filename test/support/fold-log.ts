@@ -10,6 +10,7 @@ import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { publicationDecider } from '@app/publishing/domain/publication/publication.decider.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
+import { webhookContentDecider } from '@app/webhooks/domain/webhook-content/webhook-content.decider.js';
 import { webhookEndpoint } from '@app/webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
 import { workspaceDecider } from '@app/workspaces/domain/workspace/workspace.decider.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
@@ -30,6 +31,7 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   correction,
   correctionday: correctionDay,
   webhookEndpoint,
+  webhookContent: webhookContentDecider,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },
 };

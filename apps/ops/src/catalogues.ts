@@ -11,7 +11,7 @@ import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
-import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
+import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 
 const CATALOGUES: readonly EventCatalogue[] = [
@@ -24,6 +24,7 @@ const CATALOGUES: readonly EventCatalogue[] = [
   correctionEvents,
   correctionDayEvents,
   webhookEndpointEvents,
+  webhookContentEvents,
   quarantineEvents,
 ];
 

@@ -1932,6 +1932,8 @@ export interface components {
                     document: string;
                 };
             };
+            /** @description Your own id of the reading; null without one, and after its erasure. Absent when your workspace switched it off, and in events of earlier versions */
+            externalId?: string | null;
         };
         Readiness: {
             /**
@@ -5424,7 +5426,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
@@ -5541,7 +5544,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
@@ -5663,7 +5667,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
@@ -5780,7 +5785,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {

@@ -4,7 +4,11 @@ import { AbandonReadingHandler } from './application/abandon-reading/abandon-rea
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
-import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models/reading/reading.handlers.js';
+import {
+  GetExternalIdHandler,
+  GetReadingResultHandler,
+  GetReadingSummaryHandler,
+} from './read-models/reading/reading.handlers.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
 /** Other modules must handle its ports (contracts/ports) on the buses. */
@@ -17,6 +21,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     EraseReadingHandler,
     GetReadingSummaryHandler,
     GetReadingResultHandler,
+    GetExternalIdHandler,
   ],
   exports: [READING_EXECUTOR, ReadingQuery],
 })
