@@ -8,7 +8,7 @@ import {
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
 import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 
@@ -16,6 +16,7 @@ import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 export const CATALOGUES = {
   workspace: workspaceEvents,
   reading: readingEvents,
+  batch: batchEvents,
   publication: publicationEvents,
   credits: creditsEvents,
   orderline: orderLineEvents,

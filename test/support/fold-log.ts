@@ -9,6 +9,7 @@ import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { publicationDecider } from '@app/publishing/domain/publication/publication.decider.js';
+import { batchDecider } from '@app/readings/domain/batch/batch.decider.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
 import { webhookContentDecider } from '@app/webhooks/domain/webhook-content/webhook-content.decider.js';
 import { webhookEndpoint } from '@app/webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
@@ -24,6 +25,7 @@ interface Folding {
 const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   workspace: workspaceDecider,
   reading: readingDecider,
+  batch: batchDecider,
   publication: publicationDecider,
   credits,
   orderline: orderLine,
