@@ -163,13 +163,18 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
             : { outcome: 'accepted', readingId };
     };
     const waiting = items.entries();
+    let isOver = false;
     const work = async (): Promise<void> => {
       for (const [index, request] of waiting) {
-        if (isDifferent) return;
+        if (isOver || isDifferent) return;
         await accept(request, index);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    try {
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    } finally {
+      isOver = true;
+    }
     return isDifferent ? 'different_request' : outcomes;
   }
 }
