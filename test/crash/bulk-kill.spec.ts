@@ -83,7 +83,9 @@ describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, ()
     const ids = answers.flatMap(({ items }) => items.map(({ readingId }) => readingId!));
     expect(new Set(ids).size).toBe(KILLS * READINGS);
     await until(
-      async () => (await count(`select count(*)::int as n from readings.reading where status = 'completed'`)) === ids.length,
+      async () =>
+        (await count(`select count(*)::int as n from readings.reading where status = 'completed'`)) ===
+        ids.length,
       () => 'every reading completes',
       600_000,
     );

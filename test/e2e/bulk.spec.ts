@@ -40,8 +40,7 @@ const lines = async (customer: Integrator, text: string, query = '?mode=availabl
   });
   return { status: response.status, body: (await response.json()) as Answer };
 };
-const outcomes = ({ items }: Answer) =>
-  items.map(({ status, problem }) => (problem ? problem.code : status));
+const outcomes = ({ items }: Answer) => items.map(({ status, problem }) => (problem ? problem.code : status));
 
 describe('a bulk request', () => {
   it('accepts each reading under an id of its own, with one entry in the ledger, and counts their states', async () => {
@@ -136,7 +135,16 @@ describe('a bulk request', () => {
       'insufficient_credits',
     ]);
     expect(body.items[1]!.problem!.errors).toMatchObject([{ pointer: '/locale' }]);
-    await stack.ops(['pack', 'add', '--workspace', customer.workspaceId, '--pack', 'flex', '--order', 'late']);
+    await stack.ops([
+      'pack',
+      'add',
+      '--workspace',
+      customer.workspaceId,
+      '--pack',
+      'flex',
+      '--order',
+      'late',
+    ]);
     const again = await bulk(customer, { mode: 'available', readings }, headers);
     expect(again.body).toEqual(body);
     const none = await bulk(customer, { mode: 'available', readings: [7] });
@@ -157,9 +165,15 @@ describe('a bulk request', () => {
     const all = await lines(customer, `${one}\n{\n`, '?mode=all');
     expect(all.status).toBe(400);
     expect(all.body.errors).toEqual([
-      { pointer: '/readings/1', code: 'malformed_json', detail: 'line 2: The body must be one JSON value in UTF-8' },
+      {
+        pointer: '/readings/1',
+        code: 'malformed_json',
+        detail: 'line 2: The body must be one JSON value in UTF-8',
+      },
     ]);
-    expect((await lines(customer, one, '')).body.errors).toMatchObject([{ pointer: '?mode', code: 'required' }]);
+    expect((await lines(customer, one, '')).body.errors).toMatchObject([
+      { pointer: '?mode', code: 'required' },
+    ]);
     expect((await lines(customer, one, '?mode=some')).body.errors).toMatchObject([{ pointer: '?mode' }]);
   });
 
@@ -175,7 +189,10 @@ describe('a bulk request', () => {
       [[], ' invalid_type'],
     ] as const) {
       const { status, body: answer } = await bulk(customer, body);
-      expect([status, answer.errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([400, expected]);
+      expect([status, answer.errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([
+        400,
+        expected,
+      ]);
     }
     const long = { mode: 'all', readings: ['x'.repeat(4_200_000)] };
     expect(await bulk(customer, long)).toMatchObject({ status: 413 });

@@ -4,31 +4,9 @@ import { BATCH_MODES } from '../contracts/events.js';
 
 const EXAMPLE_BATCH = '0d9b7c1e-2f64-8a35-9c1d-6e0f4b2a7d18';
 
-export interface BatchItemView {
-  readonly index: number;
-  readonly line?: number;
-  readonly status: 'accepted' | 'refused';
-  readonly readingId?: string;
-  readonly problem?: {
-    readonly type: string;
-    readonly code: string;
-    readonly title: string;
-    readonly status: number;
-    readonly detail?: string;
-    readonly errors?: readonly { pointer: string; code: string; detail: string }[];
-  };
-}
-
-export interface BatchAnswer {
-  readonly batchId: string;
-  readonly accepted: number;
-  readonly refused: number;
-  readonly items: readonly BatchItemView[];
-}
-
 const batchId = () => uuid().describe('Names the batch in `/api/v1/batches/{batchId}`');
 
-const itemSchema: z.ZodType<BatchItemView> = z.object({
+const itemSchema = z.object({
   index: count().describe('Its place in the request, from 0'),
   line: z.int().min(1).optional().describe('Only for NDJSON: its line, from 1'),
   status: z.enum(['accepted', 'refused']).describe('What became of this reading'),
@@ -54,16 +32,21 @@ const itemSchema: z.ZodType<BatchItemView> = z.object({
     })
     .optional()
     .describe('Only for a refused reading'),
-}) as never;
+});
 
-export const batchAnswerSchema = apiSchema<BatchAnswer>(
+const batchAnswer = z.object({
+  batchId: batchId(),
+  accepted: count().describe('Readings that were accepted'),
+  refused: count().describe('Readings that were refused; nothing of them is stored'),
+  items: z.array(itemSchema).readonly().describe('Each reading in the order of the request'),
+});
+
+export type BatchItemView = z.infer<typeof itemSchema>;
+export type BatchAnswer = z.infer<typeof batchAnswer>;
+
+export const batchAnswerSchema = apiSchema(
   'BatchAnswer',
-  z.object({
-    batchId: batchId(),
-    accepted: count().describe('Readings that were accepted'),
-    refused: count().describe('Readings that were refused; nothing of them is stored'),
-    items: z.array(itemSchema).readonly().describe('Each reading in the order of the request'),
-  }),
+  batchAnswer,
   'The outcome of a bulk request, reading by reading.',
   {
     batchId: EXAMPLE_BATCH,

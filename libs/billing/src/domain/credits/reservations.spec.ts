@@ -11,7 +11,10 @@ import {
 import { book, reserve, capture, release, adjusted, studio, APRIL } from '../../../test/credits-decider.js';
 
 const many = (all: boolean, ...ids: readonly string[]) => {
-  const reservations = ids.map((reservationId) => ({ reservationId, readingId: `reading of ${reservationId}` }));
+  const reservations = ids.map((reservationId) => ({
+    reservationId,
+    readingId: `reading of ${reservationId}`,
+  }));
   return { type: 'ReserveMany', reservations, amount: 20, all, now: reserve('r1').now } as const;
 };
 
@@ -40,11 +43,17 @@ describe('reserving for many readings', () => {
   });
 
   it('leaves out those that are open or settled', () => {
-    const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20]), released('r1', ['pack:o1:flex', 20, 'available'])];
+    const history = [
+      packPurchased('flex', 'o1'),
+      reserved('r1', ['pack:o1:flex', 20]),
+      released('r1', ['pack:o1:flex', 20, 'available']),
+    ];
     book(...history, reserved('r2', ['pack:o1:flex', 20]))
       .when(many(true, 'r1', 'r2', 'r3'))
       .then(reserved('r3', ['pack:o1:flex', 20]));
-    book(...history).when(many(true, 'r1')).thenIgnores('AlreadyReserved');
+    book(...history)
+      .when(many(true, 'r1'))
+      .thenIgnores('AlreadyReserved');
   });
 });
 

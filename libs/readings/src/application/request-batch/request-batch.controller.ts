@@ -76,7 +76,7 @@ export class RequestBatchController {
         },
       },
     },
-  } as never)
+  })
   @ApiQuery({
     name: 'mode',
     required: false,
