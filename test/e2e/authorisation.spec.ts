@@ -61,6 +61,7 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
   await customer.create(person());
   const { readingId } = (await customer.create(person())).body;
   await customer.untilEnded(readingId);
+  const { batchId = '' } = await post('/readings/bulk', { mode: 'all', readings: [person()] });
   const url = 'https://receiver.example.com/hook';
   await post('/webhooks', { url });
   const { endpointId = '' } = await post('/webhooks', { url });
@@ -71,7 +72,7 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
     dryRun: true,
   });
   const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as Ids;
-  return { readingId, endpointId, deliveryId, replayId, keyId: keyId! };
+  return { readingId, batchId, endpointId, deliveryId, replayId, keyId: keyId! };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
@@ -96,6 +97,7 @@ const named = (list: readonly Operation[]) =>
 /** A well-formed id that nothing has. */
 const unknown: Ids = {
   readingId: randomUUID(),
+  batchId: randomUUID(),
   endpointId: `we_${randomUUID()}`,
   deliveryId: randomUUID(),
   replayId: randomUUID(),
@@ -111,6 +113,7 @@ const MALFORMED = [
 ];
 const NOT_FOUND: Readonly<Record<string, string>> = {
   readingId: 'reading_not_found',
+  batchId: 'batch_not_found',
   endpointId: 'webhook_not_found',
   deliveryId: 'delivery_not_found',
   replayId: 'not_found',

@@ -85,6 +85,7 @@ const api = (): RequestBatchHandler => {
     clock,
     config,
     bus,
+    readings,
     digester,
     subjectKeys,
     single,
@@ -174,22 +175,27 @@ describe('requesting a batch', () => {
       }
   });
 
-  it('whose holds were fenced after a crash takes new ones', async () => {
+  it.each([
+    ['before', 1],
+    ['after', 2],
+  ])('whose holds were fenced after a crash %s it was recorded takes others', async (_, nth) => {
     const append = store.append.bind(store);
-    failAt(2, false);
+    failAt(nth, false);
     await expect(ask()).rejects.toBeInstanceOf(StoreUnavailable);
     // The readings that were under way have failed, too.
     await new Promise((resolve) => setTimeout(resolve, 50));
     store.append = append;
+    const fenced = new Map(held);
     const fence = new AbandonReadingHandler(createReadingExecutor(store), clock);
     for (const [reservationId, readingId] of held) {
       await fence.execute(new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'));
-      settled.add(reservationId);
       credits += 20;
     }
+    // So long ago that the ledger has forgotten them.
     held.clear();
     expect(await ask()).toMatchObject({ items: ITEMS.map(() => ({ outcome: 'accepted' })) });
     expect([requested().length, held.size]).toEqual([3, 3]);
+    expect([...held.keys()].filter((id) => fenced.has(id))).toEqual([]);
   });
 
   it('under a used key with other readings, another number or another mode is refused', async () => {

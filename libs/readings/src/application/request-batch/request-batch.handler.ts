@@ -17,6 +17,7 @@ import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
 import { batchReadingId } from '../../batch-reading-id.js';
 import { BOOK_UNREADABLE, ReserveMany } from '../../contracts/ports/index.js';
 import type { BatchRecord } from '../../domain/batch/batch.decider.js';
+import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import type { Config } from '../../settings.js';
 import type { ReadingRequest } from '../request-reading/request-reading.command.js';
 import { RequestReadingHandler } from '../request-reading/request-reading.handler.js';
@@ -28,8 +29,8 @@ const AT_ONCE = 64;
 
 interface Decided {
   readonly batch: BatchRecord;
-  /** Credits held for each reading, by its id. Empty for a repeated request. */
-  readonly held: ReadonlyMap<string, number>;
+  /** The open reservation of each reading, by its id. Empty for a repeated request. */
+  readonly held: ReadonlyMap<string, { readonly reservationId: string; readonly amount: number }>;
 }
 
 /**
@@ -44,6 +45,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'BULK_TIMEOUT_MS'>,
     @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    @Inject(READING_EXECUTOR) private readonly streams: ReadingExecutor,
     private readonly digester: Digester,
     private readonly keys: SubjectKeys,
     private readonly readings: RequestReadingHandler,
@@ -67,9 +69,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
         ? randomUUID()
         : uuidFromHash(this.digester.digest(purpose, workspaceId, idempotencyKey));
     const known = idempotencyKey === null ? null : (await this.batches.load(batchId)).state;
-    const decided = known
-      ? { batch: known, held: new Map<string, number>() }
-      : await this.decide(command, batchId, givenUp);
+    const decided = known ? { batch: known, held: new Map() } : await this.decide(command, batchId, givenUp);
     if ('outcome' in decided) return decided;
     const { batch } = decided;
     if (batch.items !== items.length || batch.mode !== mode) return { outcome: 'different_request' };
@@ -79,16 +79,14 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
   }
 
   private async decide(
-    { workspaceId, livemode, mode, items, by }: RequestBatch,
+    { workspaceId, livemode, mode, items, idempotencyKey, by }: RequestBatch,
     batchId: string,
     givenUp: AbortSignal,
   ): Promise<Decided | Exclude<RequestBatchResult, { readonly outcome: 'accepted' | 'replayed' }>> {
     await this.keys.ready();
     givenUp.throwIfAborted();
-    const reservations = items.flatMap((item, index) => {
-      const readingId = batchReadingId(this.digester, batchId, index);
-      return item ? [{ index, readingId, reservationId: reservationIdAt(readingId, 'no_stream') }] : [];
-    });
+    const reservations = await this.reservations(items, batchId, idempotencyKey !== null);
+    givenUp.throwIfAborted();
     const product = items.find((item) => item !== null)?.productId;
     const all = mode === 'all';
     const reserved =
@@ -122,9 +120,32 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     );
     const held = reservations.flatMap(({ readingId, reservationId }) => {
       const amount = amounts.get(reservationId);
-      return amount === undefined ? [] : [[readingId, amount] as const];
+      return amount === undefined ? [] : [[readingId, { reservationId, amount }] as const];
     });
     return { batch: state!, held: new Map(held) };
+  }
+
+  /**
+   * The reservation of each valid item. A request that crashed after its reservation leaves readings whose holds were
+   * fenced: the first one tells. Their next reservations have other ids.
+   */
+  private async reservations(
+    items: readonly (ReadingRequest | null)[],
+    batchId: string,
+    mayBeRepeated: boolean,
+  ): Promise<readonly { index: number; readingId: string; reservationId: string }[]> {
+    const valid = items.flatMap((item, index) =>
+      item ? [{ index, readingId: batchReadingId(this.digester, batchId, index) }] : [],
+    );
+    const [first] = valid;
+    const seen = mayBeRepeated && first ? await this.streams.load(first.readingId) : null;
+    const isFirst = seen === null || seen.revision === 'no_stream';
+    return Promise.all(
+      valid.map(async (one) => {
+        const revision = isFirst ? 'no_stream' : (await this.streams.load(one.readingId)).revision;
+        return { ...one, reservationId: reservationIdAt(one.readingId, revision) };
+      }),
+    );
   }
 
   /** Each reading under its own id, derived from the batch, so that a repeated request finds it. */
@@ -147,8 +168,8 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
         return;
       }
       const readingId = batchReadingId(this.digester, batchId, index);
-      const amount = held.get(readingId) ?? null;
-      const known = { isNew: amount !== null, held: amount };
+      const hold = held.get(readingId) ?? null;
+      const known = { isNew: hold?.reservationId === reservationIdAt(readingId, 'no_stream'), held: hold };
       const result = await this.readings.accept(
         { workspaceId, livemode, request, by },
         readingId,

@@ -31,6 +31,12 @@ import type { Config } from '../../settings.js';
 /** A reservation can be fenced while its request is still running. Each round takes a new one. */
 const ROUNDS = 3;
 
+interface HeldReservation {
+  readonly reservationId: string;
+  /** Credits. */
+  readonly amount: number;
+}
+
 type AskedReading = Pick<RequestReading, 'workspaceId' | 'livemode' | 'request' | 'by'>;
 
 @CommandHandler(RequestReading)
@@ -69,20 +75,19 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
 
   /**
    * Accepts the reading under this id, or answers as it was answered before.
-   * @param known isNew: no request has had the id before; held: credits that its first reservation holds already
+   * @param known isNew: no request has had the id before; held: a reservation of it that is open already
    */
   async accept(
     command: AskedReading,
     readingId: string,
-    known: { readonly isNew: boolean; readonly held: number | null },
+    known: { readonly isNew: boolean; readonly held: HeldReservation | null },
     givenUp: AbortSignal,
   ): Promise<RequestReadingResult> {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const seen = known.isNew && round === 1 ? NOTHING : await this.executor.load(readingId);
       if (seen.state.status === 'none' && seen.state.erased) return { outcome: 'erased' };
       if (seen.state.status !== 'none') return this.repeat(readingId, seen.state, command.request);
-      const held = seen.revision === 'no_stream' ? known.held : null;
-      const result = await this.attempt(command, readingId, seen.revision, held, givenUp);
+      const result = await this.attempt(command, readingId, seen.revision, known.held, givenUp);
       if (result !== 'again') return result;
     }
     throw new StoreUnavailable('Every reservation of the request was abandoned', false);
@@ -96,7 +101,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     { workspaceId, livemode, request, by }: AskedReading,
     readingId: string,
     revision: ExpectedRevision,
-    held: number | null,
+    held: HeldReservation | null,
     givenUp: AbortSignal,
   ): Promise<RequestReadingResult | 'again'> {
     // The key store may be unavailable. Then nothing is held either.
@@ -104,11 +109,11 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     givenUp.throwIfAborted();
     const reservationId = reservationIdAt(readingId, revision);
     const reserved =
-      held === null
+      held?.reservationId !== reservationId
         ? await this.commands.execute(
             new ReserveCredits(workspaceId, readingId, reservationId, request.productId, livemode, by),
           )
-        : ({ outcome: 'reserved', amount: held } as const);
+        : ({ outcome: 'reserved', amount: held.amount } as const);
     if (reserved.outcome === 'misconfigured')
       return {
         outcome: 'billing_misconfigured',
