@@ -147,6 +147,8 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
       ),
   ],
 
+  // No webhook is sent, so there are no answers.
+  ['update webhooks.attempt', () => undefined],
   [
     'insert into webhooks.unreleased_failure',
     (tables, values) => {
