@@ -198,6 +198,26 @@ describe('requesting a batch', () => {
     expect([...held.keys()].filter((id) => fenced.has(id))).toEqual([]);
   });
 
+  it('takes another reservation for a reading whose hold is fenced meanwhile', async () => {
+    const append = store.append.bind(store);
+    const fenced = new Set<string>();
+    store.append = async (stream, ...rest) => {
+      const answer = await append(stream, ...rest);
+      if (!stream.startsWith('batch-')) return answer;
+      const fence = new AbandonReadingHandler(createReadingExecutor(store), clock);
+      const [reservationId, readingId] = [...held][0]!;
+      await fence.execute(new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'));
+      settled.add(reservationId);
+      held.delete(reservationId);
+      fenced.add(reservationId);
+      return answer;
+    };
+    expect(await ask()).toMatchObject({ items: ITEMS.map(() => ({ outcome: 'accepted' })) });
+    const used = requested().map(({ data }) => (data as { reservationId: string }).reservationId);
+    expect(new Set(used)).toEqual(new Set(held.keys()));
+    expect(used.filter((id) => fenced.has(id))).toEqual([]);
+  });
+
   it('under a used key with other readings, another number or another mode is refused', async () => {
     await ask();
     const before = store.log.length;
