@@ -40,6 +40,7 @@ const registered = (): WorkRegistry => {
     later,
     later,
     later,
+    later,
     config,
     systemClock,
     later,

@@ -68,6 +68,7 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
   await customer.create(person());
   const { readingId } = (await customer.create(person())).body;
   await customer.untilEnded(readingId);
+  const { batchId = '' } = await post('/readings/bulk', { mode: 'all', readings: [person()] });
   const url = 'https://receiver.example.com/hook';
   await post('/webhooks', { url });
   const { endpointId = '' } = await post('/webhooks', { url });
@@ -81,7 +82,7 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
   const links = `/readings/${readingId}/document/links`;
   const token = (await post(links, { format: 'pdf' }))['url']?.split('/').at(-1) ?? '';
   const { linkId = '' } = await post(links, { format: 'pdf' });
-  return { readingId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token };
+  return { readingId, batchId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
@@ -110,6 +111,7 @@ const named = (list: readonly Operation[]) =>
 /** A well-formed id that nothing has. */
 const unknown: Ids = {
   readingId: randomUUID(),
+  batchId: randomUUID(),
   endpointId: `we_${randomUUID()}`,
   deliveryId: randomUUID(),
   replayId: randomUUID(),
@@ -127,6 +129,7 @@ const MALFORMED = [
 ];
 const NOT_FOUND: Readonly<Record<string, string>> = {
   readingId: 'reading_not_found',
+  batchId: 'batch_not_found',
   endpointId: 'webhook_not_found',
   deliveryId: 'delivery_not_found',
   replayId: 'not_found',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Integrator, person, until } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
+import { sharedStack, startReceiver, type Stack } from '../support/index.js';
 
 interface Shown {
   readonly readingId: string;
@@ -71,6 +71,51 @@ describe('the references of a reading', () => {
     expect((await customer.call<Shown>('GET', path)).body).toMatchObject(erased);
     expect((await list({})).data[2]).toMatchObject(erased);
     expect(plain.externalId).toBeNull();
+  });
+
+  it('reach webhooks and the feed only as the external id, and only while the workspace wants that', async () => {
+    const receiver = await startReceiver();
+    const { body: endpoint } = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
+      body: { url: receiver.url, events: ['reading.completed'] },
+    });
+    receiver.secret = endpoint.signingSecret;
+    const sent = async ({ readingId }: Shown) => {
+      const found = () => receiver.received.find(({ event }) => event.readingId === readingId)?.event;
+      await until(
+        () => found() !== undefined,
+        () => 'a webhook',
+      );
+      return found() as unknown as { externalId?: string | null };
+    };
+    const pulled = async ({ readingId }: Shown) => {
+      type Event = { readingId: string; externalId?: string | null };
+      const { body } = await customer.call<{ data: Event[] }>('GET', '/api/v1/events?type=reading.completed');
+      return body.data.find((event) => event.readingId === readingId)!;
+    };
+    const references = { externalId: 'told "once"', metadata: { shop: 'untold' } };
+    const mine = await create(references);
+    const event = await sent(mine);
+    expect(event.externalId).toBe(references.externalId);
+    expect(await pulled(mine)).toEqual(event);
+    expect(JSON.stringify(event)).not.toContain('untold');
+    expect((await sent(await create({}))).externalId).toBeNull();
+
+    const choose = (choice: string) =>
+      stack.ops(['workspace', 'webhooks', '--workspace', customer.workspaceId, '--external-id', choice]);
+    expect(await choose('off')).toMatchObject({ outcome: 'chosen' });
+    expect(await choose('off')).toMatchObject({ outcome: 'unchanged' });
+    await until(
+      async () => !('externalId' in (await sent(await create(references)))),
+      () => 'the choice to be projected',
+    );
+    expect((await pulled(mine)).externalId).toBe(references.externalId);
+    await stack.ops(['erase', mine.readingId, '--yes']);
+    await until(
+      async () => (await pulled(mine)).externalId === null,
+      () => 'the erasure',
+    );
+    await choose('on');
+    await receiver.stop();
   });
 
   it('are not found under an id that an unaccepted request left with the same key', async () => {

@@ -9,14 +9,15 @@ import {
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
-import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
+import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
+import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 
 /** Every event that the service stores. */
 export const CATALOGUES = {
   workspace: workspaceEvents,
   reading: readingEvents,
+  batch: batchEvents,
   publication: publicationEvents,
   credits: creditsEvents,
   testbook: testBookEvents,
@@ -25,5 +26,6 @@ export const CATALOGUES = {
   correction: correctionEvents,
   correctionday: correctionDayEvents,
   webhookEndpoint: webhookEndpointEvents,
+  webhookContent: webhookContentEvents,
   quarantine: quarantineEvents,
 } as const satisfies Readonly<Record<string, EventCatalogue>>;

@@ -10,7 +10,9 @@ import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { publicationDecider } from '@app/publishing/domain/publication/publication.decider.js';
+import { batchDecider } from '@app/readings/domain/batch/batch.decider.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
+import { webhookContentDecider } from '@app/webhooks/domain/webhook-content/webhook-content.decider.js';
 import { webhookEndpoint } from '@app/webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
 import { workspaceDecider } from '@app/workspaces/domain/workspace/workspace.decider.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
@@ -24,6 +26,7 @@ interface Folding {
 const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   workspace: workspaceDecider,
   reading: readingDecider,
+  batch: batchDecider,
   publication: publicationDecider,
   credits,
   testbook: testBook,
@@ -32,6 +35,7 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   correction,
   correctionday: correctionDay,
   webhookEndpoint,
+  webhookContent: webhookContentDecider,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },
 };

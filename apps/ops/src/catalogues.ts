@@ -11,13 +11,14 @@ import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
-import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
+import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
+import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 
 const CATALOGUES: readonly EventCatalogue[] = [
   workspaceEvents,
   readingEvents,
+  batchEvents,
   publicationEvents,
   creditsEvents,
   testBookEvents,
@@ -26,6 +27,7 @@ const CATALOGUES: readonly EventCatalogue[] = [
   correctionEvents,
   correctionDayEvents,
   webhookEndpointEvents,
+  webhookContentEvents,
   quarantineEvents,
 ];
 

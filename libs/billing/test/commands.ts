@@ -29,6 +29,18 @@ const untimed: fc.Arbitrary<Untimed> = fc.oneof(
       amount: fc.integer({ min: 1, max: 120 }),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('ReserveMany' as const),
+      reservations: fc.uniqueArray(
+        reservationId.map((id) => ({ reservationId: id, readingId: 'reading' })),
+        { minLength: 1, maxLength: 5, selector: ({ reservationId: id }) => id },
+      ),
+      amount: fc.integer({ min: 1, max: 120 }),
+      all: fc.boolean(),
+    }),
+  },
   { weight: 5, arbitrary: settlement },
   {
     weight: 2,

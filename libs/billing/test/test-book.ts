@@ -55,6 +55,16 @@ export const reserve = (reservationId: string, amount = 20, now = NOON): TestBoo
   now,
 });
 
+/** 20 credits for each. */
+export const reserveMany = (reservationIds: readonly string[], all: boolean): TestBookCommand => ({
+  type: 'ReserveMany',
+  workspaceId: 'ws_1',
+  reservations: reservationIds.map((reservationId) => hold(reservationId)),
+  amount: 20,
+  all,
+  now: NOON,
+});
+
 export const capture = (reservationId: string): TestBookCommand => ({
   type: 'CaptureCredits',
   reservationId,

@@ -152,6 +152,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/readings/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create up to 1,000 readings
+         * @description Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.
+         */
+        post: operations["createReadings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/batches/{batchId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the states of the readings of a batch
+         * @description Counts its readings by state. All have ended when none is queued or processing.
+         */
+        get: operations["getBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/readings/{readingId}": {
         parameters: {
             query?: never;
@@ -1684,6 +1724,87 @@ export interface components {
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
         };
+        Batch: {
+            /**
+             * Format: uuid
+             * @description Names the batch in `/api/v1/batches/{batchId}`
+             */
+            batchId: string;
+            /** @description False for a batch of test readings */
+            livemode: boolean;
+            /**
+             * @description What the request asked for
+             * @enum {string}
+             */
+            mode: "all" | "available";
+            /** @description Readings in the request */
+            items: number;
+            /** @description Readings that were accepted */
+            accepted: number;
+            /** @description Readings that were refused */
+            refused: number;
+            /** @description The accepted readings by state */
+            states: {
+                /** @description Readings in state `queued` */
+                queued: number;
+                /** @description Readings in state `processing` */
+                processing: number;
+                /** @description Readings in state `completed` */
+                completed: number;
+                /** @description Readings in state `failed` */
+                failed: number;
+            };
+        };
+        BatchAnswer: {
+            /**
+             * Format: uuid
+             * @description Names the batch in `/api/v1/batches/{batchId}`
+             */
+            batchId: string;
+            /** @description Readings that were accepted */
+            accepted: number;
+            /** @description Readings that were refused; nothing of them is stored */
+            refused: number;
+            /** @description Each reading in the order of the request */
+            readonly items: {
+                /** @description Its place in the request, from 0 */
+                index: number;
+                /** @description Only for NDJSON: its line, from 1 */
+                line?: number;
+                /**
+                 * @description What became of this reading
+                 * @enum {string}
+                 */
+                status: "accepted" | "refused";
+                /**
+                 * Format: uuid
+                 * @description Only for an accepted reading
+                 */
+                readingId?: string;
+                /** @description Only for a refused reading */
+                problem?: {
+                    /** @description `urn:problem:` and the code */
+                    type: string;
+                    /** @description The cause, from the list of all problems */
+                    code: string;
+                    /** @description The cause in words */
+                    title: string;
+                    /** @description The status that the reading would have got alone */
+                    status: number;
+                    /** @description What is wrong in this case */
+                    detail?: string;
+                    /** @description The faulty fields */
+                    readonly errors?: {
+                        /** @description JSON pointer into the reading */
+                        pointer: string;
+                        /** @description What is wrong with the field */
+                        code: string;
+                        /** @description The same in words */
+                        detail: string;
+                    }[];
+                };
+            }[];
+        };
         ChangedWebhookEndpoint: {
             /** @description Names the endpoint in paths */
             endpointId: string;
@@ -2074,7 +2195,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "batch_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -2174,6 +2295,8 @@ export interface components {
                     document: string;
                 };
             };
+            /** @description Your own id of the reading; null without one, and after its erasure. Absent when your workspace switched it off, and in events of earlier versions */
+            externalId?: string | null;
         };
         Readiness: {
             /**
@@ -2787,6 +2910,31 @@ export interface components {
                 };
             };
         };
+        /** @description `batch_not_found`: Batch not found */
+        batch_not_found: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * @description The HTTP status
+                     * @enum {integer}
+                     */
+                    status?: 404;
+                    /**
+                     * @description What is wrong
+                     * @enum {string}
+                     */
+                    code?: "batch_not_found";
+                };
+            };
+        };
         /** @description `webhook_not_found`: Webhook endpoint not found */
         webhook_not_found: {
             headers: {
@@ -3250,6 +3398,8 @@ export type SendTestEvent = components['schemas']['SendTestEvent'];
 export type ReplayEvents = components['schemas']['ReplayEvents'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeys = components['schemas']['ApiKeys'];
+export type Batch = components['schemas']['Batch'];
+export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type ChangedWebhookEndpoint = components['schemas']['ChangedWebhookEndpoint'];
 export type CreatedDocumentLink = components['schemas']['CreatedDocumentLink'];
 export type CreatedWebhookEndpoint = components['schemas']['CreatedWebhookEndpoint'];
@@ -3282,6 +3432,7 @@ export type ResponseUnauthenticated = components['responses']['unauthenticated']
 export type ResponseInsufficientCredits = components['responses']['insufficient_credits'];
 export type ResponseNotFound = components['responses']['not_found'];
 export type ResponseReadingNotFound = components['responses']['reading_not_found'];
+export type ResponseBatchNotFound = components['responses']['batch_not_found'];
 export type ResponseWebhookNotFound = components['responses']['webhook_not_found'];
 export type ResponseMethodNotAllowed = components['responses']['method_not_allowed'];
 export type ResponseNotAcceptable = components['responses']['not_acceptable'];
@@ -4084,6 +4235,191 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    createReadings: {
+        parameters: {
+            query?: {
+                /** @description Required for NDJSON, and only there */
+                mode?: "all" | "available";
+            };
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description All readings or none, or as many as possible
+                     * @example available
+                     * @enum {string}
+                     */
+                    mode: "all" | "available";
+                    /** @description The readings, each as for `POST /api/v1/readings` */
+                    readings: components["schemas"]["CreateReading"][];
+                };
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description The outcome of each reading */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchAnswer"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `unsupported_locale`: Locale is not supported; `unknown_product`: Product is unknown; `unknown_profile`: Profile is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            402: components["responses"]["insufficient_credits"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            /** @description `enqueue_unavailable`: The request cannot be enqueued right now; `billing_misconfigured`: Billing is not configured for this request */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 503;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "enqueue_unavailable" | "billing_misconfigured";
+                    };
+                };
+            };
+        };
+    };
+    getBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `batchId` from the response to its creation */
+                batchId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["batch_not_found"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
         };
     };
     getReading: {
@@ -6580,7 +6916,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
@@ -6697,7 +7034,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
@@ -6819,7 +7157,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
@@ -6936,7 +7275,8 @@ export interface operations {
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
                  *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
                  *         }
-                 *       }
+                 *       },
+                 *       "externalId": "order-4711"
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {

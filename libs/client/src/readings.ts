@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
+  Batch,
+  BatchAnswer,
   CreateDocumentLink,
   CreatedDocumentLink,
   CreateReading,
@@ -42,6 +44,27 @@ export class Readings {
    */
   create(body: CreateReading, options: PostOptions = {}): Promise<Reading> {
     return this.transport.json({ method: 'POST', path: '/api/v1/readings', body, ...options });
+  }
+
+  /**
+   * Creates up to 1,000 readings with one reservation. `mode: 'all'` creates all of them or none; `'available'` as many as
+   * are valid and paid for. Each item of the answer has the id of its reading, or its problem.
+   */
+  createMany(
+    readings: readonly CreateReading[],
+    { mode, ...options }: PostOptions & { readonly mode: 'all' | 'available' },
+  ): Promise<BatchAnswer> {
+    const body = { mode, readings };
+    return this.transport.json({ method: 'POST', path: '/api/v1/readings/bulk', body, ...options });
+  }
+
+  /** How many readings of a batch are in each state. */
+  batch(batchId: string, { signal }: CallOptions = {}): Promise<Batch> {
+    return this.transport.json({
+      method: 'GET',
+      path: `/api/v1/batches/${encodeURIComponent(batchId)}`,
+      signal,
+    });
   }
 
   /** @param options.waitSeconds holds the request until the reading changes its state; at most 20 s */

@@ -2,22 +2,33 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
 import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
+import { RequestBatchHandler } from './application/request-batch/request-batch.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
+import { BATCH_EXECUTOR, createBatchExecutor } from './batch.executor.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
-import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models/reading/reading.handlers.js';
+import {
+  GetExternalIdHandler,
+  GetReadingResultHandler,
+  GetReadingSummaryHandler,
+} from './read-models/reading/reading.handlers.js';
+import { BatchQuery } from './read-models/batch/batch.query.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
 /** Other modules must handle its ports (contracts/ports) on the buses. */
 @Module({
   providers: [
     { provide: READING_EXECUTOR, useFactory: createReadingExecutor, inject: [EVENT_STORE] },
+    { provide: BATCH_EXECUTOR, useFactory: createBatchExecutor, inject: [EVENT_STORE] },
     ReadingQuery,
+    BatchQuery,
     RequestReadingHandler,
+    RequestBatchHandler,
     AbandonReadingHandler,
     EraseReadingHandler,
     GetReadingSummaryHandler,
     GetReadingResultHandler,
+    GetExternalIdHandler,
   ],
-  exports: [READING_EXECUTOR, ReadingQuery],
+  exports: [READING_EXECUTOR, ReadingQuery, BatchQuery],
 })
 export class ReadingsModule {}

@@ -4,6 +4,10 @@ import type { ConfigWith } from '@app/platform/config/settings.js';
 /** How readings are accepted and generated. */
 export const settings = {
   ENQUEUE_TIMEOUT_MS: milliseconds(2_500, 'a request not accepted within this time is answered 503'),
+  BULK_TIMEOUT_MS: milliseconds(
+    15_000,
+    'a bulk request not accepted within this time is answered 503; its readings so far stay',
+  ),
   KEY_ABANDONED_AFTER_MS: milliseconds(
     3_600_000,
     'age at which the key of a request that never became a reading is deleted',

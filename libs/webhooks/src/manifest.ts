@@ -23,6 +23,7 @@ export const webhooks = {
   },
   projections: {
     'webhooks.endpoint.v1': 'endpoints and their settings',
+    'webhooks.content.v1': 'what the webhook bodies of each workspace show',
   },
   processes: {
     'webhooks.fanout.v1': 'makes public events and their deliveries, and updates endpoints',

@@ -1,7 +1,9 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -13,6 +15,7 @@ import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
 import { repairQueues } from './processes/dispatch/repair-queues.js';
+import { contentProjection } from './read-models/content/content.projection.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
@@ -27,6 +30,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     private readonly vault: SecretVault,
     private readonly streams: EndpointStreams,
     private readonly metrics: WebhookMetrics,
+    private readonly queryBus: QueryBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -35,14 +39,15 @@ export class WebhooksWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { pool, config, clock, resolve, vault, streams, log, metrics: observer } = this;
+    const { pool, config, clock, resolve, vault, streams, log, queryBus, metrics: observer } = this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
+    this.registry.addConsumer(projectionConsumer(contentProjection));
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS));
     this.registry.addLoop(skipNoted(pool));
     this.registry.addLoop(repairQueues(pool, clock, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
-    const parts = { pool, config, clock, resolve, vault, streams, log, observer };
+    const parts = { pool, config, clock, resolve, vault, streams, queryBus, log, observer };
     // A dispatcher runs once; the loop may run again.
     this.registry.addLoop({
       name: 'webhooks.dispatcher',

@@ -1,6 +1,7 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
 import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
+import { ChooseWebhookContentHandler } from './application/choose-webhook-content/choose-webhook-content.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
 import { EnableWebhookEndpointHandler } from './application/enable-webhook-endpoint/enable-webhook-endpoint.handler.js';
@@ -28,6 +29,7 @@ import {
   QueueHealth,
 } from './read-models/health/queue-health.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
+import { WEBHOOK_CONTENT_EXECUTOR, createWebhookContentExecutor } from './webhook-content.executor.js';
 import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webhook-endpoint.executor.js';
 
 /** Webhook endpoints: their commands and queries. */
@@ -38,6 +40,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
       useFactory: createWebhookEndpointExecutor,
       inject: [EVENT_STORE],
     },
+    { provide: WEBHOOK_CONTENT_EXECUTOR, useFactory: createWebhookContentExecutor, inject: [EVENT_STORE] },
     { provide: RESOLVE_HOST, useValue: resolveHost },
     EndpointStreams,
     EndpointAccess,
@@ -48,6 +51,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     ReplayRows,
     SecretVault,
     UrlCheck,
+    ChooseWebhookContentHandler,
     CreateWebhookEndpointHandler,
     ChangeWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,

@@ -34,6 +34,8 @@ export interface ServiceOptions {
   readonly workers?: number;
   /** Source of endpoints when another part of the test follows the log. */
   readonly store?: InMemoryEventStore;
+  /** The external id of every reading that has one, when it is asked for. */
+  readonly externalId?: () => string | null;
 }
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -97,7 +99,17 @@ export class TestService {
     const { pool } = this.database;
     const resolve = this.options.resolve ?? resolveHost;
     for (let worker = 0; worker < (this.options.workers ?? 1); worker += 1) {
-      const dispatcher = openDispatcher({ pool, config, clock, resolve, vault, streams, log: quiet });
+      const queryBus = { execute: async () => (this.options.externalId?.() ?? null) as never };
+      const dispatcher = openDispatcher({
+        pool,
+        config,
+        clock,
+        resolve,
+        vault,
+        streams,
+        queryBus,
+        log: quiet,
+      });
       this.running.push(dispatcher.run(stopped.signal));
     }
   }

@@ -34,6 +34,7 @@ const work = async (databaseUrl: string): Promise<void> => {
     resolve: resolveHost,
     vault: new SecretVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
     streams: new EndpointStreams(createWebhookEndpointExecutor(store), store, systemClock),
+    queryBus: { execute: () => Promise.reject(new Error('no event shows an external id')) },
     log: pino({ level: 'warn' }, process.stderr),
   });
   const stopping = new AbortController();

@@ -41,11 +41,21 @@ const readings = async (ask: Ask, customer: Integrator): Promise<readonly unknow
   const { body: created } = await ask('POST /api/v1/readings', {
     body: { ...person(), externalId: 'order-4711', metadata: { shop: 'paris', gift: 'yes' } },
   });
+  const { body: batch } = await ask('POST /api/v1/readings/bulk', {
+    body: { mode: 'available', readings: [person('Léa'), { ...person(), dateOfBirth: '2026-02-30' }] },
+  });
+  await until(
+    async () => {
+      const { body } = await ask('GET /api/v1/batches/{batchId}', { of: [batch['batchId']] });
+      return (body['states'] as { completed: number }).completed === 1;
+    },
+    () => 'the batch to complete',
+  );
   const of = [created['readingId']];
   await customer.untilEnded(String(created['readingId']));
   await until(
-    async () => (await customer.balance()).consumed === 20,
-    () => 'the capture of 20 credits',
+    async () => (await customer.balance()).consumed === 40,
+    () => 'the capture of 40 credits',
   );
   await ask('GET /api/v1/readings/{readingId}', { of });
   await ask('GET /api/v1/readings');
@@ -65,10 +75,10 @@ const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {
     const { body } = await ask(`GET ${endpoint}/deliveries`, { of });
     return (body['data'] as readonly Body[]).filter(({ status }) => status === 'succeeded');
   };
-  // Completed, published, and the trial.
+  // Completed and published, of two readings, and the trial.
   await until(
-    async () => (await settled()).length === 3,
-    () => 'three deliveries',
+    async () => (await settled()).length === 5,
+    () => 'five deliveries',
   );
   const [delivery] = await settled();
   const one = [endpointId, delivery!['deliveryId']];

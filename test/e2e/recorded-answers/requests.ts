@@ -43,6 +43,10 @@ const readings = async (call: Call, customer: Integrator): Promise<void> => {
     body: { ...person(), externalId: '', metadata: { shop: 7 } },
   });
   await call('with an unknown product', 'POST', '/readings', { body: { ...person(), productId: 'tarot' } });
+  await call('get an unknown batch', 'GET', `/batches/${UNKNOWN}`);
+  await call('create a bulk in an unknown mode', 'POST', '/readings/bulk', {
+    body: { mode: 'some', readings: [] },
+  });
   await call('get a reading', 'GET', path);
   await call('get it while waiting', 'GET', path, { headers: { prefer: 'wait=1' } });
   await call('get an unknown reading', 'GET', `/readings/${UNKNOWN}`);

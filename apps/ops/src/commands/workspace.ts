@@ -1,7 +1,9 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { OpenBook } from '@app/billing/contracts/index.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { ListWorkspaces, OpenWorkspace } from '@app/workspaces/contracts/index.js';
+import { ChooseWebhookContent } from '@app/webhooks/contracts/index.js';
+import { ListWorkspaces, OpenWorkspace, WorkspaceExists } from '@app/workspaces/contracts/index.js';
+import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
 
@@ -18,6 +20,27 @@ export const addWorkspaceCommands = (workspace: Command): void => {
         return { workspaceId };
       });
       print(command, created, `Opened ${created.workspaceId}`);
+    });
+  workspace
+    .command('webhooks')
+    .description('choose what the webhook bodies of a workspace show, from the next event on')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(
+      new Option('--external-id <choice>', "the callers' own ids of readings")
+        .choices(['on', 'off'])
+        .makeOptionMandatory(),
+    )
+    .addHelpText('after', '\nExample:\n  ops workspace webhooks --workspace ws_… --external-id off')
+    .action(async (options: { workspace: string; externalId: 'on' | 'off' }, command: Command) => {
+      const workspaceId = options.workspace;
+      const outcome = await withSession(async ({ commands, queries, actor }) => {
+        if (!(await queries.execute(new WorkspaceExists(workspaceId))))
+          throw new OpsError(`There is no workspace ${workspaceId}`);
+        const content = { externalId: options.externalId === 'on' };
+        return commands.execute(new ChooseWebhookContent(workspaceId, content, ownRequest(actor)));
+      });
+      const said = `Webhook bodies of ${workspaceId} show ${options.externalId === 'on' ? 'external ids' : 'no external ids'}`;
+      print(command, { workspaceId, externalId: options.externalId, ...outcome }, said);
     });
   workspace
     .command('list')

@@ -50,6 +50,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, sha256 text, workspace_id text',
   'webhooks.attempt':
     'delivery_id uuid, duration_ms integer, endpoint_id text, error text, number integer, response_body bytea, started_at timestamp with time zone, status_code integer',
+  'webhooks.content': 'external_id boolean, workspace_id text',
   'webhooks.delivery':
     'added bigint, attempts integer, created_at timestamp with time zone, delivery_id uuid, due_at timestamp with time zone, endpoint_id text, event_id text, lease uuid, reading_id uuid, redelivery boolean, replay_id uuid, sequence integer, settled_at timestamp with time zone, status text, test boolean, workspace_id text',
   'webhooks.endpoint':
@@ -59,7 +60,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.lane':
     'lease uuid, leased_until timestamp with time zone, ready_at timestamp with time zone, workspace_id text',
   'webhooks.public_event':
-    'body text, correlation_id text, event_id text, occurred_at timestamp with time zone, position numeric(20,0), reading_id uuid, sequence integer, traceparent text, type text, workspace_id text',
+    'body text, correlation_id text, event_id text, occurred_at timestamp with time zone, position numeric(20,0), reading_id uuid, sequence integer, shows_external_id boolean, traceparent text, type text, workspace_id text',
   'webhooks.replay':
     'created_at timestamp with time zone, dry_run boolean, endpoint_id text, events integer, finished_at timestamp with time zone, idempotency_key text, last_position numeric(20,0), position numeric(20,0), replay_id uuid, since timestamp with time zone, state text, statuses text[], types text[], until timestamp with time zone, updated_at timestamp with time zone, workspace_id text',
   'webhooks.secret':

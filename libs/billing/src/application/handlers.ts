@@ -31,6 +31,7 @@ import { JudgeStatementsHandler } from './operators/judge-statements.handler.js'
 import { RecordOperatorChangeHandler } from './operators/record-operator-change.handler.js';
 import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
 import { RecordDueHandler } from './record-due/record-due.handler.js';
+import { ReserveManyHandler } from './reserve-credits/reserve-many.handler.js';
 import { ReserveCreditsHandler } from './reserve-credits/reserve-credits.handler.js';
 import { SettleReservationHandler } from './settle-reservation/settle-reservation.handler.js';
 import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.handler.js';
@@ -67,6 +68,7 @@ export const HANDLERS = [
   RecordDueHandler,
   RecordOperatorChangeHandler,
   ReserveCreditsHandler,
+  ReserveManyHandler,
   SealPeriodHandler,
   SettleReservationHandler,
   SubscribeToPlanHandler,

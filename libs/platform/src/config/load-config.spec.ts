@@ -26,6 +26,7 @@ describe('loadConfig', () => {
       HOST: '127.0.0.1',
       PORT: 3000,
       HTTP_BODY_LIMIT_BYTES: 16_384,
+      HTTP_BULK_LIMIT_BYTES: 4_194_304,
       EVENT_STORE_PROXY: false,
       WORKER_ROLES: ['follow', 'jobs', 'webhooks', 'upkeep'],
     });

@@ -152,6 +152,7 @@ export const settings = z
     ),
     METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
     HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
+    HTTP_BULK_LIMIT_BYTES: count(4_194_304, 'largest body of a bulk request (bytes)'),
     HTTP_HEADERS_TIMEOUT_MS: milliseconds(
       8_000,
       'a connection is closed when it sends the headers of a request more slowly',

@@ -1,8 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
+import { rawBodies } from './bulk-body.js';
 import { setCodingAside } from './json-body.interceptor.js';
 import { admissionOf } from './door/admission.js';
 import { toProblem } from './problem.filter.js';
@@ -49,7 +50,7 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use(PAGE, pageHeaders(PAGE_POLICY));
   app.use('/docs/reference', pageHeaders(REFERENCE_POLICY));
   app.use(setCodingAside);
-  app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
+  app.use(rawBodies(config.HTTP_BODY_LIMIT_BYTES, config.HTTP_BULK_LIMIT_BYTES));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     // Runs before the credentials are checked, so the request counts as one without credentials.
     refuse(request, response, admissionOf(request)?.charge() ?? toProblem(error), requestIdOf(request));

@@ -1,6 +1,7 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Observable } from 'rxjs';
+import { NDJSON, takesLines } from './bulk-body.js';
 import { Problem } from './problem.js';
 import { parseStrictJson } from './strict-json.js';
 
@@ -33,10 +34,11 @@ export class JsonBodyInterceptor implements NestInterceptor {
     const body: unknown = request.body;
     request.body = undefined;
     if (METHODS.includes(request.method) && Buffer.isBuffer(body) && body.length > 0) {
-      if (request[CODING] !== undefined || !MEDIA_TYPES.some((type) => request.is(type))) {
+      const isLines = takesLines(context.getHandler()) && request.is(NDJSON) !== false;
+      if (request[CODING] !== undefined || !(isLines || MEDIA_TYPES.some((type) => request.is(type)))) {
         throw new Problem('unsupported_media_type', { detail: `Send ${MEDIA_TYPES[0]}, uncompressed` });
       }
-      request.body = parseStrictJson(body);
+      request.body = isLines ? body : parseStrictJson(body);
     }
     return next.handle();
   }

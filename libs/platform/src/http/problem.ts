@@ -27,6 +27,7 @@ export const PROBLEMS = {
   wrong_workspace: [403, 'The resource belongs to another workspace'],
   not_found: [404, 'Not found'],
   reading_not_found: [404, 'Reading not found'],
+  batch_not_found: [404, 'Batch not found'],
   document_not_available: [404, 'Document not available'],
   webhook_not_found: [404, 'Webhook endpoint not found'],
   version_not_found: [404, 'Document version not found'],

@@ -73,6 +73,7 @@ describe('The rate limiter', () => {
         asked += 1;
         return buckets.take(...args);
       },
+      charge: () => Promise.resolve(),
     };
     const limiter = new RateLimiter(counting, clock);
     const of = subject();
@@ -113,8 +114,22 @@ describe('The rate limiter', () => {
     expect(refused.retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
+  it('owes what one request has asked for beyond its token, and gives none until it has flowed in', async () => {
+    const limiter = new RateLimiter(buckets, clock);
+    const of = subject();
+    const policy: RatePolicy = { name: 'create', perMinute: 60, burst: 10 };
+    expect((await limiter.take(of, policy)).allowed).toBe(true);
+    await limiter.charge(of, policy, 29);
+    const other = await new RateLimiter(buckets, clock).take(of, policy);
+    expect(other).toMatchObject({ allowed: false, remaining: 0 });
+    expect(other.retryAfterSeconds).toBeGreaterThan(15);
+    expect(other.retryAfterSeconds).toBeLessThanOrEqual(21);
+    expect((await limiter.take(subject(), policy)).allowed).toBe(true);
+  });
+
   it('reports to every waiting request that the buckets are unavailable', async () => {
-    const limiter = new RateLimiter({ take: () => Promise.reject(new Error('away')) }, clock);
+    const away = () => Promise.reject(new Error('away'));
+    const limiter = new RateLimiter({ take: away, charge: away }, clock);
     const answers = await Promise.allSettled([1, 2, 3].map(() => limiter.take('s', slow)));
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });

@@ -15,6 +15,7 @@ export interface RateVerdict {
 
 interface Buckets {
   take(subject: string, policy: RatePolicy, wanted: number): Promise<Taken>;
+  charge(subject: string, policy: RatePolicy, tokens: number): Promise<void>;
 }
 
 interface Waiting {
@@ -66,6 +67,14 @@ export class RateLimiter {
       if (!share.asking) void this.ask(subject, policy, share);
     });
     return verdict(allowed, share, policy);
+  }
+
+  /** Counts work that one admitted request has asked for beyond its own token. @throws what the buckets throw */
+  async charge(subject: string, policy: RatePolicy, tokens: number): Promise<void> {
+    const share = this.shareOf(`${policy.name} ${subject}`);
+    const inAdvance = Math.min(tokens, share.tokens);
+    share.tokens -= inAdvance;
+    if (tokens > inAdvance) await this.buckets.charge(subject, policy, tokens - inAdvance);
   }
 
   private shareOf(key: string): Share {

@@ -25,11 +25,25 @@ export class TokenBuckets {
                select refilled.tokens - taken.tokens, taken.tokens, greatest(bucket.refilled_at, clock_timestamp())
                from (select least($4::float8, bucket.tokens + $3::float8 / 60 *
                        greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) as tokens) refilled,
-                    lateral (select least($5::int, floor(refilled.tokens)::int) as tokens) taken)
+                    lateral (select greatest(0, least($5::int, floor(refilled.tokens)::int)) as tokens) taken)
              returning granted, tokens as left`,
       values: [subject, name, perMinute, burst, wanted],
     });
     return rows[0] ?? { granted: 0, left: 0 };
+  }
+
+  /** Takes tokens even if they are not there: the bucket owes them, and gives none until they have flowed in. */
+  async charge(subject: string, { name, perMinute, burst }: RatePolicy, tokens: number): Promise<void> {
+    await this.pool.query({
+      name: 'rate-charge',
+      text: `insert into platform.rate_bucket as bucket (subject, policy, tokens, granted, refilled_at)
+             values ($1, $2, $4::float8 - $5::int, 0, clock_timestamp())
+             on conflict (subject, policy) do update set (tokens, refilled_at) = (
+               select least($4::float8, bucket.tokens + $3::float8 / 60 *
+                        greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) - $5::int,
+                      greatest(bucket.refilled_at, clock_timestamp()))`,
+      values: [subject, name, perMinute, burst, tokens],
+    });
   }
 
   /** Deletes buckets that were idle for an hour. @returns how many */

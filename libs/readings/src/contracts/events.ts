@@ -100,3 +100,27 @@ export const readingEvents = eventCatalogue('reading', {
 });
 
 export type ReadingEvent = EventOf<typeof readingEvents>;
+
+/** What a batch does when not all its readings can be accepted: refuse all, or accept those that can be. */
+export const BATCH_MODES = ['all', 'available'] as const;
+export type BatchMode = (typeof BATCH_MODES)[number];
+
+/**
+ * Stream `batch-<batchId>`: readings that were ordered in one request. The ids of its readings derive from the id of the
+ * batch.
+ */
+export const batchEvents = eventCatalogue('batch', {
+  /** Credits are held for all items but `refused` (indexes, ascending). Recorded before their readings. */
+  BatchRequested: event(
+    1,
+    z.strictObject({
+      workspaceId: z.string(),
+      livemode: z.boolean(),
+      mode: z.enum(BATCH_MODES),
+      items: z.int(),
+      refused: z.array(z.int()),
+    }),
+  ),
+});
+
+export type BatchEvent = EventOf<typeof batchEvents>;

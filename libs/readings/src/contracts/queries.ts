@@ -33,3 +33,13 @@ export class GetReadingResult extends Query<{
     super();
   }
 }
+
+/**
+ * The external id of a reading; `null` when it has none, when its seal is broken, and after its erasure. Reads the row, or
+ * the stream while the row is missing. Many at once need one statement.
+ */
+export class GetExternalId extends Query<string | null> {
+  constructor(readonly readingId: string) {
+    super();
+  }
+}

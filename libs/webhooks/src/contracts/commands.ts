@@ -46,3 +46,14 @@ export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint | Chan
     super();
   }
 }
+
+/** Chooses whether the webhook bodies of a workspace show the external ids of readings. Existing events keep theirs. */
+export class ChooseWebhookContent extends Command<{ outcome: 'chosen' | 'unchanged' }> {
+  constructor(
+    readonly workspaceId: string,
+    readonly content: { readonly externalId: boolean },
+    readonly by: RequestContext,
+  ) {
+    super();
+  }
+}

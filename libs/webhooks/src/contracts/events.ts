@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import {
+  byWorkspace,
+  event,
+  eventCatalogue,
+  type EventOf,
+} from '@app/event-sourcing/core/event-catalogue.js';
 import { PUBLIC_EVENT_TYPES } from './event-types.js';
 
 const settings = {
@@ -35,3 +40,11 @@ export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
 });
 
 export type WebhookEndpointEvent = EventOf<typeof webhookEndpointEvents>;
+
+/** Stream `webhookContent-<workspaceId>`: what the webhook bodies of a workspace show. */
+export const webhookContentEvents = eventCatalogue(byWorkspace('webhookContent'), {
+  /** `externalId`: whether bodies made from now on show the external ids of readings. They do until it says no. */
+  WebhookContentChosen: event(1, z.strictObject({ externalId: z.boolean() })),
+});
+
+export type WebhookContentEvent = EventOf<typeof webhookContentEvents>;

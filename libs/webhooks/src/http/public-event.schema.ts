@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { apiSchema, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
-import { API_VERSION, sampleEvent } from '../domain/delivery/public-event.js';
+import { API_VERSION, sampleEvent, withExternalId } from '../domain/delivery/public-event.js';
 
 const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
 
@@ -49,6 +49,13 @@ const publicEvent = z.object({
         .describe('Where to fetch what the event is about'),
     })
     .describe('The reading at that moment, without personal data'),
+  externalId: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'Your own id of the reading; null without one, and after its erasure. Absent when your workspace switched it off, and in events of earlier versions',
+    ),
 });
 
 type PublicEventBody = z.infer<typeof publicEvent>;
@@ -62,7 +69,7 @@ export const publicEventExample = (type: PublicEventType): PublicEventBody => {
     readingId: READING_ID,
     occurredAt: '2026-04-04T09:30:00.000Z',
   });
-  return JSON.parse(`${bodyHead}1${bodyTail}`) as PublicEventBody;
+  return JSON.parse(withExternalId(`${bodyHead}1${bodyTail}`, 'order-4711')) as PublicEventBody;
 };
 
 export const publicEventSchema = apiSchema(

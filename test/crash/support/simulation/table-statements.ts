@@ -158,6 +158,8 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ...statementsOfHolds('billing.hold'),
   ...statementsOfHolds('billing.test_hold'),
 
+  // No webhook is sent, so there are no answers.
+  ['update webhooks.attempt', () => undefined],
   [
     'insert into webhooks.unreleased_failure',
     (tables, values) => {

@@ -33,6 +33,15 @@ export type CreditsCommand = At &
         readonly readingId: string;
         readonly amount: number;
       }
+    | {
+        readonly type: 'ReserveMany';
+        /** In the order in which credits go to them. */
+        readonly reservations: readonly { readonly reservationId: string; readonly readingId: string }[];
+        /** Of each. */
+        readonly amount: number;
+        /** All of them or none; otherwise as many as the credits allow. */
+        readonly all: boolean;
+      }
     | { readonly type: 'CaptureCredits'; readonly reservationId: string; readonly causeEventId: string }
     | { readonly type: 'ReleaseCredits'; readonly reservationId: string; readonly causeEventId: string }
     | {

@@ -27,6 +27,8 @@ const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
   switch (command.type) {
     case 'ReserveCredits':
       return reserve(command, due);
+    case 'ReserveMany':
+      return reserveMany(command, due);
     case 'CaptureCredits':
       return settle(command, due, capture);
     case 'ReleaseCredits':
@@ -65,6 +67,32 @@ const reserve = (command: Of<'ReserveCredits'>, { events, state }: DueEvents): C
     type: 'CreditsReserved',
     data: { reservationId, readingId, amount, allocations },
   });
+};
+
+/** One append for all. Reservations that are in the book already, open or settled, are left out. */
+const reserveMany = ({ reservations, amount, all }: Of<'ReserveMany'>, due: DueEvents): CreditsDecision => {
+  const wanted = reservations.filter(
+    ({ reservationId }) => !holdOf(due.state, reservationId) && !isSettled(due.state, reservationId),
+  );
+  if (wanted.length === 0) return ignore('AlreadyReserved');
+  const events = [...due.events];
+  let { state } = due;
+  for (const { reservationId, readingId } of wanted) {
+    const allocations = allocate(state.grants, amount);
+    if (!allocations) {
+      const isNone = events.length === due.events.length;
+      const required = all ? amount * wanted.length : amount;
+      if (all || isNone) return reject('InsufficientCredits', { required, available: available(due.state) });
+      break;
+    }
+    const event = {
+      type: 'CreditsReserved',
+      data: { reservationId, readingId, amount, allocations },
+    } as const;
+    events.push(event);
+    state = evolve(state, event);
+  }
+  return tooLarge(events, due.events) ?? accept(...events);
 };
 
 type Settlement = Of<'CaptureCredits'> | Of<'ReleaseCredits'>;

@@ -32,13 +32,20 @@ const carryOut = (
   const events = [...history];
   let state = fold(credits, noBook, events);
   for (const command of sequence) {
-    if (command.type === 'ReserveCredits' && isForgotten(command, events, state)) continue;
+    if (reservationsOf(command).some((one) => isForgotten(one, events, state))) continue;
     const decision = credits.decide(command, state);
     if (decision.kind !== 'accept') continue;
     events.push(...decision.events);
     state = fold(credits, state, decision.events);
   }
   return { events, state };
+};
+
+const reservationsOf = (command: CreditsCommand): readonly CreditsCommand[] => {
+  if (command.type === 'ReserveCredits') return [command];
+  if (command.type !== 'ReserveMany') return [];
+  const { reservations, amount, now } = command;
+  return reservations.map((one) => ({ type: 'ReserveCredits', ...one, amount, now }));
 };
 
 const isForgotten = (command: CreditsCommand, events: readonly CreditsEvent[], state: Credits): boolean =>

@@ -10,6 +10,53 @@ import {
 } from '../../../test/events.js';
 import { book, reserve, capture, release, adjusted, studio, APRIL } from '../../../test/credits-decider.js';
 
+const many = (all: boolean, ...ids: readonly string[]) => {
+  const reservations = ids.map((reservationId) => ({
+    reservationId,
+    readingId: `reading of ${reservationId}`,
+  }));
+  return { type: 'ReserveMany', reservations, amount: 20, all, now: reserve('r1').now } as const;
+};
+
+describe('reserving for many readings', () => {
+  it('holds for each in order, from as many grants as it takes', () => {
+    book(packPurchased('flex', 'o1'), packPurchased('flex', 'o2'))
+      .when(many(true, 'r1', 'r2', 'r3'))
+      .then(
+        reserved('r1', ['pack:o1:flex', 20]),
+        reserved('r2', ['pack:o1:flex', 20]),
+        reserved('r3', ['pack:o1:flex', 10], ['pack:o2:flex', 10]),
+      );
+  });
+
+  it('holds for none when it must be for all and the credits do not reach', () => {
+    book(packPurchased('flex', 'o1'))
+      .when(many(true, 'r1', 'r2', 'r3'))
+      .thenRejects('InsufficientCredits', { required: 60, available: 50 });
+  });
+
+  it('holds for the first when it may be for some, and is refused when it reaches for none', () => {
+    book(packPurchased('flex', 'o1'))
+      .when(many(false, 'r1', 'r2', 'r3'))
+      .then(reserved('r1', ['pack:o1:flex', 20]), reserved('r2', ['pack:o1:flex', 20]));
+    book().when(many(false, 'r1')).thenRejects('InsufficientCredits', { required: 20, available: 0 });
+  });
+
+  it('leaves out those that are open or settled', () => {
+    const history = [
+      packPurchased('flex', 'o1'),
+      reserved('r1', ['pack:o1:flex', 20]),
+      released('r1', ['pack:o1:flex', 20, 'available']),
+    ];
+    book(...history, reserved('r2', ['pack:o1:flex', 20]))
+      .when(many(true, 'r1', 'r2', 'r3'))
+      .then(reserved('r3', ['pack:o1:flex', 20]));
+    book(...history)
+      .when(many(true, 'r1'))
+      .thenIgnores('AlreadyReserved');
+  });
+});
+
 describe('reserving credits', () => {
   it('holds the amount from the grant that has it', () => {
     book(packPurchased('flex', 'o1'))

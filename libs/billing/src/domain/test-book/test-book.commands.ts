@@ -1,4 +1,5 @@
 import type { Rejection } from '@app/event-sourcing/core/decision.js';
+import type { CreditsCommand } from '../credits/credits.commands.js';
 
 export type TestBookCommand =
   /** `now`: decision time in milliseconds. Opens the workspace's book with the first reservation. */
@@ -10,6 +11,11 @@ export type TestBookCommand =
       readonly amount: number;
       readonly now: number;
     }
+  /** As in a live book: for many readings in one append. */
+  | (Omit<Extract<CreditsCommand, { type: 'ReserveMany' }>, 'now'> & {
+      readonly workspaceId: string;
+      readonly now: number;
+    })
   | {
       readonly type: 'CaptureCredits' | 'ReleaseCredits';
       readonly reservationId: string;

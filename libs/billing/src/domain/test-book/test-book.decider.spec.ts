@@ -9,6 +9,7 @@ import {
   hold,
   release,
   reserve,
+  reserveMany,
   testCaptured,
   testReleased,
   testReserved,
@@ -31,6 +32,32 @@ describe('a test book', () => {
   it('is not opened by a settlement: it has no such reservation', () => {
     book().when(capture('r1')).thenIgnores('UnknownReservation');
     book().when(release('r1')).thenIgnores('UnknownReservation');
+  });
+
+  it('holds for a batch in one append: all of it or none, or as many as it has credits for', () => {
+    const spent = filled({ amount: 40, available: 40 });
+    book()
+      .when(reserveMany(['r1', 'r2'], true))
+      .then(opened, testReserved('r1'), testReserved('r2'));
+    book(spent)
+      .when(reserveMany(['r1', 'r2', 'r3'], true))
+      .thenRejects('InsufficientCredits', { required: 60, available: 40 });
+    book(spent)
+      .when(reserveMany(['r1', 'r2', 'r3'], false))
+      .then(testReserved('r1'), testReserved('r2'));
+    book(spent, testReserved('r1'), testReserved('r2'))
+      .when(reserveMany(['r3'], false))
+      .thenRejects('InsufficientCredits', { required: 20, available: 0 });
+  });
+
+  it('leaves out of a batch what it already holds or has settled', () => {
+    const before = [opened, testReserved('r1'), testReserved('r2'), testCaptured('r2')];
+    book(...before)
+      .when(reserveMany(['r1', 'r2', 'r3'], true))
+      .then(testReserved('r3'));
+    book(...before)
+      .when(reserveMany(['r1', 'r2'], true))
+      .thenIgnores('AlreadyReserved');
   });
 
   it('is not filled again on the same day', () => {

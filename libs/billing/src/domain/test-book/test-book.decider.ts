@@ -1,5 +1,5 @@
 import type { Decider } from '@app/event-sourcing/core/decider.js';
-import { accept, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
+import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { TEST_CREDITS, type TestBookEvent, type TestBookEventOf } from '../../contracts/test-book.js';
 import { valuesOf } from '../credits/bucket-map.js';
@@ -12,8 +12,19 @@ type Of<T extends TestBookCommand['type']> = Extract<TestBookCommand, { type: T 
 
 const DAY_MS = 86_400_000;
 
-const decide = (command: TestBookCommand, book: TestBook): TestBookDecision =>
-  command.type === 'ReserveCredits' ? reserve(command, book) : settle(command, book);
+const decide = (command: TestBookCommand, book: TestBook): TestBookDecision => {
+  switch (command.type) {
+    case 'ReserveCredits':
+      return reserve(command, book);
+    case 'ReserveMany':
+      return reserveMany(command, book);
+    case 'CaptureCredits':
+    case 'ReleaseCredits':
+      return settle(command, book);
+    default:
+      return assertNever(command);
+  }
+};
 
 /** How a test book behaves. Pure: the command carries the time. */
 export const testBook: Decider<TestBookCommand, TestBookEvent, TestBook, TestBookRejection> = {
@@ -31,6 +42,27 @@ const reserve = (command: Of<'ReserveCredits'>, book: TestBook): TestBookDecisio
   if (available < amount) return reject('InsufficientCredits', { required: amount, available });
   const reserved: TestBookEvent = { type: 'TestCreditsReserved', data: { reservationId, readingId, amount } };
   return fill ? accept<TestBookEvent>(fill, reserved) : accept(reserved);
+};
+
+/** One append for all, in their order. Reservations that are in the book already, open or settled, are left out. */
+const reserveMany = (
+  { workspaceId, reservations, amount, all, now }: Of<'ReserveMany'>,
+  book: TestBook,
+): TestBookDecision => {
+  const wanted = reservations.filter(
+    ({ reservationId }) => !testHoldOf(book, reservationId) && !isSettled(book, reservationId),
+  );
+  if (wanted.length === 0) return ignore('AlreadyReserved');
+  const fill = dueFill(book, workspaceId, now);
+  const { available } = fill ? evolve(book, fill) : book;
+  const affordable = Math.floor(available / amount);
+  if (affordable === 0 || (all && affordable < wanted.length))
+    return reject('InsufficientCredits', { required: all ? amount * wanted.length : amount, available });
+  const reserved = wanted.slice(0, affordable).map(({ reservationId, readingId }): TestBookEvent => ({
+    type: 'TestCreditsReserved',
+    data: { reservationId, readingId, amount },
+  }));
+  return fill ? accept<TestBookEvent>(fill, ...reserved) : accept(...reserved);
 };
 
 /** A reservation settles exactly once. Only a reservation fills the book, so that no settlement spends a day's fill. */

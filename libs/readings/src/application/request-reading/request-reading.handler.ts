@@ -31,6 +31,14 @@ import type { Config } from '../../settings.js';
 /** A reservation can be fenced while its request is still running. Each round takes a new one. */
 const ROUNDS = 3;
 
+interface HeldReservation {
+  readonly reservationId: string;
+  /** Credits. */
+  readonly amount: number;
+}
+
+type AskedReading = Pick<RequestReading, 'workspaceId' | 'livemode' | 'request' | 'by'>;
+
 @CommandHandler(RequestReading)
 export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   constructor(
@@ -54,19 +62,32 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     );
   }
 
-  private async request(command: RequestReading, givenUp: AbortSignal): Promise<RequestReadingResult> {
-    const { workspaceId, livemode, request, idempotencyKey } = command;
+  private request(command: RequestReading, givenUp: AbortSignal): Promise<RequestReadingResult> {
+    const { workspaceId, livemode, idempotencyKey } = command;
     // Each mode has Idempotency-Keys of its own.
     const purpose = livemode ? 'reading-id' : 'test-reading-id';
     const readingId =
       idempotencyKey === null
         ? randomUUID()
         : uuidFromHash(this.digester.digest(purpose, workspaceId, idempotencyKey));
+    return this.accept(command, readingId, { isNew: idempotencyKey === null, held: null }, givenUp);
+  }
+
+  /**
+   * Accepts the reading under this id, or answers as it was answered before.
+   * @param known isNew: no request has had the id before; held: a reservation of it that is open already
+   */
+  async accept(
+    command: AskedReading,
+    readingId: string,
+    known: { readonly isNew: boolean; readonly held: HeldReservation | null },
+    givenUp: AbortSignal,
+  ): Promise<RequestReadingResult> {
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const seen = idempotencyKey === null && round === 1 ? NOTHING : await this.executor.load(readingId);
+      const seen = known.isNew && round === 1 ? NOTHING : await this.executor.load(readingId);
       if (seen.state.status === 'none' && seen.state.erased) return { outcome: 'erased' };
-      if (seen.state.status !== 'none') return this.repeat(readingId, seen.state, request);
-      const result = await this.attempt(command, readingId, seen.revision, givenUp);
+      if (seen.state.status !== 'none') return this.repeat(readingId, seen.state, command.request);
+      const result = await this.attempt(command, readingId, seen.revision, known.held, givenUp);
       if (result !== 'again') return result;
     }
     throw new StoreUnavailable('Every reservation of the request was abandoned', false);
@@ -77,18 +98,22 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
    * leaves a hold that is later released, and then a key that `KeySweep` deletes.
    */
   private async attempt(
-    { workspaceId, livemode, request, by }: RequestReading,
+    { workspaceId, livemode, request, by }: AskedReading,
     readingId: string,
     revision: ExpectedRevision,
+    held: HeldReservation | null,
     givenUp: AbortSignal,
   ): Promise<RequestReadingResult | 'again'> {
     // The key store may be unavailable. Then nothing is held either.
     await this.keys.ready();
     givenUp.throwIfAborted();
     const reservationId = reservationIdAt(readingId, revision);
-    const reserved = await this.commands.execute(
-      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, livemode, by),
-    );
+    const reserved =
+      held?.reservationId !== reservationId
+        ? await this.commands.execute(
+            new ReserveCredits(workspaceId, readingId, reservationId, request.productId, livemode, by),
+          )
+        : ({ outcome: 'reserved', amount: held.amount } as const);
     if (reserved.outcome === 'misconfigured')
       return {
         outcome: 'billing_misconfigured',

@@ -31,6 +31,40 @@ export class ReserveCredits extends Command<ReserveResult> {
   }
 }
 
+export type ReserveManyResult =
+  /**
+   * `amounts`: the open reservations of the batch with their credits. `settled`: those that were captured or released
+   * before. The others got no credits.
+   */
+  | {
+      readonly outcome: 'reserved';
+      readonly amounts: ReadonlyMap<string, number>;
+      readonly settled: ReadonlySet<string>;
+    }
+  | Extract<ReserveResult, { readonly outcome: 'insufficient' | 'misconfigured' }>;
+
+/** The reservations of a batch, in the order in which credits go to them; `all`: all of them or none. */
+export interface ReservationBatch {
+  readonly reservations: readonly { readonly reservationId: string; readonly readingId: string }[];
+  readonly all: boolean;
+}
+
+/**
+ * Holds the price of a product for many readings, in one entry of the ledger. Repeating the command holds nothing more
+ * for reservations that exist. Handled by the ledger module. @throws StoreUnavailable when the ledger cannot be reached
+ */
+export class ReserveMany extends Command<ReserveManyResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly batch: ReservationBatch,
+    readonly productId: string,
+    readonly livemode: boolean,
+    readonly by: RequestContext,
+  ) {
+    super();
+  }
+}
+
 /**
  * Ids of the open reservations of a workspace, folded from the streams of its live and its test book. A missing
  * reservation was settled or never made. `null` while one of the books has an entry that cannot be read.

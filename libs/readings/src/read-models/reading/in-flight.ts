@@ -43,13 +43,24 @@ export class ReadingsInFlight {
 
   /** @returns the admission of one more reading, which counts until it has a row or is `withdrawn`; `null`: too many */
   async admit(workspaceId: string, livemode: boolean, limit: number): Promise<Admission | null> {
+    const [admission] = (await this.admitMany(workspaceId, livemode, limit, 1)) ?? [];
+    return admission ?? null;
+  }
+
+  /** The same for several at once: all of them or none. */
+  async admitMany(
+    workspaceId: string,
+    livemode: boolean,
+    limit: number,
+    wanted: number,
+  ): Promise<readonly Admission[] | null> {
     const known = this.counts.get(keyOf(workspaceId, livemode));
     const count =
       known && known.until > this.steady.now() ? known : await this.count(workspaceId, livemode, limit);
-    if (count.readings + count.withoutRow.length >= limit) return null;
-    const admission = { at: this.steady.now() };
-    count.withoutRow.push(admission);
-    return admission;
+    if (count.readings + count.withoutRow.length + wanted > limit) return null;
+    const admissions = Array.from({ length: wanted }, () => ({ at: this.steady.now() }));
+    count.withoutRow.push(...admissions);
+    return admissions;
   }
 
   /** An admitted request has not become a reading. */

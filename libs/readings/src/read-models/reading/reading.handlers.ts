@@ -1,5 +1,10 @@
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { GetReadingResult, GetReadingSummary, type ReadingSummary } from '../../contracts/queries.js';
+import {
+  GetExternalId,
+  GetReadingResult,
+  GetReadingSummary,
+  type ReadingSummary,
+} from '../../contracts/queries.js';
 import { ReadingQuery } from './reading.query.js';
 
 @QueryHandler(GetReadingSummary)
@@ -20,5 +25,16 @@ export class GetReadingResultHandler implements IQueryHandler<GetReadingResult> 
 
   execute({ readingId }: GetReadingResult) {
     return this.readings.result(readingId);
+  }
+}
+
+@QueryHandler(GetExternalId)
+export class GetExternalIdHandler implements IQueryHandler<GetExternalId> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId }: GetExternalId): Promise<string | null> {
+    const found = await this.readings.find(readingId);
+    const input = found && (await this.readings.soundInput(found));
+    return input?.externalId ?? null;
   }
 }

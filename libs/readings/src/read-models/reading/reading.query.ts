@@ -108,8 +108,8 @@ export class ReadingQuery {
     return key && openInput(key, sealedInput);
   }
 
-  /** One broken seal must not hide the other readings of a list. The reading itself reports it. */
-  private async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
+  /** The same for many readings: one broken seal must not stop the others. The reading itself reports it. */
+  async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
     try {
       return await this.input(stored);
     } catch (error) {

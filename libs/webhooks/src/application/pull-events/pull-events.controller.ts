@@ -1,10 +1,12 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { QueryBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { sendJson } from '@app/platform/http/send-json.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import { wholeBody } from '../whole-bodies.js';
 import { EventFeed } from '../../read-models/event-feed/event-feed.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { eventPageSchema } from '../../http/public-event.schema.js';
@@ -21,6 +23,7 @@ export class PullEventsController {
   constructor(
     private readonly feed: EventFeed,
     private readonly cursors: PageCursors,
+    private readonly queries: QueryBus,
   ) {}
 
   @Get()
@@ -53,11 +56,11 @@ export class PullEventsController {
     const events = await this.feed.page(workspaceId, count + 1, after?.[0] ?? null, types);
     const page = events.slice(0, count);
     const end = page.at(-1)?.position ?? after?.[0] ?? BEFORE_THE_FIRST;
-    const bodies = page.map(({ body }) => body).join(',');
+    const bodies = await Promise.all(page.map((event) => wholeBody(event, this.queries)));
     const rest = JSON.stringify({
       nextCursor: this.cursors.seal([end], ...scope),
       hasMore: events.length > count,
     });
-    sendJson(response, `{"data":[${bodies}],${rest.slice(1)}`, ifNoneMatch);
+    sendJson(response, `{"data":[${bodies.join()}],${rest.slice(1)}`, ifNoneMatch);
   }
 }

@@ -113,6 +113,10 @@ const publicEvent = (
   };
 };
 
+/** A stored body with the external id of its reading, as its last member. */
+export const withExternalId = (body: string, externalId: string | null): string =>
+  `${body.slice(0, -1)},"externalId":${JSON.stringify(externalId)}}`;
+
 /** A test event: shaped like a real one, about a reading that does not exist. */
 export const sampleEvent = (test: Omit<Facts, 'position' | 'traceparent' | 'correlationId'>): PublicEvent => {
   const facts = { ...test, position: null, traceparent: null, correlationId: null };

@@ -31,6 +31,7 @@ const due = (deliveryId: string, replayed = false): DueDelivery => ({
   readingId: 'r1',
   requestId: null,
   body: '{}',
+  showsExternalId: false,
   test: false,
 });
 /** Reads these deliveries for the endpoint at this index. */

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
+import type { QueryBus } from '@nestjs/cqrs';
 import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
+import { wholeBody } from '../../application/whole-bodies.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { PROBE_PAUSE_MS, disablement, type AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
@@ -29,6 +31,7 @@ export interface AttemptParts {
   readonly queues: WorkspaceQueues;
   readonly vault: SecretVault;
   readonly streams: EndpointStreams;
+  readonly queryBus: Pick<QueryBus, 'execute'>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_DISABLE_AFTER_MS'>;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
@@ -111,14 +114,14 @@ export class DeliveryAttempts {
     delivery: DueDelivery,
     at: number,
   ): Promise<AttemptResult | 'cancelled'> {
-    const { vault, sender } = this.parts;
+    const { vault, sender, queryBus } = this.parts;
     const { endpointId, url } = endpoint;
     const refs = endpoint.secrets
       .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > at)
       .map(({ ref }) => ref);
     const secrets = await vault.open(endpointId, refs);
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
-    const body = Buffer.from(delivery.body, 'utf8');
+    const body = Buffer.from(await wholeBody(delivery, queryBus), 'utf8');
     const redelivery = delivery.redelivery || delivery.replayed;
     const headers = signedHeaders({
       ...delivery,

@@ -40,6 +40,32 @@ describe('The dispatcher', () => {
     expect(delivery).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
+  it('completes a body with the external id at each attempt, and with none after the erasure', async () => {
+    const answers = ['order-"4711"', 'order-"4711"', null];
+    test.start({ externalId: () => answers.shift() ?? null });
+    test.receiver.answer = (response, received, index) =>
+      (index < 2 ? status(500) : ok)(response, received, index);
+    await test.service.create(test.receiver.url);
+    const id = randomUUID();
+    await test.database.pool.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups) values ($1, 'ws_1', '', '{x}')`,
+      [id],
+    );
+    await test.service.happen(reading(id).completed());
+    await test.settled(1);
+    const bodies = test.receiver.received.map(({ body }) => body.toString());
+    expect(bodies[1]).toBe(bodies[0]);
+    expect(bodies.map((body) => (JSON.parse(body) as { externalId: unknown }).externalId)).toEqual([
+      'order-"4711"',
+      'order-"4711"',
+      null,
+    ]);
+    const { rows } = await test.database.pool.query<{ body: string }>(
+      'select body from webhooks.public_event',
+    );
+    expect(rows[0]!.body).not.toMatch(/4711|externalId/);
+  });
+
   it('retries with the same bytes until the receiver answers 2xx', async () => {
     test.start();
     test.receiver.answer = (response, received, index) =>

@@ -8,7 +8,9 @@ export interface DueDelivery {
   readonly attempt: number;
   readonly eventId: string;
   readonly type: string;
+  /** As stored; `wholeBody` gives what is sent. */
   readonly body: string;
+  readonly showsExternalId: boolean;
   readonly readingId: string;
   /** Id of the request that the event follows from; `null` for a test event, and for events of older versions. */
   readonly requestId: string | null;
@@ -47,6 +49,7 @@ interface Columns {
   readonly event_id: string;
   readonly type: string;
   readonly body: string;
+  readonly shows_external_id: boolean;
   readonly reading_id: string;
   readonly correlation_id: string | null;
   readonly test: boolean;
@@ -89,13 +92,13 @@ const READ = `
   )
   select asked.endpoint_id, asked.due_from::text, asked.replayed_from::text,
          next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body,
-         event.reading_id, event.correlation_id
+         event.shows_external_id, event.reading_id, event.correlation_id
   from asked
   left join lateral (
     ${due('is null', 'asked.due_from', '$6')} union all ${due('is not null', 'asked.replayed_from', '$7')}
   ) next on true
   left join lateral (
-    select type, body, reading_id, correlation_id from webhooks.public_event event where event.event_id = next.event_id limit 1
+    select type, body, shows_external_id, reading_id, correlation_id from webhooks.public_event event where event.event_id = next.event_id limit 1
   ) event on true
   order by next.due_at`;
 
@@ -142,6 +145,7 @@ const dueFromColumns = (row: Columns, deliveryId: string): DueDelivery => ({
   eventId: row.event_id,
   type: row.type,
   body: row.body,
+  showsExternalId: row.shows_external_id,
   readingId: row.reading_id,
   requestId: row.correlation_id,
   test: row.test,

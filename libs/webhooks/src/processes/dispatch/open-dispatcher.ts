@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { QueryBus } from '@nestjs/cqrs';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
@@ -24,6 +25,7 @@ export interface DispatcherDependencies {
   readonly resolve: ResolveHost;
   readonly vault: SecretVault;
   readonly streams: EndpointStreams;
+  readonly queryBus: Pick<QueryBus, 'execute'>;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   readonly observer?: AttemptObserver;
 }
@@ -36,6 +38,7 @@ export const openDispatcher = ({
   resolve,
   vault,
   streams,
+  queryBus,
   log,
   observer = { attempted: () => undefined },
 }: DispatcherDependencies): Dispatcher => {
@@ -63,6 +66,7 @@ export const openDispatcher = ({
     queues,
     vault,
     streams,
+    queryBus,
     clock,
     config,
     log,

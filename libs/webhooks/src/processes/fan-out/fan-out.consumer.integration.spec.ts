@@ -147,12 +147,62 @@ describe('The fan-out', () => {
         `"workspaceId":"ws_1","readingId":"${id}","sequence":2,"data":{"status":"completed",` +
         '"document":{"available":true,"version":1,"artifactId":"art_1","publishedAt":"2026-04-04T09:31:00.000Z"},' +
         `"error":null,"links":{"reading":"/api/v1/readings/${id}","result":"/api/v1/readings/${id}/result",` +
-        `"document":"/api/v1/readings/${id}/document"}}}`,
+        `"document":"/api/v1/readings/${id}/document"}},"externalId":null}`,
     );
     expect(JSON.parse(completed)).toMatchObject({
       sequence: 1,
       data: { document: { available: false, version: null, artifactId: null, publishedAt: null } },
     });
+  });
+
+  it('shows the external id as its workspace chose by then, and stores none', async () => {
+    const [plain, referenced] = [randomUUID(), randomUUID()];
+    const { pool } = test.database;
+    await pool.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups)
+       values ($1, 'ws_1', '', null), ($2, 'ws_1', '', '{x}')`,
+      [plain, referenced],
+    );
+    await test.handle(reading(plain).completed(), reading(referenced).completed());
+    await pool.query(`insert into webhooks.content values ('ws_1', false)`);
+    await test.handle(reading(plain).published(), reading(referenced).published());
+    const stored = await test.rows<{ body: string; shows: boolean; of_plain: boolean; type: string }>(
+      `select type, reading_id = '${plain}' as of_plain, shows_external_id as shows, body from webhooks.public_event`,
+    );
+    const shown = stored.map(({ type, of_plain, shows, body }) => [
+      type,
+      of_plain ? 'plain' : 'referenced',
+      shows,
+      (JSON.parse(body) as { externalId?: null }).externalId,
+    ]);
+    expect(shown.sort()).toEqual([
+      ['reading.completed', 'plain', false, null],
+      ['reading.completed', 'referenced', true, undefined],
+      ['reading.published', 'plain', false, undefined],
+      ['reading.published', 'referenced', false, undefined],
+    ]);
+    await pool.query('truncate webhooks.content');
+  });
+
+  it('forgets the answers to events with an external id when the reading is erased', async () => {
+    const [erased, other] = [randomUUID(), randomUUID()];
+    await test.database.pool.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups)
+       select id, 'ws_1', '', '{x}' from unnest($1::uuid[]) as id`,
+      [[erased, other]],
+    );
+    await test.handle(A.created(), reading(erased).completed(), reading(other).completed());
+    await test.database.pool.query(
+      `insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id)
+       select delivery_id, 1, now(), 1, 200, 'order-4711', endpoint_id from webhooks.delivery`,
+    );
+    await test.handle(stored(`reading-${erased}`, 3, 'ReadingErased', { workspaceId: 'ws_1' }));
+    const left = await test.rows(
+      `select reading_id from webhooks.attempt join webhooks.delivery using (delivery_id)
+       where response_body is not null`,
+    );
+    expect(left).toEqual([{ reading_id: other }]);
+    await test.database.pool.query('truncate webhooks.attempt');
   });
 
   it.each([

@@ -97,6 +97,7 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
       continue;
     }
     if (releases.length > 0) flush();
+    if (event.type === 'ReadingErased') statements.push(forgetAnswers(streamId(event.stream)));
     const publicEvent = publicEventOf(event);
     if (publicEvent === null) continue;
     if (isSentOnRelease(publicEvent)) failures.push({ causeEventId: event.id, event: publicEvent });
@@ -105,6 +106,15 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   flush();
   return statements;
 };
+
+/** Receivers may have repeated the external id of an erased reading in their answers. */
+const forgetAnswers = (readingId: string): Statement => sql`
+  update webhooks.attempt set response_body = null
+  from webhooks.public_event event
+  join webhooks.endpoint using (workspace_id)
+  join webhooks.delivery on delivery.endpoint_id = endpoint.endpoint_id and delivery.event_id = event.event_id
+  where event.reading_id = ${readingId} and event.shows_external_id
+    and attempt.delivery_id = delivery.delivery_id and attempt.response_body is not null`;
 
 /** SQL: the events as rows. */
 const rowsOf = (events: readonly PublicEvent[]): Statement => {
@@ -126,6 +136,9 @@ const rowsOf = (events: readonly PublicEvent[]): Statement => {
  *
  * An event whose stream was parked comes late: it is placed behind those that readers of the feed may have seen.
  *
+ * The body of a reading with an external id is completed when it is sent (`wholeBody`). Without one it says so. Neither,
+ * when the workspace has chosen so by now: later attempts and pages keep it.
+ *
  * A delivery that must wait for an earlier one of its reading gets that one's due time. It could not be sent before, and
  * the dispatcher need not read it.
  * @param events selects the events: ids, type and time, the body's head and tail, position, trace context
@@ -137,6 +150,10 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
     ), numbered as (
       select fact.event_id, fact.workspace_id, fact.reading_id, fact.type, fact.occurred_at, fact.head, fact.tail,
              fact.traceparent, fact.correlation_id,
+             not exists (select from webhooks.content
+                         where content.workspace_id = fact.workspace_id and not content.external_id) as shows,
+             exists (select from platform.subject_key key
+                     where key.subject_id = fact.reading_id and key.lookups is not null) as is_referenced,
              greatest(fact.position,
                (select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id)
                  + row_number() over (partition by workspace_id order by position)) as position,
@@ -146,9 +163,10 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
       where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
     ), stored as (
       insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
-                                         traceparent, correlation_id)
-      select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position,
-             traceparent, correlation_id
+                                         traceparent, correlation_id, shows_external_id)
+      select event_id, workspace_id, reading_id, type, sequence,
+             head || sequence || case when shows and not is_referenced then left(tail, -1) || ',"externalId":null}' else tail end,
+             occurred_at, position, traceparent, correlation_id, shows and is_referenced
       from numbered
       on conflict (event_id) do nothing
       returning event_id, workspace_id, reading_id, type, sequence, occurred_at

@@ -7,8 +7,10 @@ import type { PublicEventType } from '../../contracts/event-types.js';
 export interface FeedEvent {
   /** Position of the recorded event in the log, in decimal; for a failure, of its release. */
   readonly position: string;
-  /** The exact bytes that deliveries carry, as UTF-8 text. */
+  readonly readingId: string;
+  /** As stored; `wholeBody` gives the bytes that deliveries carry. */
   readonly body: string;
+  readonly showsExternalId: boolean;
 }
 
 /**
@@ -30,7 +32,8 @@ export class EventFeed {
     types: readonly PublicEventType[] | null,
   ): Promise<readonly FeedEvent[]> {
     const { rows } = await this.pool.query<FeedEvent>(
-      `select position::text, body from webhooks.public_event event
+      `select position::text, reading_id as "readingId", body, shows_external_id as "showsExternalId"
+       from webhooks.public_event event
        where workspace_id = $1 and event.position > coalesce($2::numeric, -1) and ($3::text[] is null or type = any ($3))
        order by event.position
        limit $4`,

@@ -1,0 +1,181 @@
+import { Controller, Headers, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiExtraModels, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { NDJSON, TakesLines } from '@app/platform/http/bulk-body.js';
+import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Problem, problemBody } from '@app/platform/http/problem.js';
+import { Requester } from '@app/platform/http/requester.js';
+import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
+import { RATE_POLICIES, RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
+import type { RatePolicies } from '@app/platform/rate-limit/policies.js';
+import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { BATCH_MODES } from '../../contracts/events.js';
+import { requestedFields } from '../../domain/reading/requested-fields.js';
+import { batchAnswerSchema, type BatchAnswer, type BatchItemView } from '../../http/batch.schemas.js';
+import { POLL_AFTER } from '../../http/reading.schemas.js';
+import { MOST_READINGS, readBulkBody, refusalOfAll, type BulkItem } from '../../http/bulk-body.js';
+import { ReadingsInFlight, type Admission } from '../../read-models/reading/in-flight.js';
+import type { Config } from '../../settings.js';
+import { CreateReadingDto, inputOf } from '../request-reading/request-reading.body.js';
+import { RequestBatch, type BatchItem } from './request-batch.command.js';
+
+const READING = { $ref: '#/components/schemas/CreateReading' };
+const MODE = { type: 'string' as const, enum: [...BATCH_MODES], examples: ['available'] };
+
+/** Accepts many readings in one request. */
+@Controller('api/v1/readings')
+@Accepts({ apiKey: 'readings:write' })
+@ApiTags('Readings')
+export class RequestBatchController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly inFlight: ReadingsInFlight,
+    private readonly limiter: RateLimiter,
+    @Inject(RATE_POLICIES) private readonly policies: RatePolicies,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READINGS_IN_FLIGHT'>,
+  ) {}
+
+  @Post('bulk')
+  @HttpCode(202)
+  @RateLimited('create')
+  @OwnIdempotency()
+  @TakesLines()
+  @ApiExtraModels(CreateReadingDto)
+  @ApiOperation({
+    operationId: 'createReadings',
+    summary: 'Create up to 1,000 readings',
+    description:
+      'Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.',
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['mode', 'readings'],
+            additionalProperties: false,
+            properties: {
+              mode: { ...MODE, description: 'All readings or none, or as many as possible' },
+              readings: {
+                type: 'array',
+                minItems: 1,
+                maxItems: MOST_READINGS,
+                items: READING,
+                description: 'The readings, each as for `POST /api/v1/readings`',
+              },
+            },
+          },
+        },
+        [NDJSON]: {
+          schema: { type: 'string', description: 'One reading as JSON on each line; needs `?mode=`' },
+        },
+      },
+    },
+  })
+  @ApiQuery({
+    name: 'mode',
+    required: false,
+    description: 'Required for NDJSON, and only there',
+    schema: MODE,
+  })
+  @Answers(202, 'The outcome of each reading', batchAnswerSchema, ['Location', 'RetryAfter'])
+  @Refuses(
+    'unsupported_locale',
+    'unknown_product',
+    'unknown_profile',
+    'insufficient_credits',
+    'billing_misconfigured',
+  )
+  async create(
+    @Req() request: Request,
+    @Query('mode') queryMode: string | undefined,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Caller() caller: Principal,
+    @Requester() by: RequestContext,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<BatchAnswer> {
+    const key = readIdempotencyKey(idempotencyKey);
+    const { mode, items } = await readBulkBody(request.body, queryMode, CreateReadingDto);
+    const refusal = mode === 'all' ? refusalOfAll(items) : null;
+    if (refusal) throw refusal;
+    const requests = items.map(({ checked }) =>
+      checked instanceof Problem ? null : { ...requestedFields(checked), input: inputOf(checked) },
+    );
+    const livemode = caller.mode === 'live';
+    const wanted = requests.filter((one) => one !== null).length;
+    const admissions = await this.admit(caller, wanted);
+    let accepted: readonly string[] = [];
+    try {
+      const result = await this.commands.execute(
+        new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by),
+      );
+      if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');
+      if (result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured')
+        throw problemOf(result);
+      const { batchId } = result;
+      const shown = result.items.map((item, index) => itemView(item, index, items[index]!, by));
+      response.set({ Location: `/api/v1/batches/${batchId}`, 'Retry-After': POLL_AFTER });
+      if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
+      else accepted = shown.flatMap(({ readingId }) => readingId ?? []);
+      const count = shown.filter(({ status }) => status === 'accepted').length;
+      return { batchId, accepted: count, refused: shown.length - count, items: shown };
+    } finally {
+      for (const [index, admission] of admissions.entries()) {
+        const readingId = accepted[index];
+        if (readingId === undefined) this.inFlight.withdrawn(caller.workspaceId, livemode, admission);
+        else admission.readingId = readingId;
+      }
+    }
+  }
+
+  /** A bulk of n counts as n readings, in flight and for the rate. Its first token was taken before its body was read. */
+  private async admit({ workspaceId, mode }: Principal, wanted: number): Promise<readonly Admission[]> {
+    const limit = this.config.READINGS_IN_FLIGHT;
+    const admissions = await this.inFlight.admitMany(workspaceId, mode === 'live', limit, wanted);
+    if (admissions === null)
+      throw new Problem('rate_limited', {
+        detail: `The batch would exceed ${limit} readings that are queued or processing; send a smaller one, or wait`,
+        headers: { 'Retry-After': '10' },
+      });
+    if (wanted > 1) await this.limiter.charge(workspaceId, this.policies.create, wanted - 1);
+    return admissions;
+  }
+}
+
+type Refusal = Extract<BatchItem, { outcome: 'insufficient_credits' | 'billing_misconfigured' }>;
+
+const problemOf = (refusal: Refusal): Problem => {
+  if (refusal.outcome === 'billing_misconfigured')
+    return new Problem('billing_misconfigured', {
+      ...(refusal.detail !== undefined && { detail: refusal.detail }),
+      headers: { 'Retry-After': '60' },
+    });
+  const { required, available } = refusal;
+  return new Problem('insufficient_credits', {
+    detail: `The readings cost ${required} credits; ${available} are available`,
+    members: { required, available },
+  });
+};
+
+const itemView = (
+  item: BatchItem,
+  index: number,
+  { line, checked }: BulkItem<unknown>,
+  by: RequestContext,
+): BatchItemView => {
+  const place = { index, ...(line !== null && { line }) };
+  if (item.outcome === 'accepted') return { ...place, status: 'accepted', readingId: item.readingId };
+  const problem =
+    item.outcome === 'invalid'
+      ? (checked as Problem)
+      : item.outcome === 'no_credits'
+        ? new Problem('insufficient_credits', { detail: 'The credits went to the readings before it' })
+        : problemOf(item);
+  const { instance: _, requestId: __, ...body } = problemBody(problem, by.correlationId);
+  return { ...place, status: 'refused', problem: body };
+};

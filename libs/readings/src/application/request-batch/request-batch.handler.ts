@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
+import {
+  COMMAND_BUS,
+  CommandHandler,
+  type CommandBus,
+  type ICommandHandler,
+} from '@app/platform/cqrs/handler.js';
+import { Digester } from '@app/platform/crypto/digest.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { Inject } from '@app/platform/injection.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
+import { batchReadingId } from '../../batch-reading-id.js';
+import { BOOK_UNREADABLE, ReserveMany } from '../../contracts/ports/index.js';
+import type { BatchRecord } from '../../domain/batch/batch.decider.js';
+import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+import type { Config } from '../../settings.js';
+import type { ReadingRequest } from '../request-reading/request-reading.command.js';
+import { RequestReadingHandler } from '../request-reading/request-reading.handler.js';
+import { reservationIdAt } from '../reservation-id.js';
+import { RequestBatch, type BatchItem, type RequestBatchResult } from './request-batch.command.js';
+
+/** Readings of a batch that are accepted at once. */
+const AT_ONCE = 64;
+
+interface Decided {
+  readonly batch: BatchRecord;
+  /** The open reservation of each reading, by its id. Empty for a repeated request. */
+  readonly held: ReadonlyMap<string, { readonly reservationId: string; readonly amount: number }>;
+}
+
+/**
+ * First the reservation, in one entry of the ledger; then `BatchRequested`, which fixes what is refused; then each reading
+ * as if it had been requested alone. A crash after the reservation leaves holds that are fenced and released. A crash after
+ * `BatchRequested` leaves some readings accepted: a request with the same Idempotency-Key accepts the others.
+ */
+@CommandHandler(RequestBatch)
+export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
+  constructor(
+    @Inject(BATCH_EXECUTOR) private readonly batches: BatchExecutor,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'BULK_TIMEOUT_MS'>,
+    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    @Inject(READING_EXECUTOR) private readonly streams: ReadingExecutor,
+    private readonly digester: Digester,
+    private readonly keys: SubjectKeys,
+    private readonly readings: RequestReadingHandler,
+  ) {}
+
+  execute(command: RequestBatch): Promise<RequestBatchResult> {
+    return withDeadline(
+      this.config.BULK_TIMEOUT_MS,
+      (givenUp) => this.request(command, givenUp),
+      () => {
+        throw new StoreUnavailable('The batch was not accepted in time', true);
+      },
+    );
+  }
+
+  private async request(command: RequestBatch, givenUp: AbortSignal): Promise<RequestBatchResult> {
+    const { workspaceId, livemode, mode, items, idempotencyKey } = command;
+    const purpose = livemode ? 'batch-id' : 'test-batch-id';
+    const batchId =
+      idempotencyKey === null
+        ? randomUUID()
+        : uuidFromHash(this.digester.digest(purpose, workspaceId, idempotencyKey));
+    const known = idempotencyKey === null ? null : (await this.batches.load(batchId)).state;
+    const decided = known ? { batch: known, held: new Map() } : await this.decide(command, batchId, givenUp);
+    if ('outcome' in decided) return decided;
+    const { batch } = decided;
+    if (batch.items !== items.length || batch.mode !== mode) return { outcome: 'different_request' };
+    const accepted = await this.acceptAll(command, batchId, decided, givenUp);
+    if (accepted === 'different_request') return { outcome: 'different_request' };
+    return { outcome: known ? 'replayed' : 'accepted', batchId, items: accepted };
+  }
+
+  private async decide(
+    { workspaceId, livemode, mode, items, idempotencyKey, by }: RequestBatch,
+    batchId: string,
+    givenUp: AbortSignal,
+  ): Promise<Decided | Exclude<RequestBatchResult, { readonly outcome: 'accepted' | 'replayed' }>> {
+    await this.keys.ready();
+    givenUp.throwIfAborted();
+    const reservations = await this.reservations(items, batchId, idempotencyKey !== null);
+    givenUp.throwIfAborted();
+    const product = items.find((item) => item !== null)?.productId;
+    const all = mode === 'all';
+    const reserved =
+      product === undefined
+        ? NOTHING_RESERVED
+        : await this.commands.execute(
+            new ReserveMany(workspaceId, { reservations, all }, product, livemode, by),
+          );
+    if (reserved.outcome === 'misconfigured')
+      return {
+        outcome: 'billing_misconfigured',
+        ...(reserved.reason === BOOK_UNREADABLE && { detail: BOOK_UNREADABLE }),
+      };
+    if (reserved.outcome === 'insufficient' && all)
+      return {
+        outcome: 'insufficient_credits',
+        required: reserved.required,
+        available: reserved.available,
+      };
+    const { amounts, settled } = reserved.outcome === 'reserved' ? reserved : NOTHING_RESERVED;
+    givenUp.throwIfAborted();
+    const isAccepted = ({ reservationId }: { reservationId: string }): boolean =>
+      amounts.has(reservationId) || settled.has(reservationId);
+    const accepted = new Set(reservations.filter(isAccepted).map(({ index }) => index));
+    const refused = [...items.keys()].filter((index) => !accepted.has(index));
+    const { state } = await this.batches.execute(
+      batchId,
+      { type: 'RequestBatch', batch: { workspaceId, livemode, mode, items: items.length, refused } },
+      { intent: `request:${by.correlationId}`, by, workspaceId, at: this.clock.now() },
+      { fresh: true },
+    );
+    const held = reservations.flatMap(({ readingId, reservationId }) => {
+      const amount = amounts.get(reservationId);
+      return amount === undefined ? [] : [[readingId, { reservationId, amount }] as const];
+    });
+    return { batch: state!, held: new Map(held) };
+  }
+
+  /**
+   * The reservation of each valid item. A request that crashed after its reservation leaves readings whose holds were
+   * fenced: the first one tells. Their next reservations have other ids.
+   */
+  private async reservations(
+    items: readonly (ReadingRequest | null)[],
+    batchId: string,
+    mayBeRepeated: boolean,
+  ): Promise<readonly { index: number; readingId: string; reservationId: string }[]> {
+    const valid = items.flatMap((item, index) =>
+      item ? [{ index, readingId: batchReadingId(this.digester, batchId, index) }] : [],
+    );
+    const [first] = valid;
+    const seen = mayBeRepeated && first ? await this.streams.load(first.readingId) : null;
+    const isFirst = seen === null || seen.revision === 'no_stream';
+    return Promise.all(
+      valid.map(async (one) => {
+        const revision = isFirst ? 'no_stream' : (await this.streams.load(one.readingId)).revision;
+        return { ...one, reservationId: reservationIdAt(one.readingId, revision) };
+      }),
+    );
+  }
+
+  /** Each reading under its own id, derived from the batch, so that a repeated request finds it. */
+  private async acceptAll(
+    { workspaceId, livemode, items, by }: RequestBatch,
+    batchId: string,
+    { batch, held }: Decided,
+    givenUp: AbortSignal,
+  ): Promise<readonly BatchItem[] | 'different_request'> {
+    const refused = new Set(batch.refused);
+    const outcomes: BatchItem[] = [];
+    let isDifferent = false;
+    const accept = async (request: ReadingRequest | null, index: number): Promise<void> => {
+      if (refused.has(index)) {
+        outcomes[index] = { outcome: request ? 'no_credits' : 'invalid' };
+        return;
+      }
+      if (!request) {
+        isDifferent = true;
+        return;
+      }
+      const readingId = batchReadingId(this.digester, batchId, index);
+      const hold = held.get(readingId) ?? null;
+      const known = { isNew: hold?.reservationId === reservationIdAt(readingId, 'no_stream'), held: hold };
+      const result = await this.readings.accept(
+        { workspaceId, livemode, request, by },
+        readingId,
+        known,
+        givenUp,
+      );
+      if (result.outcome === 'different_request') isDifferent = true;
+      else
+        outcomes[index] =
+          result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured'
+            ? result
+            : { outcome: 'accepted', readingId };
+    };
+    const waiting = items.entries();
+    let isOver = false;
+    const work = async (): Promise<void> => {
+      for (const [index, request] of waiting) {
+        if (isOver || isDifferent) return;
+        await accept(request, index);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    } finally {
+      isOver = true;
+    }
+    return isDifferent ? 'different_request' : outcomes;
+  }
+}
+
+const NOTHING_RESERVED = {
+  outcome: 'reserved',
+  amounts: new Map<string, number>(),
+  settled: new Set<string>(),
+} as const;

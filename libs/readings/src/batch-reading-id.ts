@@ -1,0 +1,6 @@
+import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
+import type { Digester } from '@app/platform/crypto/digest.js';
+
+/** The id of the reading at this index of a batch, from 0. Nobody can guess it from the id of the batch. */
+export const batchReadingId = (digester: Digester, batchId: string, index: number): string =>
+  uuidFromHash(digester.digest('batch-reading-id', batchId, String(index)));

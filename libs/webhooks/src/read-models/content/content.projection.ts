@@ -1,0 +1,25 @@
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
+import { view } from '@app/event-sourcing/projections/view.js';
+import { webhookContentEvents, type WebhookContentEvent } from '../../contracts/events.js';
+
+/** No row: the workspace has chosen nothing. */
+interface ContentRow {
+  readonly workspace_id: string;
+  readonly external_id: boolean;
+}
+
+const contents = view<ContentRow, Recorded<WebhookContentEvent>>({
+  table: 'webhooks.content',
+  key: ['workspace_id'],
+  keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
+  evolve: (_, { stream, data }) => ({ workspace_id: streamId(stream), external_id: data.externalId }),
+});
+
+/** What the webhook bodies of each workspace show. The fan-out reads it for each new event. */
+export const contentProjection = defineProjection({
+  name: 'webhooks.content.v1',
+  catalogues: [webhookContentEvents],
+  views: [contents],
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { Integrator, person, until } from '../support/integrator.js';
+import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { Random } from '../support/random.js';
+
+const KILLS = Number(process.env['KILLS'] ?? 20);
+const SEED = Number(process.env['CRASH_SEED'] ?? 20261123);
+/** Readings of each batch: enough that a kill usually comes between two of them. */
+const READINGS = 15;
+/** The stack gives up a process that ends more often within a minute. */
+const KILLS_OF_ONE = 4;
+const VICTIMS = ['api', 'event-store', 'postgres', 'worker'] as const;
+const IMPATIENT = { READING_LEASE_MS: '3000', RESERVATION_FENCE_MS: '4000', RESERVATION_SWEEP_MS: '1000' };
+
+interface Answer {
+  readonly batchId: string;
+  readonly accepted: number;
+  readonly items: readonly { readonly readingId?: string }[];
+}
+
+const random = new Random(SEED);
+const dataDir = temporaryDataDir();
+let stack: StartedStack;
+let customer: Integrator;
+
+beforeAll(async () => {
+  stack = await startStack({ env: IMPATIENT, dataDir });
+  customer = await Integrator.open(stack, 1_000_000);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+  removeDataFolder(dataDir);
+});
+
+/** The same batch again and again, until it is answered. */
+const request = async (key: string): Promise<Answer> => {
+  const readings = Array.from({ length: READINGS }, (_, index) => ({
+    ...person(),
+    externalId: `${key}-${index}`,
+  }));
+  for (;;) {
+    const headers = { 'idempotency-key': key };
+    const body = { mode: 'all', readings };
+    const answer = await customer
+      .call<Answer>('POST', '/api/v1/readings/bulk', { body, headers })
+      .catch(() => null);
+    if (answer?.status === 202) return answer.body;
+    if (answer) expect(answer.status).toBe(503);
+    await delay(50);
+  }
+};
+
+const count = async (text: string): Promise<number> => {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<{ n: number }>(text)).rows[0]!.n;
+  } finally {
+    await client.end();
+  }
+};
+
+describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, () => {
+  it('accepts each batch whole and once, and charges each reading once', async () => {
+    const answers: Answer[] = [];
+    for (let killed = 0; killed < KILLS; killed += 1) {
+      const victim = VICTIMS[killed % VICTIMS.length]!;
+      const requested = request(`bulk-${killed}`);
+      await delay(random.next() * 150);
+      if (killed > 0 && killed % (KILLS_OF_ONE * VICTIMS.length) === 0) {
+        await stack.killAll();
+        stack = await startStack({ env: IMPATIENT, dataDir });
+        customer = customer.at(stack);
+      } else {
+        process.kill(stack.pids()[victim], 'SIGKILL');
+      }
+      answers.push(await requested);
+    }
+    const ids = answers.flatMap(({ items }) => items.map(({ readingId }) => readingId!));
+    expect(new Set(ids).size).toBe(KILLS * READINGS);
+    await until(
+      async () =>
+        (await count(`select count(*)::int as n from readings.reading where status = 'completed'`)) ===
+        ids.length,
+      () => 'every reading completes',
+      600_000,
+    );
+    await until(
+      async () => (await customer.balance()).held === 0,
+      () => 'every hold is settled',
+      60_000,
+    );
+    expect(await count('select count(*)::int as n from readings.reading')).toBe(ids.length);
+    expect(await customer.balance()).toMatchObject({
+      consumed: 20 * ids.length,
+      available: 1_000_000 - 20 * ids.length,
+    });
+    for (const { batchId } of answers) {
+      const batch = await customer.call('GET', `/api/v1/batches/${batchId}`);
+      expect(batch.body).toMatchObject({ accepted: READINGS, states: { completed: READINGS } });
+    }
+    expect(await stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
+    expect(await stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ ok: true });
+  }, 1_200_000);
+});
