@@ -354,8 +354,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event to an endpoint
-         * @description The event has the real shape and names a reading that does not exist. It carries the header `X-Service-Test`.
+         * Send a trial to an endpoint
+         * @description The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`.
          */
         post: operations["sendTestEvent"];
         delete?: never;
@@ -1379,6 +1379,13 @@ export interface components {
              */
             events?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /**
+             * @description Of the readings whose events it receives; default: `live`, for a test key `test`
+             * @example [
+             *       "live"
+             *     ]
+             */
+            modes?: ("live" | "test")[];
+            /**
              * @description For you: the service does not use it
              * @example orders
              */
@@ -1399,6 +1406,13 @@ export interface components {
              *     ]
              */
             events?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /**
+             * @description Replaces the whole choice
+             * @example [
+             *       "live"
+             *     ]
+             */
+            modes?: ("live" | "test")[];
             /**
              * @description Whether deliveries are sent
              * @example true
@@ -1501,6 +1515,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -1547,6 +1563,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -1631,6 +1649,8 @@ export interface components {
              * @description The reading that the event is about
              */
             readingId: string;
+            /** @description False for an event of a test reading */
+            livemode: boolean;
             /** @description Number of the event among the public events of the reading */
             sequence: number;
             /**
@@ -1702,6 +1722,8 @@ export interface components {
              * @description The reading that the event is about
              */
             readingId: string;
+            /** @description False for an event of a test reading */
+            livemode: boolean;
             /** @description Number of the event among the public events of the reading */
             sequence: number;
             /**
@@ -1865,12 +1887,19 @@ export interface components {
             createdAt: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for an event of a test reading */
+            livemode: boolean;
+            /**
+             * @description Only in a trial, which `POST …/test` sends
+             * @constant
+             */
+            trial?: true;
             /**
              * Format: uuid
              * @description The reading that the event is about
              */
             readingId: string;
-            /** @description Counts the public events of the reading, from 1 without gaps; 0 for a test event */
+            /** @description Counts the public events of the reading, from 1 without gaps; 0 for a trial */
             sequence: number;
             /** @description The reading at that moment, without personal data */
             data: {
@@ -2191,6 +2220,8 @@ export interface components {
             types: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /** @description What became of the events at this endpoint before */
             statuses: ("missing" | "skipped" | "exhausted" | "succeeded")[];
+            /** @description Of the readings whose events it sends */
+            modes: ("live" | "test")[];
             /** @description Whether it only counts */
             dryRun: boolean;
             /**
@@ -2231,6 +2262,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -2282,6 +2315,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -4085,6 +4120,8 @@ export interface operations {
     listWebhookEndpoints: {
         parameters: {
             query?: {
+                /** @description Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode */
+                livemode?: boolean;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20
@@ -4586,6 +4623,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
+            402: components["responses"]["insufficient_credits"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
@@ -4617,7 +4655,30 @@ export interface operations {
             422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            /** @description `enqueue_unavailable`: The request cannot be enqueued right now; `billing_misconfigured`: Billing is not configured for this request */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 503;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "enqueue_unavailable" | "billing_misconfigured";
+                    };
+                };
+            };
         };
     };
     getWebhookEndpointHealth: {
@@ -4691,6 +4752,8 @@ export interface operations {
                 until?: string;
                 /** @description Only deliveries of events that have not reached the endpoint by any delivery */
                 undelivered?: boolean;
+                /** @description Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode */
+                livemode?: boolean;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20
@@ -5229,6 +5292,8 @@ export interface operations {
             query?: {
                 /** @description Comma-separated; default: all. A cursor is valid only with the same types */
                 type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+                /** @description Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode */
+                livemode?: boolean;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20
@@ -5337,7 +5402,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -5374,6 +5439,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {
@@ -5454,7 +5520,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -5491,6 +5557,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {
@@ -5571,7 +5638,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -5608,6 +5675,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {
@@ -5693,7 +5761,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -5730,6 +5798,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {

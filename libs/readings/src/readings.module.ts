@@ -2,6 +2,7 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
 import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
+import { PrepareTrialReadingHandler } from './application/prepare-trial-reading/prepare-trial-reading.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
 import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models/reading/reading.handlers.js';
@@ -13,6 +14,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     { provide: READING_EXECUTOR, useFactory: createReadingExecutor, inject: [EVENT_STORE] },
     ReadingQuery,
     RequestReadingHandler,
+    PrepareTrialReadingHandler,
     AbandonReadingHandler,
     EraseReadingHandler,
     GetReadingSummaryHandler,

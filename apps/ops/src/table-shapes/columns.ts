@@ -45,20 +45,20 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.delivery':
     'added bigint, attempts integer, created_at timestamp with time zone, delivery_id uuid, due_at timestamp with time zone, endpoint_id text, event_id text, lease uuid, reading_id uuid, redelivery boolean, replay_id uuid, sequence integer, settled_at timestamp with time zone, status text, test boolean, workspace_id text',
   'webhooks.endpoint':
-    'created_at timestamp with time zone, deleted_at timestamp with time zone, description text, disabled_at timestamp with time zone, disabled_reason text, enabled boolean, endpoint_id text, events text[], revision bigint, secrets jsonb, updated_at timestamp with time zone, url text, workspace_id text',
+    'created_at timestamp with time zone, deleted_at timestamp with time zone, description text, disabled_at timestamp with time zone, disabled_reason text, enabled boolean, endpoint_id text, events text[], modes text[], revision bigint, secrets jsonb, updated_at timestamp with time zone, url text, workspace_id text',
   'webhooks.endpoint_health':
     'consecutive_failures integer, endpoint_id text, failing_since timestamp with time zone, probe_at timestamp with time zone',
   'webhooks.lane':
     'lease uuid, leased_until timestamp with time zone, ready_at timestamp with time zone, workspace_id text',
   'webhooks.public_event':
-    'body text, correlation_id text, event_id text, occurred_at timestamp with time zone, position numeric(20,0), reading_id uuid, sequence integer, traceparent text, type text, workspace_id text',
+    'body text, correlation_id text, event_id text, livemode boolean, occurred_at timestamp with time zone, position numeric(20,0), reading_id uuid, sequence integer, traceparent text, type text, workspace_id text',
   'webhooks.replay':
-    'created_at timestamp with time zone, dry_run boolean, endpoint_id text, events integer, finished_at timestamp with time zone, idempotency_key text, last_position numeric(20,0), position numeric(20,0), replay_id uuid, since timestamp with time zone, state text, statuses text[], types text[], until timestamp with time zone, updated_at timestamp with time zone, workspace_id text',
+    'created_at timestamp with time zone, dry_run boolean, endpoint_id text, events integer, finished_at timestamp with time zone, idempotency_key text, last_position numeric(20,0), modes text[], position numeric(20,0), replay_id uuid, since timestamp with time zone, state text, statuses text[], types text[], until timestamp with time zone, updated_at timestamp with time zone, workspace_id text',
   'webhooks.secret':
     'created_at timestamp with time zone, endpoint_id text, hint text, sealed bytea, secret_ref uuid, workspace_id text',
   'webhooks.skipping': 'endpoint_id text, skipped_at timestamp with time zone, up_to bigint',
   'webhooks.unreleased_failure':
-    'cause_event_id text, correlation_id text, event_id text, head text, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
+    'cause_event_id text, correlation_id text, event_id text, head text, livemode boolean, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
   'workspaces.api_key':
     'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, mode text, networks text[], revoked_at timestamp with time zone, scopes text[], workspace_id text',
   'workspaces.api_key_use': 'key_id text, used_at timestamp with time zone',

@@ -1,7 +1,8 @@
-import { applyDecorators, Controller } from '@nestjs/common';
+import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Accepts, ScopeArea } from '@app/platform/auth/authentication.js';
 import { Names } from '@app/platform/http/openapi/operation.js';
+import { OwnEndpointGuard } from './own-endpoint.guard.js';
 import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_REPLAY } from './webhook.schemas.js';
 
 const routes = (path: string) =>
@@ -15,6 +16,7 @@ export const EndpointRoutes = () =>
   applyDecorators(
     routes('api/v1/webhooks/:endpointId'),
     Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT),
+    UseGuards(OwnEndpointGuard),
   );
 
 /** For a route of one delivery, the parameter `deliveryId`. */

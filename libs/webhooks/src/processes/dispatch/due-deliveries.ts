@@ -10,7 +10,7 @@ export interface DueDelivery {
   readonly type: string;
   readonly body: string;
   readonly readingId: string;
-  /** Id of the request that the event follows from; `null` for a test event, and for events of older versions. */
+  /** Id of the request that the event follows from; `null` for a trial, and for events of older versions. */
   readonly requestId: string | null;
   readonly test: boolean;
   /** Requested by itself: outside the order of its reading. */

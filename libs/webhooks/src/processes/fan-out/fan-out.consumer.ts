@@ -98,8 +98,9 @@ const rowsOf = (events: readonly PublicEvent[]): Statement => {
     from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
                 ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
                 ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[],
-                ${column('correlationId')}::text[])
-      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent, correlation_id)`;
+                ${column('correlationId')}::text[], ${column('livemode')}::boolean[])
+      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent, correlation_id,
+               livemode)`;
 };
 
 /**
@@ -119,7 +120,7 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
     with fact as (${events.text}
     ), numbered as (
       select fact.event_id, fact.workspace_id, fact.reading_id, fact.type, fact.occurred_at, fact.head, fact.tail,
-             fact.traceparent, fact.correlation_id,
+             fact.traceparent, fact.correlation_id, fact.livemode,
              greatest(fact.position,
                (select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id)
                  + row_number() over (partition by workspace_id order by position)) as position,
@@ -129,12 +130,12 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
       where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
     ), stored as (
       insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
-                                         traceparent, correlation_id)
+                                         traceparent, correlation_id, livemode)
       select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position,
-             traceparent, correlation_id
+             traceparent, correlation_id, livemode
       from numbered
       on conflict (event_id) do nothing
-      returning event_id, workspace_id, reading_id, type, sequence, occurred_at
+      returning event_id, workspace_id, reading_id, type, sequence, occurred_at, livemode
     ), inserted as (
       insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
                                      due_at, created_at, settled_at)
@@ -147,6 +148,7 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
       from stored
       join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
         and stored.type = any (endpoint.events)
+        and case when stored.livemode then 'live' else 'test' end = any (endpoint.modes)
       left join lateral (
         select max(due_at) as due_at from webhooks.delivery earlier
         where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.reading_id
