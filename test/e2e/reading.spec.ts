@@ -52,6 +52,8 @@ describe('a reading', () => {
       productId: 'theme',
       profileId: 'evan',
       locale: 'fr-FR',
+      externalId: null,
+      metadata: null,
       input: { ...input, displayName: 'Zoé Marie Lefèvre' },
       document: { available: false, version: null, artifactId: null, publishedAt: null },
       error: null,

@@ -52,7 +52,7 @@ describe('the audit records of a reading', () => {
     );
     const ofKey = await find({ actor: `apiKey:${service.keyId}`, workspaceId: service.customer.workspaceId });
     const list = ofKey.find(({ requestId }) => `req_${requestId}` === seen.at(-1)!.id);
-    expect(list).toMatchObject({ readingId: null, personal: false });
+    expect(list).toMatchObject({ readingId: null, personal: true });
   });
 
   it('exist also for a refused reader, and for one who hung up', async () => {

@@ -117,7 +117,7 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings.
+         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined.
          */
         get: operations["listReadings"];
         put?: never;
@@ -1362,6 +1362,21 @@ export interface components {
             dateOfBirth: string;
             /** @description How texts speak of the person */
             grammaticalProfile: components["schemas"]["GrammaticalProfile"];
+            /**
+             * @description Your own id for the reading, such as an order number: printable characters. Lists find it. It is sealed and erased with the reading
+             * @example order-4711
+             */
+            externalId?: string | null;
+            /**
+             * @description Your own notes on the reading: keys of 1 to 40 printable characters, at most 4 KiB in all. They are sealed and erased with the reading
+             * @example {
+             *       "shop": "paris",
+             *       "gift": "yes"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
         };
         CreateWebhookEndpoint: {
             /**
@@ -2001,6 +2016,12 @@ export interface components {
              * @enum {string}
              */
             locale: "fr-FR" | "en-US";
+            /** @description Your own id, as sent; null without one, and after the personal data was erased */
+            externalId: string | null;
+            /** @description Your own notes, as sent; null without any, and after the personal data was erased */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /** @description The published document; its members are null until it is available */
             document: {
                 /** @description Whether it can be fetched */
@@ -2146,6 +2167,12 @@ export interface components {
              * @enum {string}
              */
             locale: "fr-FR" | "en-US";
+            /** @description Your own id, as sent; null without one, and after the personal data was erased */
+            externalId: string | null;
+            /** @description Your own notes, as sent; null without any, and after the personal data was erased */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /** @description The published document; its members are null until it is available */
             document: {
                 /** @description Whether it can be fetched */
@@ -3408,7 +3435,14 @@ export interface operations {
     listReadings: {
         parameters: {
             query?: {
+                /** @description Only readings in this state */
                 status?: "queued" | "processing" | "completed" | "failed";
+                /** @description Only readings created with exactly this id. Erased readings are not found by it */
+                externalId?: string;
+                /** @description Only readings created at this instant or later */
+                createdSince?: string;
+                /** @description Only readings created before this instant */
+                createdUntil?: string;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20

@@ -6,6 +6,7 @@ import type {
   ReadingHistoryEvent,
   ReadingSummary,
   Result,
+  operations,
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
 import { StillUnderWay } from './problem-error.js';
@@ -15,6 +16,10 @@ import { etagOf, type CallOptions, type PostOptions, type Transport } from './tr
 export type DocumentV1 = GeneratedDocument;
 
 export type DocumentFormat = 'document_v1' | 'markdown' | 'pdf';
+
+type ListQuery = NonNullable<operations['listReadings']['parameters']['query']>;
+/** Which readings a list shows. Instants are RFC 3339. */
+export type ReadingFilter = Omit<ListQuery, keyof PageOptions>;
 
 /** Maximum seconds to hold a status request. The service allows more, but gateways might not. */
 const LONGEST_HOLD = 20;
@@ -75,7 +80,7 @@ export class Readings {
   }
 
   /** The workspace's readings, newest first. */
-  list(options: PageOptions & { readonly status?: Reading['status'] } = {}): AsyncGenerator<ReadingSummary> {
+  list(options: PageOptions & ReadingFilter = {}): AsyncGenerator<ReadingSummary> {
     return everything(this.transport, '/api/v1/readings', { ...options });
   }
 

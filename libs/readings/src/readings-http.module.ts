@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { EraseReadingController } from './application/erase-reading/erase-reading.controller.js';
+import { ListReadingsController } from './application/list-readings/list-readings.controller.js';
 import { RequestReadingController } from './application/request-reading/request-reading.controller.js';
 import { ShowHistoryController } from './application/show-history/show-history.controller.js';
 import { ShowReadingsController } from './application/show-readings/show-readings.controller.js';
@@ -11,6 +12,7 @@ import { ReadingsModule } from './readings.module.js';
   imports: [ReadingsModule],
   controllers: [
     RequestReadingController,
+    ListReadingsController,
     ShowReadingsController,
     ShowHistoryController,
     EraseReadingController,

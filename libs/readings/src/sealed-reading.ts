@@ -4,11 +4,15 @@ import type { ReadingInput } from './domain/reading/reading-view.js';
 
 /** Lengths are padded to multiples of these bytes. Nearly every input, and every result, fits one step. */
 const INPUT_STEP = 512;
+const REFERENCED_INPUT_STEP = 1_024;
 const RESULT_STEP = 8_192;
 
-/** The personal data of a reading, sealed with its key, in base64. */
-export const sealInput = (key: SubjectKey, input: ReadingInput): string =>
-  sealPadded(key, 'input', INPUT_STEP, Buffer.from(JSON.stringify(input))).toString('base64');
+/** What the caller sent about a person, sealed with the reading's key, in base64. */
+export const sealInput = (key: SubjectKey, input: ReadingInput): string => {
+  const isReferenced = input.externalId !== undefined || input.metadata !== undefined;
+  const step = isReferenced ? REFERENCED_INPUT_STEP : INPUT_STEP;
+  return sealPadded(key, 'input', step, Buffer.from(JSON.stringify(input))).toString('base64');
+};
 
 /** @throws SealBroken */
 export const openInput = (key: SubjectKey, sealedInput: string): ReadingInput =>

@@ -31,7 +31,9 @@ export const askForExamples = async (ask: Ask, customer: Integrator, receiverUrl
 };
 
 const readings = async (ask: Ask, customer: Integrator): Promise<void> => {
-  const { body: created } = await ask('POST /api/v1/readings', { body: person() });
+  const { body: created } = await ask('POST /api/v1/readings', {
+    body: { ...person(), externalId: 'order-4711', metadata: { shop: 'paris', gift: 'yes' } },
+  });
   const of = [created['readingId']];
   await customer.untilEnded(String(created['readingId']));
   await until(

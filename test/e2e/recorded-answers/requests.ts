@@ -29,14 +29,18 @@ export const makeRequests = async (call: Call, customer: Integrator, receiverUrl
 
 const readings = async (call: Call, customer: Integrator): Promise<void> => {
   const headers = { 'idempotency-key': 'order-7' };
-  const { body: created } = await call('create a reading', 'POST', '/readings', { body: person(), headers });
+  const body = { ...person(), externalId: 'order-4711', metadata: { shop: 'paris', gift: 'yes' } };
+  const { body: created } = await call('create a reading', 'POST', '/readings', { body, headers });
   const path = `/readings/${String(created['readingId'])}`;
   await customer.untilEnded(String(created['readingId']));
-  await call('create it again', 'POST', '/readings', { body: person(), headers });
+  await call('create it again', 'POST', '/readings', { body, headers });
   await call('another under its key', 'POST', '/readings', { body: person('Léa'), headers });
   await call('without a body', 'POST', '/readings');
   await call('with wrong members', 'POST', '/readings', {
     body: { ...person(), locale: 'de-DE', dateOfBirth: '2026-02-30', more: 1 },
+  });
+  await call('with wrong references', 'POST', '/readings', {
+    body: { ...person(), externalId: '', metadata: { shop: 7 } },
   });
   await call('with an unknown product', 'POST', '/readings', { body: { ...person(), productId: 'tarot' } });
   await call('get a reading', 'GET', path);
@@ -44,6 +48,8 @@ const readings = async (call: Call, customer: Integrator): Promise<void> => {
   await call('get an unknown reading', 'GET', `/readings/${UNKNOWN}`);
   await call('list readings', 'GET', '/readings');
   await call('list failed readings', 'GET', '/readings?status=failed');
+  await call('list readings by external id', 'GET', '/readings?externalId=order-4711');
+  await call('list with wrong filters', 'GET', '/readings?externalId=&createdSince=today');
   await call('list with a wrong status', 'GET', '/readings?status=lost');
   await call('get its result', 'GET', `${path}/result`, { shape: true });
   await call('get its history', 'GET', `${path}/events`);

@@ -35,6 +35,33 @@ describe('SubjectKeys', () => {
     for (const one of sealed) expect(found.open('input', one)).toEqual(SECRET);
   });
 
+  it('keep every lookup that requests bring, in one row with the key', async () => {
+    const [subject, other] = [randomUUID(), randomUUID()];
+    const [first, second] = [Buffer.from('first'), Buffer.from('second')];
+    await Promise.all([
+      keys.create(subject, 'ws_1', first),
+      keys.create(subject, 'ws_1', second),
+      keys.create(subject, 'ws_1'),
+      keys.create(other, 'ws_1'),
+    ]);
+    await keys.create(subject, 'ws_1', second);
+    await keys.create(subject, 'ws_1');
+    await keys.create(other, 'ws_1');
+    const { rows } = await pool.query<{ id: string; lookups: Buffer[] | null }>(
+      'select subject_id as id, lookups from platform.subject_key where subject_id = any($1)',
+      [[subject, other]],
+    );
+    const lookupsOf = (id: string) => rows.find((row) => row.id === id)!.lookups;
+    expect(lookupsOf(subject)!.map(String).sort()).toEqual(['first', 'second']);
+    expect(lookupsOf(other)).toBeNull();
+    await keys.create(other, 'ws_1', first);
+    await keys.destroy(subject);
+    const found = await pool.query('select subject_id as id from platform.subject_key where lookups @> $1', [
+      [first],
+    ]);
+    expect(found.rows).toEqual([{ id: other }]);
+  });
+
   it('give each subject a key of its own', async () => {
     const [one, other] = await Promise.all([
       keys.create(randomUUID(), 'ws_1'),

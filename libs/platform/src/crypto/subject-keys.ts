@@ -31,6 +31,7 @@ interface WrappedKey {
 }
 
 interface KeyToStore extends WrappedKey {
+  readonly lookup: Buffer | null;
   /** The epoch of the wrapping key, if it has one. */
   readonly epoch: string | null;
   readonly fingerprint: Buffer | null;
@@ -67,15 +68,17 @@ export class SubjectKeys {
   /**
    * Makes the key of a subject, or returns the existing one: durable before anything is sealed with it. Refreshes the
    * creation time of an existing key, so that the sweep does not treat it as abandoned.
+   * @param lookup keyed digest by which the subject is found from now on, until its key is destroyed. Requests for one
+   *   subject may bring several. So a subject that is found must still be checked.
    * @throws KeysUnavailable
    */
-  async create(subjectId: string, workspaceId: string): Promise<SubjectKey> {
+  async create(subjectId: string, workspaceId: string, lookup: Buffer | null = null): Promise<SubjectKey> {
     const key = randomBytes(32);
     for (let wrapping = 1; wrapping <= WRAPPINGS; wrapping += 1) {
       const { id, key: wrappingKey, fingerprint } = await this.wrapping.current();
       const wrapped = withKeyId(id, seal(wrappingKey, wrapContext(subjectId, workspaceId), key));
       const epoch = fingerprint === null ? null : id;
-      const kept = await this.inserted({ subjectId, workspaceId, wrapped, epoch, fingerprint });
+      const kept = await this.inserted({ subjectId, workspaceId, wrapped, epoch, fingerprint, lookup });
       if (kept?.wrapped.equals(wrapped)) return subjectKey(subjectId, workspaceId, key);
       const known = kept && (await this.usable(kept));
       if (known) return known;
@@ -154,16 +157,19 @@ export class SubjectKeys {
   private async insert(keys: readonly KeyToStore[]): Promise<readonly (WrappedKey | null)[]> {
     const { rows } = await this.pool.query<WrappedKey>({
       name: 'insert-subject-keys',
-      text: `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
-             select distinct on (subject_id) subject_id, workspace_id, wrapped_key
-             from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::bytea[])
-               as new (subject_id, workspace_id, wrapped_key, epoch, fingerprint)
+      text: `insert into platform.subject_key as stored (subject_id, workspace_id, wrapped_key, lookups)
+             select distinct on (subject_id) subject_id, workspace_id, wrapped_key,
+                    nullif(array_remove(array_agg(lookup) over (partition by subject_id), null), '{}')
+             from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::bytea[], $6::bytea[])
+               as new (subject_id, workspace_id, wrapped_key, epoch, fingerprint, lookup)
              where epoch is null or exists (
                select from platform.key_epoch
                where key_epoch.epoch = new.epoch and key_epoch.fingerprint = new.fingerprint
                  and ends_at > clock_timestamp() and destroyed_at is null)
              order by subject_id
-             on conflict (subject_id) do update set created_at = now()
+             on conflict (subject_id) do update set created_at = now(),
+               lookups = case when stored.lookups @> excluded.lookups then stored.lookups
+                              else stored.lookups || excluded.lookups end
              returning subject_id as "subjectId", workspace_id as "workspaceId", wrapped_key as wrapped`,
       values: [
         keys.map(({ subjectId }) => subjectId),
@@ -171,6 +177,7 @@ export class SubjectKeys {
         keys.map(({ wrapped }) => wrapped),
         keys.map(({ epoch }) => epoch),
         keys.map(({ fingerprint }) => fingerprint),
+        keys.map(({ lookup }) => lookup),
       ],
     });
     const byId = new Map(rows.map((row) => [row.subjectId, row]));

@@ -19,6 +19,14 @@ const summary = {
   livemode: z.boolean().describe('False for a test reading'),
   status: z.enum(READING_STATUSES).describe('The last two are final'),
   ...REQUESTED_SCHEMAS,
+  externalId: z
+    .string()
+    .nullable()
+    .describe('Your own id, as sent; null without one, and after the personal data was erased'),
+  metadata: z
+    .record(z.string(), z.string())
+    .nullable()
+    .describe('Your own notes, as sent; null without any, and after the personal data was erased'),
   document: z
     .object({
       available: z.boolean().describe('Whether it can be fetched'),
@@ -50,6 +58,8 @@ const summaryExample: ReturnType<typeof readingSummaryView> = {
   livemode: true,
   status: 'queued',
   ...REQUESTED_EXAMPLE,
+  externalId: 'order-4711',
+  metadata: { shop: 'paris', gift: 'yes' },
   document: { available: false, version: null, artifactId: null, publishedAt: null },
   error: null,
   createdAt: '2026-04-04T09:30:00.000Z',
@@ -108,7 +118,7 @@ export const readingSchema = apiSchema<ReadingView>(
 const readingSummarySchema = apiSchema<ReturnType<typeof readingSummaryView>>(
   'ReadingSummary',
   z.object(summary),
-  'A reading without its input, as in lists.',
+  'A reading without the person, as in lists.',
   summaryExample,
 );
 

@@ -105,7 +105,7 @@ const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
 const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const books = new CreditBooks(createCreditsExecutor(store, 2 * CONFIG.CLOCK_REFUSE_MS), time);
   const readings = createReadingExecutor(store);
-  const query = new ReadingQuery(pool, store, keys);
+  const query = new ReadingQuery(pool, store, keys, digester);
   const publications = createPublicationExecutor(store);
   const handlers: (readonly [MessageType, Handler])[] = [
     [OpenBook, new OpenBookHandler(books)],

@@ -1,5 +1,5 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { Transform, Type } from 'class-transformer';
 import { IsArray, IsDefined, IsIn, IsObject, IsString, ValidateNested } from 'class-validator';
 import {
   GENDER_SPELLINGS,
@@ -8,10 +8,19 @@ import {
   checkName,
   type Locale,
 } from '@app/numerology/index.js';
-import { required } from '@app/platform/http/body-rules.js';
+import { IfSentAndNotNull, required, stringType } from '@app/platform/http/body-rules.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import { toPointer } from '@app/platform/http/strict-json.js';
+import type { ReadingInput } from '../../domain/reading/reading-view.js';
+import {
+  LONGEST_EXTERNAL_ID,
+  LONGEST_METADATA_KEY,
+  LONGEST_METADATA_VALUE,
+  MOST_METADATA_PAIRS,
+  externalIdFault,
+  metadataErrors,
+} from '../../http/reference-rules.js';
 
 const strings = {
   each: true,
@@ -105,6 +114,33 @@ export class CreateReadingDto implements SelfChecking {
   @Type(() => GrammaticalProfileDto)
   grammaticalProfile!: GrammaticalProfileDto;
 
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    minLength: 1,
+    maxLength: LONGEST_EXTERNAL_ID,
+    description:
+      'Your own id for the reading, such as an order number: printable characters. Lists find it. It is sealed and erased with the reading',
+    examples: ['order-4711'],
+  })
+  @IfSentAndNotNull()
+  @IsString(stringType)
+  externalId?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    nullable: true,
+    maxProperties: MOST_METADATA_PAIRS,
+    additionalProperties: { type: 'string', maxLength: LONGEST_METADATA_VALUE },
+    description: `Your own notes on the reading: keys of 1 to ${LONGEST_METADATA_KEY} printable characters, at most 4 KiB in all. They are sealed and erased with the reading`,
+    examples: [{ shop: 'paris', gift: 'yes' }],
+  })
+  @IfSentAndNotNull()
+  @IsObject({ message: 'must be an object or null', context: { code: 'invalid_type' } })
+  // Taken as it is: the mapping would drop keys such as `toString`.
+  @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)
+  metadata?: Readonly<Record<string, string>> | null;
+
   /** @param now milliseconds since the epoch */
   fieldErrors(sound: (property: string) => boolean, now: number): FieldError[] {
     const errors: FieldError[] = [];
@@ -127,9 +163,26 @@ export class CreateReadingDto implements SelfChecking {
         detail: `must be one of ${Object.values(GENDER_SPELLINGS).flat().join(', ')}`,
       });
     }
+    const { externalId, metadata } = this;
+    const fault = typeof externalId === 'string' ? externalIdFault(externalId) : null;
+    if (fault) errors.push({ pointer: '/externalId', ...fault });
+    if (metadata && sound('metadata')) errors.push(...metadataErrors(metadata));
     return errors;
   }
 }
+
+/** What is sealed of a request: all that it says about the person, and the caller's references. */
+export const inputOf = (body: CreateReadingDto): ReadingInput => {
+  const { dateOfBirth, grammaticalProfile, externalId, metadata } = body;
+  const { firstNames, middleNames, lastNames } = body.name;
+  return {
+    name: { firstNames, middleNames, lastNames },
+    dateOfBirth,
+    grammaticalProfile: { subjectGender: grammaticalProfile.subjectGender },
+    ...(typeof externalId === 'string' && { externalId }),
+    ...(metadata && { metadata }),
+  };
+};
 
 const FOURTEEN_HOURS_MS = 14 * 3_600_000;
 

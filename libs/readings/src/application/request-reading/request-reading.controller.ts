@@ -13,7 +13,7 @@ import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { requestedFields } from '../../domain/reading/requested-fields.js';
 import { POLL_AFTER, readingSchema } from '../../http/reading.schemas.js';
 import { InFlightGuard } from './in-flight.guard.js';
-import { CreateReadingDto } from './request-reading.body.js';
+import { CreateReadingDto, inputOf } from './request-reading.body.js';
 import { RequestReading } from './request-reading.command.js';
 
 /** Accepts readings. */
@@ -50,18 +50,11 @@ export class RequestReadingController {
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { name, dateOfBirth, grammaticalProfile } = body;
-    const { firstNames, middleNames, lastNames } = name;
-    const input = {
-      name: { firstNames, middleNames, lastNames },
-      dateOfBirth,
-      grammaticalProfile: { subjectGender: grammaticalProfile.subjectGender },
-    };
     const result = await this.commands.execute(
       new RequestReading(
         caller.workspaceId,
         caller.mode === 'live',
-        { ...requestedFields(body), input },
+        { ...requestedFields(body), input: inputOf(body) },
         readIdempotencyKey(idempotencyKey),
         by,
       ),

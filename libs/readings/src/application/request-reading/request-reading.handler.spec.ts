@@ -52,14 +52,15 @@ const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
 
 const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
   const rows = { query: async () => ({ rows: [] }) };
+  const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
   return new RequestReadingHandler(
     createReadingExecutor(store),
     clock,
     { ENQUEUE_TIMEOUT_MS: enqueueTimeoutMs },
     { execute: (command: ReserveCredits) => reserve(command) } as unknown as CommandBus,
-    new Digester(Buffer.alloc(32, 7).toString('base64')),
+    digester,
     keys as unknown as SubjectKeys,
-    new ReadingQuery(rows as never, store, keys as unknown as SubjectKeys),
+    new ReadingQuery(rows as never, store, keys as unknown as SubjectKeys, digester),
   );
 };
 
@@ -151,6 +152,35 @@ describe('requesting a reading', () => {
     await api().execute(ask('k1'));
     expect(await api().execute(ask('k1', { locale: 'en-US' }))).toEqual({ outcome: 'different_request' });
     expect(reserved.size).toBe(1);
+  });
+
+  it('shows its references, which are part of the body and of nothing that is recorded in clear', async () => {
+    const references = { externalId: 'order-4711', metadata: { shop: 'paris' } };
+    const given = (changed: object) => ask('k1', { input: { ...request.input, ...references, ...changed } });
+    const first = await api().execute(given({}));
+    expect(first).toMatchObject({ outcome: 'accepted', reading: references });
+    expect('reading' in first && Object.keys(first.reading.input!)).not.toContain('externalId');
+    expect(JSON.stringify(store.log.map(({ data }) => data))).not.toMatch(/4711|paris/);
+    expect(await api().execute(given({}))).toEqual({ ...first, outcome: 'replayed' });
+    for (const other of [{ externalId: 'order-4712' }, { metadata: {} }])
+      expect(await api().execute(given(other))).toEqual({ outcome: 'different_request' });
+    expect(await api().execute(ask('k1'))).toEqual({ outcome: 'different_request' });
+    expect(await api().execute(ask())).toMatchObject({ reading: { externalId: null, metadata: null } });
+  });
+
+  it('leaves a keyed digest of its external id with its key, and none without an external id', async () => {
+    const lookups: (Buffer | null | undefined)[] = [];
+    const create = keys.create.bind(keys);
+    keys.create = (subjectId: string, ...[, lookup]: (string | Buffer | null)[]) => {
+      lookups.push(lookup as Buffer | null);
+      return create(subjectId);
+    };
+    for (const externalId of ['Caf\u00e9', 'Cafe\u0301', 'other'])
+      await api().execute(ask(null, { input: { ...request.input, externalId } }));
+    await api().execute(ask());
+    const [one, same, other, none] = lookups;
+    expect([one, none]).toEqual([same, null]);
+    expect([one!.length, one!.equals(other!)]).toEqual([32, false]);
   });
 
   it('under the key of an erased reading gets one answer, whatever the body, and creates nothing', async () => {

@@ -19,6 +19,7 @@ import { BOOK_UNREADABLE, ReserveCredits } from '../../contracts/ports/index.js'
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
 import { requestedFields } from '../../domain/reading/requested-fields.js';
+import { externalIdLookup } from '../../external-id.js';
 import { reservationIdAt } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { foldReading } from '../../read-models/reading/reading-row.js';
@@ -98,7 +99,9 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       return { outcome: 'insufficient_credits', required: reserved.required, available: reserved.available };
     }
     givenUp.throwIfAborted();
-    const key = await this.keys.create(readingId, workspaceId);
+    const { externalId } = request.input;
+    const lookup = externalId === undefined ? null : externalIdLookup(this.digester, workspaceId, externalId);
+    const key = await this.keys.create(readingId, workspaceId, lookup);
     givenUp.throwIfAborted();
     const at = this.clock.now();
     const occurredAt = instant(at);

@@ -1,21 +1,18 @@
-import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { livemodeOf, seesMode } from '@app/platform/auth/livemode.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { preferredWait } from '@app/platform/http/prefer-wait.js';
-import { invalidParameter } from '@app/platform/http/query-parameters.js';
 import { sendJson } from '@app/platform/http/send-json.js';
-import { READING_STATUSES, type ReadingStatus } from '../../contracts/queries.js';
-import { readingSummaryView, readingView } from '../../domain/reading/reading-view.js';
+import { readingView } from '../../domain/reading/reading-view.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import type { StoredReading } from '../../read-models/reading/reading-row.js';
-import { NAMED_READING, POLL_AFTER, readingPageSchema, readingSchema } from '../../http/reading.schemas.js';
+import { NAMED_READING, POLL_AFTER, readingSchema } from '../../http/reading.schemas.js';
 
 /** How often a held request checks for a change, milliseconds. */
 const LOOK_AGAIN_MS = 100;
@@ -25,41 +22,7 @@ const LOOK_AGAIN_MS = 100;
 @Accepts('apiKey')
 @ApiTags('Readings')
 export class ShowReadingsController {
-  constructor(
-    private readonly readings: ReadingQuery,
-    private readonly cursors: PageCursors,
-  ) {}
-
-  /** The workspace's readings, newest first, without their inputs. */
-  @Get()
-  @ApiOperation({
-    operationId: 'listReadings',
-    summary: 'List the readings of the workspace',
-    description:
-      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings.',
-  })
-  @ApiQuery({ name: 'status', required: false, schema: { type: 'string', enum: [...READING_STATUSES] } })
-  @Answers(200, 'A page of readings', readingPageSchema)
-  async list(
-    @Query('limit') limit: string | undefined,
-    @Query('cursor') cursor: string | undefined,
-    @Query('status') status: string | undefined,
-    @Caller() caller: Principal,
-  ) {
-    const { workspaceId } = caller;
-    const livemode = livemodeOf(caller);
-    const wanted = readStatus(status);
-    const scope = ['readings', workspaceId, String(livemode), wanted ?? ''] as const;
-    const page = this.cursors.read(limit, cursor, ...scope);
-    const records = await this.readings.page(workspaceId, livemode, wanted, page.limit + 1, page.after);
-    const { data, nextCursor } = this.cursors.page(
-      records,
-      page.limit,
-      ({ createdAt, readingId }) => [createdAt, readingId],
-      ...scope,
-    );
-    return { data: data.map(readingSummaryView), nextCursor };
-  }
+  constructor(private readonly readings: ReadingQuery) {}
 
   @Get(':readingId')
   @GivesPersonalData()
@@ -144,10 +107,3 @@ export class ShowReadingsController {
 
 const hasEnded = ({ record: { status } }: StoredReading): boolean =>
   status === 'completed' || status === 'failed';
-
-const readStatus = (status: string | undefined): ReadingStatus | null => {
-  if (status === undefined) return null;
-  const known = READING_STATUSES.find((one) => one === status);
-  if (known) return known;
-  throw invalidParameter('status', `must be one of ${READING_STATUSES.join(', ')}`);
-};

@@ -13,6 +13,9 @@ export interface ReadingInput {
   };
   readonly dateOfBirth: string;
   readonly grammaticalProfile: { readonly subjectGender: string };
+  /** The caller's own name for the reading, and notes on it; absent when none were sent. */
+  readonly externalId?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** Everything the reading resource shows except its input. */
@@ -34,11 +37,18 @@ export interface ReadingRecord extends RequestedFields {
   } | null;
 }
 
-/** A reading as lists show it: without its input, because each line would need to open a sealed name. */
-export const readingSummaryView = (record: ReadingRecord) => {
-  const { input: _, ...view } = readingView(record, null);
+/** A reading as lists show it: without the person. */
+export const readingSummaryView = (record: ReadingRecord, input: ReadingInput | null) => {
+  const { input: _, ...view } = readingView(record, input);
   return view;
 };
+
+const personView = ({ name, dateOfBirth, grammaticalProfile }: ReadingInput) => ({
+  name,
+  dateOfBirth,
+  grammaticalProfile,
+  displayName: displayName(name),
+});
 
 /** The Reading resource of the interface. `input` is `null` once the personal data was erased. */
 export const readingView = (record: ReadingRecord, input: ReadingInput | null) => {
@@ -50,7 +60,9 @@ export const readingView = (record: ReadingRecord, input: ReadingInput | null) =
     livemode: record.livemode,
     status: record.status,
     ...requestedFields(record),
-    input: input && { ...input, displayName: displayName(input.name) },
+    externalId: input?.externalId ?? null,
+    metadata: input?.metadata ?? null,
+    input: input && personView(input),
     document: {
       available: document !== null,
       version: document?.version ?? null,

@@ -44,7 +44,7 @@ const requested = event('ReadingRequested', {
 });
 const failed = event('ReadingFailed', { ...ids, code: 'input_unprocessable', attempts: 1 });
 const queryOf = (store: InMemoryEventStore, pool: unknown = null): ReadingQuery =>
-  new ReadingQuery(pool as Pool, store, new InMemoryKeys() as unknown as SubjectKeys);
+  new ReadingQuery(pool as Pool, store, new InMemoryKeys() as unknown as SubjectKeys, null as never);
 
 it('shows the end of a reading before its row does, and still does while the row is behind', async () => {
   const store = new InMemoryEventStore();

@@ -5,13 +5,16 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
+import { Digester } from '@app/platform/crypto/digest.js';
+import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents } from '../../contracts/events.js';
-import type { ReadingStatus } from '../../contracts/queries.js';
+import { externalIdLookup } from '../../external-id.js';
 import { openInput, openResult } from '../../sealed-reading.js';
 import { SHOWN_COLUMNS, foldReading, fromRow, type ShownRow, type StoredReading } from './reading-row.js';
+import { selectPage, type ListFilters } from './select-page.js';
 import { historyEvent, type HistoryEvent } from '../../domain/reading/reading-history.js';
 import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-view.js';
 
@@ -19,6 +22,12 @@ interface SealedResult {
   readonly workspaceId: string;
   readonly livemode: boolean;
   readonly sealedResult: string;
+}
+
+/** `input` is `null` once the personal data was erased. */
+export interface OpenedReading {
+  readonly record: ReadingRecord;
+  readonly input: ReadingInput | null;
 }
 
 /** As the database returns it. */
@@ -43,6 +52,7 @@ export class ReadingQuery {
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly keys: SubjectKeys,
+    private readonly digester: Digester,
   ) {}
 
   /**
@@ -60,26 +70,26 @@ export class ReadingQuery {
   }
 
   /**
-   * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`).
+   * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). One found by an
+   * external id may have another: requests that were not accepted leave theirs with the key.
    * @param livemode `null`: of both modes
    */
   async page(
     workspaceId: string,
     livemode: boolean | null,
-    status: ReadingStatus | null,
+    filters: ListFilters,
     limit: number,
     after: readonly string[] | null,
-  ): Promise<readonly ReadingRecord[]> {
-    const { rows } = await this.pool.query<Row>({
-      name: `readings-page-${livemode}`,
-      text: `select ${COLUMNS}
-             from readings.reading
-             where workspace_id = $1 ${inMode(livemode)} and ($2::text is null or status = $2)
-               and ($4::timestamptz is null or (created_at, reading_id) < ($4, $5::uuid))
-             order by created_at desc, reading_id desc limit $3`,
-      values: [workspaceId, status, limit, after?.[0] ?? null, after?.[1] ?? null],
-    });
-    return rows.map((row) => fromRow(withInstants(row)).record);
+  ): Promise<readonly OpenedReading[]> {
+    const lookup =
+      filters.externalId === null ? null : externalIdLookup(this.digester, workspaceId, filters.externalId);
+    const { rows } = await this.pool.query<Row>(
+      selectPage(COLUMNS, workspaceId, livemode, filters, lookup, limit, after),
+    );
+    const stored = rows.map((row) => fromRow(withInstants(row)));
+    return Promise.all(
+      stored.map(async (one) => ({ record: one.record, input: await this.soundInput(one) })),
+    );
   }
 
   /** The newest test reading of a workspace whose documents can be fetched. */
@@ -107,6 +117,16 @@ export class ReadingQuery {
     if (record.erasedAt !== null) return null;
     const key = await this.keys.find(record.readingId);
     return key && openInput(key, sealedInput);
+  }
+
+  /** One broken seal must not hide the other readings of a list. The reading itself reports it. */
+  private async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
+    try {
+      return await this.input(stored);
+    } catch (error) {
+      if (error instanceof SealBroken) return null;
+      throw error;
+    }
   }
 
   /**
@@ -180,10 +200,6 @@ export class ReadingQuery {
     return foldReading(events);
   }
 }
-
-/** A condition of its own for each mode: a plan can use the index of test readings. */
-const inMode = (livemode: boolean | null): string =>
-  livemode === null ? '' : `and ${livemode ? '' : 'not '}livemode`;
 
 const inOrder = <R extends { reading_id: string }>(
   readingIds: readonly string[],

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import 'reflect-metadata';
+import { BodyPipe } from '@app/platform/http/body.pipe.js';
+import type { Problem } from '@app/platform/http/problem.js';
+import { CreateReadingDto, inputOf } from './request-reading.body.js';
+
+const BODY = {
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  name: { firstNames: ['Zoé'], middleNames: [], lastNames: ['Lefèvre'] },
+  dateOfBirth: '1990-04-12',
+  grammaticalProfile: { subjectGender: 'Woman' },
+};
+
+const pipe = new BodyPipe();
+const accepted = async (references: object) =>
+  inputOf((await pipe.transform({ ...BODY, ...references }, META)) as CreateReadingDto);
+const META = { type: 'body', metatype: CreateReadingDto } as const;
+
+/** Pointer and code of each error. */
+const errorsOf = async (references: object): Promise<readonly (readonly [string, string])[]> => {
+  try {
+    await accepted(references);
+    return [];
+  } catch (error) {
+    return ((error as Problem).options.errors ?? []).map(({ pointer, code }) => [pointer, code] as const);
+  }
+};
+
+const manyPairs = (count: number, value: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, value]));
+
+describe('the references of a request', () => {
+  it('are kept as they were sent, whatever their keys', async () => {
+    const metadata = { toString: 'text', valueOf: '', 'à/b~c': 'x'.repeat(500), ['é'.repeat(40)]: '' };
+    const externalId = '𝒜'.repeat(200);
+    expect(await accepted({ externalId, metadata })).toMatchObject({ externalId, metadata });
+    expect(Object.keys((await accepted({ metadata })).metadata!)).toEqual(Object.keys(metadata));
+    expect((await accepted({ metadata: {} })).metadata).toEqual({});
+  });
+
+  it('are absent when none were sent, and when null was', async () => {
+    for (const none of [{}, { externalId: null, metadata: null }])
+      expect(Object.keys(await accepted(none))).toEqual(['name', 'dateOfBirth', 'grammaticalProfile']);
+  });
+
+  it('that break a rule are refused with their pointers, without their values', async () => {
+    for (const [references, ...errors] of [
+      [{ externalId: '' }, ['/externalId', 'too_short']],
+      [{ externalId: 'x'.repeat(201) }, ['/externalId', 'too_long']],
+      [{ externalId: 'a\u200bb' }, ['/externalId', 'invalid_character']],
+      [{ externalId: 7 }, ['/externalId', 'invalid_type']],
+      [{ metadata: [] }, ['/metadata', 'invalid_type']],
+      [{ metadata: 'a' }, ['/metadata', 'invalid_type']],
+      [
+        { metadata: { a: 1, 'b/c': null } },
+        ['/metadata/a', 'invalid_type'],
+        ['/metadata/b~1c', 'invalid_type'],
+      ],
+      [{ metadata: { a: { b: 'c' } } }, ['/metadata/a', 'invalid_type']],
+      [{ metadata: { a: 'x'.repeat(501) } }, ['/metadata/a', 'too_long']],
+      [{ metadata: { '': 'x' } }, ['/metadata', 'invalid_key']],
+      [{ metadata: { ['k'.repeat(41)]: 'x' } }, ['/metadata', 'invalid_key']],
+      [{ metadata: { 'a\nb': 'x' } }, ['/metadata', 'invalid_key']],
+      [{ metadata: manyPairs(21, '') }, ['/metadata', 'too_many']],
+      [{ metadata: manyPairs(9, 'x'.repeat(452)) }, ['/metadata', 'too_large']],
+      [{ metadata: manyPairs(9, 'é'.repeat(226)) }, ['/metadata', 'too_large']],
+      [{ externalId: '', metadata: 'a' }, ['/metadata', 'invalid_type'], ['/externalId', 'too_short']],
+    ] as const)
+      expect([references, await errorsOf(references)]).toEqual([references, errors]);
+  });
+
+  it('may take all the room that the rules give', async () => {
+    // 9 keys of 4 bytes.
+    const room = 4_096 - 36;
+    const metadata = { ...manyPairs(8, 'x'.repeat(500)), key8: 'x'.repeat(room - 4_000) };
+    expect(await errorsOf({ metadata })).toEqual([]);
+    expect(await errorsOf({ metadata: { ...metadata, key8: `${metadata.key8}x` } })).toEqual([
+      ['/metadata', 'too_large'],
+    ]);
+    expect(await errorsOf({ metadata: manyPairs(20, 'x') })).toEqual([]);
+  });
+});
