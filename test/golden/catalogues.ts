@@ -4,6 +4,7 @@ import {
   creditsEvents,
   operatorsEvents,
   orderLineEvents,
+  testBookEvents,
 } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
@@ -18,6 +19,7 @@ export const CATALOGUES = {
   reading: readingEvents,
   publication: publicationEvents,
   credits: creditsEvents,
+  testbook: testBookEvents,
   orderline: orderLineEvents,
   operators: operatorsEvents,
   correction: correctionEvents,

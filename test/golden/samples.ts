@@ -34,6 +34,7 @@ const hold = {
   amount: 20,
   allocations: [{ grantId: 'plan:sub1:2026-09', amount: 20 }],
 };
+const testHold = { reservationId, readingId, amount: 20 };
 const carriedItems = {
   openGrants: [
     {
@@ -171,6 +172,18 @@ export const SAMPLES: Samples = {
     priceCents: 9_900,
     actor: 'operator:ada',
   },
+  TestBookFilled: {
+    workspaceId,
+    day: '2026-09-29',
+    amount: 40,
+    available: 9_980,
+    consumed: 40,
+    openHolds: [testHold],
+    settled: { older: [], newer: [secretRef] },
+  },
+  TestCreditsReserved: testHold,
+  TestCreditsCaptured: { ...testHold, causeEventId },
+  TestCreditsReleased: { ...testHold, causeEventId },
   CreditsReserved: hold,
   CreditsCaptured: { reservationId, readingId, amount: 20, causeEventId },
   CreditsReleased: {

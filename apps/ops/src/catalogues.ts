@@ -5,6 +5,7 @@ import {
   creditsEvents,
   operatorsEvents,
   orderLineEvents,
+  testBookEvents,
 } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
@@ -19,6 +20,7 @@ const CATALOGUES: readonly EventCatalogue[] = [
   readingEvents,
   publicationEvents,
   creditsEvents,
+  testBookEvents,
   orderLineEvents,
   operatorsEvents,
   correctionEvents,

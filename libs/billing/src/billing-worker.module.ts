@@ -14,7 +14,7 @@ import type { SettleReservation } from './application/settle-reservation/settle-
 import { BillingModule } from './billing.module.js';
 import { billingProjections } from './projections.js';
 import { bookOpening } from './processes/book-opening.process.js';
-import { settlement } from './processes/settlement.process.js';
+import { settlement, testSettlement } from './processes/settlement.process.js';
 import { LedgerMetrics } from './telemetry/ledger-metrics.js';
 import type { Config } from './settings.js';
 
@@ -40,7 +40,8 @@ export class BillingWorkerModule implements OnModuleInit {
   onModuleInit(): void {
     for (const one of billingProjections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(bookOpening, (command) => this.commands.execute(command)));
-    this.work.addConsumer(processConsumer(settlement, (command) => this.settle(command)));
+    for (const one of [settlement, testSettlement])
+      this.work.addConsumer(processConsumer(one, (command) => this.settle(command)));
     this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));
     this.addLoop('billing.idle-books', (signal) => this.idleBooks.nudge(signal));
     this.addLoop('billing.reconciliation', (signal) => this.reconciliation.round(signal));
@@ -48,12 +49,12 @@ export class BillingWorkerModule implements OnModuleInit {
 
   /** @throws Error while the book is not open: the consumer then retries the event until it is */
   private async settle(command: SettleReservation): Promise<void> {
-    const { workspaceId, reservationId, settlement: kind, causeEventId } = command;
+    const { workspaceId, reservationId, livemode, settlement: kind, causeEventId } = command;
     const { outcome } = await this.commands.execute(command);
     if (outcome === 'book_not_open') throw new Error(`Workspace ${workspaceId} has no credit book yet`);
     if (outcome !== 'unknown') return;
     this.log.warn(
-      { workspaceId, reservationId, settlement: kind, causeEventId },
+      { workspaceId, reservationId, livemode, settlement: kind, causeEventId },
       'a reading ended whose reservation is not open',
     );
   }

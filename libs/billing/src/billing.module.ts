@@ -7,9 +7,11 @@ import { DailyLimit } from './application/corrections/daily-limit.js';
 import { HANDLERS } from './application/handlers.js';
 import { VerifiedRegister } from './application/operators/operator-register.js';
 import { OrderLines } from './application/purchase-pack/order-lines.js';
+import { TestBooks } from './application/test-books.js';
 import { CREDITS_EXECUTOR, createCreditsExecutor } from './credits.executor.js';
 import { CORRECTION_EXECUTORS, createCorrectionExecutors } from './correction.executors.js';
 import type { Config } from './settings.js';
+import { TEST_BOOK_EXECUTOR, createTestBookExecutor } from './test-book.executor.js';
 
 /** The credit ledger: handles its commands and queries on the buses. */
 @Module({
@@ -18,6 +20,12 @@ import type { Config } from './settings.js';
       provide: CREDITS_EXECUTOR,
       useFactory: (store: EventStore, config: Pick<Config, 'CLOCK_REFUSE_MS'>) =>
         createCreditsExecutor(store, config.CLOCK_REFUSE_MS),
+      inject: [EVENT_STORE, CONFIG],
+    },
+    {
+      provide: TEST_BOOK_EXECUTOR,
+      useFactory: (store: EventStore, config: Pick<Config, 'CLOCK_REFUSE_MS'>) =>
+        createTestBookExecutor(store, config.CLOCK_REFUSE_MS),
       inject: [EVENT_STORE, CONFIG],
     },
     {
@@ -30,6 +38,7 @@ import type { Config } from './settings.js';
     CorrectionBooks,
     DailyLimit,
     OrderLines,
+    TestBooks,
     VerifiedRegister,
     ...HANDLERS,
   ],

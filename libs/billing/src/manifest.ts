@@ -13,10 +13,13 @@ export const billing = {
   projections: {
     'billing.balance.v1': 'the credits of each workspace',
     'billing.hold.v1': 'open holds',
+    'billing.test-balance.v1': 'the test credits of each workspace',
+    'billing.test-hold.v1': 'open holds of test readings',
   },
   processes: {
     'billing.book-opening.v1': 'opens a credit book for each new workspace',
-    'billing.settlement.v1': 'captures or releases the hold of a reading that ended',
+    'billing.settlement.v1': 'captures or releases the hold of a live reading that ended',
+    'billing.test-settlement.v1': 'captures or releases the hold of a test reading that ended',
   },
   jobs: {},
   scopeAreas: ['credits'],

@@ -1,6 +1,13 @@
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { balanceProjection } from './read-models/balance/balance.projection.js';
 import { holdProjection } from './read-models/hold/hold.projection.js';
+import { testBalanceProjection } from './read-models/test-book/test-balance.projection.js';
+import { testHoldProjection } from './read-models/test-book/test-hold.projection.js';
 
 /** For the worker, which keeps them, and the operator, who may rebuild them. Loads no framework. */
-export const billingProjections: readonly Projection[] = [balanceProjection, holdProjection];
+export const billingProjections: readonly Projection[] = [
+  balanceProjection,
+  holdProjection,
+  testBalanceProjection,
+  testHoldProjection,
+];

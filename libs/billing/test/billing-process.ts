@@ -25,6 +25,8 @@ import { ReserveCreditsHandler } from '../src/application/reserve-credits/reserv
 import { SettleReservation } from '../src/application/settle-reservation/settle-reservation.command.js';
 import { SettleReservationHandler } from '../src/application/settle-reservation/settle-reservation.handler.js';
 import { SubscribeToPlanHandler } from '../src/application/subscribe-to-plan/subscribe-to-plan.handler.js';
+import { TestBooks } from '../src/application/test-books.js';
+import { createTestBookExecutor } from '../src/test-book.executor.js';
 import { adjustment } from './adjustment.js';
 
 export const WS = 'ws_0000000000000000000001';
@@ -52,10 +54,11 @@ interface Adjustment {
 /** Billing's commands and queries as one process runs them: with its own books, folded in its own memory. */
 export const billingProcess = (store: EventStore, clock: { now(): number }) => {
   const books = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
+  const testBooks = new TestBooks(createTestBookExecutor(store, 10_000), clock);
   const handlers = {
     open: new OpenBookHandler(books),
-    reserve: new ReserveCreditsHandler(books),
-    settle: new SettleReservationHandler(books),
+    reserve: new ReserveCreditsHandler(books, testBooks),
+    settle: new SettleReservationHandler(books, testBooks),
     subscribe: new SubscribeToPlanHandler(books),
     cancel: new CancelSubscriptionHandler(books),
     purchase: new PurchasePackHandler(
@@ -64,15 +67,15 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
     ),
     due: new RecordDueHandler(books),
     balance: new GetBalanceHandler(books),
-    credits: new GetCreditsHandler(books),
+    credits: new GetCreditsHandler(books, testBooks),
     ledger: new GetLedgerHandler(store),
   };
   return {
     open: () => handlers.open.execute(new OpenBook(WS, BY)),
-    reserve: (id: string, product = 'theme') =>
-      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, true, BY)),
-    settle: (id: string, how: 'capture' | 'release') =>
-      handlers.settle.execute(new SettleReservation(WS, id, how, `end-of-${id}`, BY)),
+    reserve: (id: string, product = 'theme', livemode = true) =>
+      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, livemode, BY)),
+    settle: (id: string, how: 'capture' | 'release', livemode = true) =>
+      handlers.settle.execute(new SettleReservation(WS, id, livemode, how, `end-of-${id}`, BY)),
     subscribe: (plan: SubscribeToPlan['plan'], approval: string | null = null) =>
       handlers.subscribe.execute(new SubscribeToPlan(WS, plan, approval, BY)),
     cancel: () => handlers.cancel.execute(new CancelSubscription(WS, BY)),
@@ -82,7 +85,7 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
       adjust(books, { adjustmentId: id, amount, reason, approvedBy: approver }),
     due: () => handlers.due.execute(new RecordDue(WS, BY)),
     balance: () => handlers.balance.execute(new GetBalance(WS)),
-    credits: () => handlers.credits.execute(new GetCredits(WS)),
+    credits: (livemode = true) => handlers.credits.execute(new GetCredits(WS, livemode)),
     ledger: () => handlers.ledger.execute(new GetLedger(WS)),
   };
 };

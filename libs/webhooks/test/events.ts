@@ -115,6 +115,19 @@ export const released = (
     options,
   );
 
+/** The same in a test book. */
+export const testReleased = (
+  cause: Pick<StoredEvent, 'id' | 'stream'>,
+  options: { position?: bigint; at?: number } = {},
+): StoredEvent =>
+  stored(
+    'testbook-ws_1',
+    nextRelease++,
+    'TestCreditsReleased',
+    { reservationId: 'r', readingId: streamId(cause.stream), amount: 20, causeEventId: cause.id },
+    options,
+  );
+
 /** A reading that fails and, a minute later, gets its credits released. */
 export const failure = (readingId: string, at?: number): readonly [StoredEvent, StoredEvent] => {
   const failed = reading(readingId).failed(at === undefined ? {} : { at });

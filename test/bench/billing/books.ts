@@ -1,5 +1,7 @@
 import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { TestBooks } from '@app/billing/application/test-books.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
+import { createTestBookExecutor } from '@app/billing/test-book.executor.js';
 import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
 import type { CreditsCommand } from '@app/billing/domain/credits/credits.commands.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -16,9 +18,10 @@ export const connect = (url: string): EventStore =>
 /** The ledger as in an API process, with a clock that the benchmark controls. */
 export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
   const books = new CreditBooks(createCreditsExecutor(store, 10_000), { now });
+  const testBooks = new TestBooks(createTestBookExecutor(store, 10_000), { now });
   return {
     books,
-    reserving: new ReserveCreditsHandler(books),
+    reserving: new ReserveCreditsHandler(books, testBooks),
     do: async (workspaceId: string, command: Untimed, intent: string): Promise<void> => {
       const outcome = await books.execute(workspaceId, (at) => ({ ...command, now: at }), intent, BY);
       if (outcome.kind !== 'accepted') throw new Error(`${command.type}: ${outcome.kind}`);

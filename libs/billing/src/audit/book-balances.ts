@@ -1,21 +1,19 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerDifference } from '../contracts/audit.js';
-import type { CreditsEvent, Totals } from '../contracts/events.js';
 import type { Balance } from '../contracts/queries.js';
-import { balanceOf } from '../domain/credits/balance.js';
-import { noBook } from '../domain/credits/credits.state.js';
-import { emptyTotals, post, postings } from '../domain/credits/postings.js';
+import type { TestBalance } from '../contracts/test-book.js';
+import type { BookEvent, BookKind, Sums } from './book-kind.js';
 import { differenceOf, type Missing, type Placed } from './ledger-difference.js';
 
 /** A row of the balance view, with the revision of the last event it contains. */
 export interface BalanceRow {
   readonly revision: bigint;
-  readonly balance: Balance;
+  readonly balance: Balance | TestBalance;
 }
 
 interface Book {
-  totals: Totals;
+  readonly sums: Sums;
   readonly firstPosition: bigint;
   /** Milliseconds. */
   readonly openedAt: number;
@@ -37,26 +35,30 @@ export class BookBalances {
   private readonly rows: Map<string, BalanceRow>;
 
   /** @param rows read before the log, by workspace */
-  constructor(rows: ReadonlyMap<string, BalanceRow>) {
+  constructor(
+    rows: ReadonlyMap<string, BalanceRow>,
+    private readonly kind: BookKind,
+  ) {
     this.rows = new Map(rows);
   }
 
-  see(event: Recorded<CreditsEvent>): void {
+  see(event: Recorded<BookEvent>): void {
     const workspaceId = streamId(event.stream);
     const { id: eventId, revision, position, metadata } = event;
     const head = { eventId, revision, position };
     const book = this.books.get(workspaceId) ?? {
-      totals: emptyTotals,
+      sums: {},
       firstPosition: position,
       openedAt: Date.parse(metadata.occurredAt),
       head,
     };
     this.books.set(workspaceId, book);
-    book.totals = post(book.totals, postings(event));
+    for (const { account, amount } of this.kind.postings(event))
+      book.sums[account] = (book.sums[account] ?? 0) + amount;
     book.head = head;
     const row = this.rows.get(workspaceId);
     if (row && row.revision < revision) book.unapplied ??= { eventId, occurredAt: metadata.occurredAt };
-    if (row?.revision === revision) compare(workspaceId, book, row);
+    if (row?.revision === revision) this.compare(workspaceId, book, row);
   }
 
   markUnreadable(workspaceId: string): void {
@@ -72,7 +74,7 @@ export class BookBalances {
       this.rows.set(workspaceId, row);
       if (!book) continue;
       [book.differs, book.unapplied] = [undefined, undefined];
-      if (row.revision === book.head.revision) compare(workspaceId, book, row);
+      if (row.revision === book.head.revision) this.compare(workspaceId, book, row);
     }
   }
 
@@ -81,48 +83,46 @@ export class BookBalances {
     const missing: Missing[] = [];
     for (const [workspaceId, book] of this.books) {
       if (book.differs) differences.push(book.differs);
-      const lag = book.isUnreadable ? null : lagOf(workspaceId, book, this.rows.get(workspaceId));
+      const lag = book.isUnreadable ? null : this.lagOf(workspaceId, book);
       if (lag) missing.push({ position: book.firstPosition, ...lag });
     }
     return { books: this.books.size, differences, missing };
   }
+
+  /** Compares a book with its row at the head of what was seen. */
+  private compare(workspaceId: string, book: Book, row: BalanceRow): void {
+    const inRow = new Map(Object.entries(row.balance));
+    const differing = Object.entries(this.kind.balanceOf(book.sums)).flatMap(([account, credits]) =>
+      inRow.get(account) === credits ? [] : [`${account} ${inRow.get(account)}, not ${credits}`],
+    );
+    if (differing.length === 0) return;
+    const message = `the balance view has at revision ${row.revision} ${differing.join('; ')}`;
+    const { eventId: creditsEventId, position } = book.head;
+    const found = differenceOf('balance_differs', workspaceId, message, { creditsEventId });
+    book.differs = { position, found };
+  }
+
+  private lagOf(workspaceId: string, { openedAt, head, unapplied }: Book): Omit<Missing, 'position'> | null {
+    const row = this.rows.get(workspaceId);
+    const at = { creditsEventId: head.eventId };
+    if (!row) {
+      const difference = differenceOf('balance_missing', workspaceId, this.withoutRow(workspaceId), at);
+      return { since: openedAt, difference };
+    }
+    if (row.revision > head.revision) {
+      const message = `the balance view is at revision ${row.revision}, the book ends at ${head.revision}`;
+      return { since: null, difference: differenceOf('balance_differs', workspaceId, message, at) };
+    }
+    if (!unapplied) return null;
+    const { eventId: creditsEventId, occurredAt } = unapplied;
+    const message = `the balance view is at revision ${row.revision}, the book is at ${head.revision} and continued at ${occurredAt}`;
+    const difference = differenceOf('balance_behind', workspaceId, message, { creditsEventId });
+    return { since: Date.parse(occurredAt), difference };
+  }
+
+  /** Nothing deletes a book, so its row was deleted. */
+  private withoutRow(workspaceId: string): string {
+    const { balanceView, category } = this.kind;
+    return `the balance view has no such book: ops projections replay ${balanceView} --stream ${category}-${workspaceId}`;
+  }
 }
-
-/** Compares a book with its row at the head of what was seen. */
-const compare = (workspaceId: string, book: Book, row: BalanceRow): void => {
-  const balance = balanceOf({ ...noBook, totals: book.totals });
-  const accounts = (Object.keys(balance) as (keyof Balance)[]).filter(
-    (account) => balance[account] !== row.balance[account],
-  );
-  if (accounts.length === 0) return;
-  const differing = accounts.map((account) => `${account} ${row.balance[account]}, not ${balance[account]}`);
-  const message = `the balance view has at revision ${row.revision} ${differing.join('; ')}`;
-  const { eventId: creditsEventId, position } = book.head;
-  const found = differenceOf('balance_differs', workspaceId, message, { creditsEventId });
-  book.differs = { position, found };
-};
-
-/** Nothing deletes a book, so its row was deleted. */
-const withoutRow = (workspaceId: string): string =>
-  `the balance view has no such book: ops projections replay billing.balance.v1 --stream credits-${workspaceId}`;
-
-const lagOf = (
-  workspaceId: string,
-  { openedAt, head, unapplied }: Book,
-  row: BalanceRow | undefined,
-): Omit<Missing, 'position'> | null => {
-  const at = { creditsEventId: head.eventId };
-  if (!row) {
-    const difference = differenceOf('balance_missing', workspaceId, withoutRow(workspaceId), at);
-    return { since: openedAt, difference };
-  }
-  if (row.revision > head.revision) {
-    const message = `the balance view is at revision ${row.revision}, the book ends at ${head.revision}`;
-    return { since: null, difference: differenceOf('balance_differs', workspaceId, message, at) };
-  }
-  if (!unapplied) return null;
-  const { eventId: creditsEventId, occurredAt } = unapplied;
-  const message = `the balance view is at revision ${row.revision}, the book is at ${head.revision} and continued at ${occurredAt}`;
-  const difference = differenceOf('balance_behind', workspaceId, message, { creditsEventId });
-  return { since: Date.parse(occurredAt), difference };
-};

@@ -2,24 +2,19 @@ import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { ReadingEvent } from '@app/readings/contracts/index.js';
 import type { ExplainedMovement, ReadingExplanation } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
-import type { CreditsEvent } from '../contracts/events.js';
 import type { UsedCredits } from '../domain/credits/value.js';
-import { postings } from '../domain/credits/postings.js';
-import { SETTLEMENT } from './reconcile-part.js';
+import type { BookEvent, BookKind } from './book-kind.js';
 import { sentenceOf } from './unreadable-entry.js';
 
-type Movement = Extract<
-  Recorded<CreditsEvent>,
-  { type: 'CreditsReserved' | 'CreditsCaptured' | 'CreditsReleased' }
->;
+type Movement = Extract<Recorded<BookEvent>, { readonly data: { readonly readingId: string } }>;
 
-export const isMovementOf = (event: Recorded<CreditsEvent>, readingId: string): event is Movement =>
+export const isMovementOf = (event: Recorded<BookEvent>, readingId: string): event is Movement =>
   'readingId' in event.data && event.data.readingId === readingId;
 
 const OUTCOMES = {
-  ReadingCompleted: { outcome: 'completed', settledBy: 'CreditsCaptured' },
-  ReadingFailed: { outcome: 'failed', settledBy: 'CreditsReleased' },
-  ReadingAbandoned: { outcome: 'abandoned', settledBy: 'CreditsReleased' },
+  ReadingCompleted: { outcome: 'completed', settledBy: 'captured' },
+  ReadingFailed: { outcome: 'failed', settledBy: 'released' },
+  ReadingAbandoned: { outcome: 'abandoned', settledBy: 'released' },
 } as const;
 
 type EndType = keyof typeof OUTCOMES;
@@ -29,6 +24,7 @@ const isEnd = (event: Recorded<ReadingEvent>): event is End => event.type in OUT
 /**
  * Joins a reading's events and its book's movements by event id, in both directions. A settlement names the event that
  * ended the reading. A reservation belongs to the ReadingRequested that names it.
+ * @param kind of the book
  */
 export const explain = (
   readingId: string,
@@ -36,10 +32,13 @@ export const explain = (
   reading: readonly Recorded<ReadingEvent>[],
   movements: readonly Movement[],
   used: ReadonlyMap<string, readonly UsedCredits[]>,
-  unreadable: readonly UnreadableEntry[] = [],
+  unreadable: readonly UnreadableEntry[],
+  kind: BookKind,
 ): ReadingExplanation => {
   const end = reading.find(isEnd);
-  const credits = movements.map((movement) => explained(movement, reading, used.get(movement.id) ?? []));
+  const credits = movements.map((movement) =>
+    explained(movement, reading, used.get(movement.id) ?? [], kind),
+  );
   return {
     readingId,
     workspaceId,
@@ -56,7 +55,9 @@ export const explain = (
       ...unreadable
         .filter(({ quarantine }) => quarantine === null)
         .map((entry) => `${entry.stream}@${entry.revision} (${entry.type}) ${sentenceOf(entry)}`),
-      ...(end?.quarantine?.consumers?.includes(SETTLEMENT) ? [] : misfits(end, movements, credits)),
+      ...(end?.quarantine?.consumers?.includes(kind.settlement)
+        ? []
+        : misfits(end, movements, credits, kind)),
     ],
     quarantined: unreadable.filter(({ quarantine }) => quarantine !== null),
   };
@@ -66,12 +67,13 @@ const explained = (
   event: Movement,
   reading: readonly Recorded<ReadingEvent>[],
   used: readonly UsedCredits[],
+  kind: BookKind,
 ): ExplainedMovement => {
   const { data, metadata } = event;
   const cause = reading.find((one) =>
-    event.type === 'CreditsReserved'
-      ? one.type === 'ReadingRequested' && one.data.reservationId === data.reservationId
-      : one.id === event.data.causeEventId,
+    'causeEventId' in data
+      ? one.id === data.causeEventId
+      : one.type === 'ReadingRequested' && one.data.reservationId === data.reservationId,
   );
   return {
     eventId: event.id,
@@ -79,7 +81,7 @@ const explained = (
     type: event.type,
     occurredAt: metadata.occurredAt,
     reservationId: data.reservationId,
-    postings: postings(event),
+    postings: kind.postings(event),
     allocations: 'allocations' in data ? data.allocations : [],
     paidBy: used.map(({ grantId, credits, cents }) => ({ grantId, credits, cents })),
     actor: metadata.actor,
@@ -93,16 +95,17 @@ function* misfits(
   end: End | undefined,
   movements: readonly Movement[],
   credits: readonly ExplainedMovement[],
+  kind: BookKind,
 ): Generator<string> {
   for (const { type, cause, eventId } of credits) {
-    if (type !== 'CreditsReserved' && cause === null)
+    if (type !== kind.types.reserved && cause === null)
       yield `${type} ${eventId} names no event of the reading`;
   }
   if (!end) return;
   const settlements = movements.filter(
-    ({ type, data }) => type !== 'CreditsReserved' && data.reservationId === end.data.reservationId,
+    ({ type, data }) => type !== kind.types.reserved && data.reservationId === end.data.reservationId,
   );
-  const { settledBy } = OUTCOMES[end.type];
+  const settledBy = kind.types[OUTCOMES[end.type].settledBy];
   if (settlements.length === 0) yield `${end.type} ${end.id} is not settled yet by ${settledBy}`;
   for (const { type, id } of settlements) {
     if (type !== settledBy) yield `${end.type} ${end.id} was settled by ${type} ${id}`;

@@ -4,14 +4,13 @@ import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
 import type { LedgerDifference } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
-import { creditsEvents, type CreditsEvent, type CreditsEventOf } from '../contracts/events.js';
+import type { CreditsEventOf } from '../contracts/events.js';
+import type { TestBookEventOf } from '../contracts/test-book.js';
 import { BookBalances, type BalanceRow } from './book-balances.js';
+import { LIVE_BOOKS, type BookEvent } from './book-kind.js';
 import { byPosition, differenceOf, type Missing, type Placed } from './ledger-difference.js';
 import type { ReadingFact } from './settlements.js';
-import { bookEvent, isHidden, sentenceOf, sentenceOfHidden, unreadableEntry } from './unreadable-entry.js';
-
-/** The process that captures: a reading that it passes over is not captured. */
-export const SETTLEMENT = 'billing.settlement.v1';
+import { isHidden, sentenceOf, sentenceOfHidden, unreadableEntry } from './unreadable-entry.js';
 
 interface Requested {
   readonly workspaceId: string;
@@ -28,12 +27,14 @@ export interface ReconciledPart {
 }
 
 /**
- * Compares the books in a part of the log with the balance view, and reports the facts of its readings and captures. A
+ * Compares the books of one mode in a part of the log with the balance view, and reports the facts of its readings and captures. A
  * part has whole streams; a reading and its capture may be in different parts. Keeps the requested readings in memory
  * until they complete.
  */
 export class ReconcilePart {
   private readonly requested = new Map<string, Requested>();
+  /** Readings of the other mode that have not ended. */
+  private readonly ofOtherMode = new Set<string>();
   private readonly balances: BookBalances;
   private readonly differences: Placed<LedgerDifference>[] = [];
   private readonly quarantined: Placed<UnreadableEntry>[] = [];
@@ -48,26 +49,27 @@ export class ReconcilePart {
     private readonly workspaceId: string | null,
     rows: ReadonlyMap<string, BalanceRow>,
     private readonly tell: (fact: ReadingFact) => void,
+    private readonly kind = LIVE_BOOKS,
   ) {
-    this.balances = new BookBalances(rows);
+    this.balances = new BookBalances(rows, kind);
   }
 
   /** @param bookEntry the event decoded, if it is of a book and the caller has it */
-  see(stored: StoredEvent, bookEntry?: Recorded<CreditsEvent> | OpaqueEvent): void {
+  see(stored: StoredEvent, bookEntry?: Recorded<BookEvent> | OpaqueEvent): void {
     const category = categoryOf(stored.stream);
     if (category === readingEvents.category) {
       const event = decodeOrShow(readingEvents, stored);
       if (!isOpaque(event)) this.seeReading(event);
-      else if (this.follows(stored.metadata.workspaceId))
+      else if (this.follows(stored.metadata.workspaceId) && this.mayBeOfThisMode(stored))
         this.seeUnreadable(event, stored.metadata.workspaceId);
     }
-    if (category !== creditsEvents.category || !this.follows(streamId(stored.stream))) return;
-    const event = bookEntry ?? bookEvent(stored);
+    if (category !== this.kind.category || !this.follows(streamId(stored.stream))) return;
+    const event = bookEntry ?? this.kind.entryOf(stored);
     if (isOpaque(event)) return this.seeUnreadable(event, streamId(stored.stream));
     this.balances.see(event);
     // The close carries the book without them.
     if (event.type === 'PeriodClosed') this.hidden.delete(streamId(stored.stream));
-    if (event.type === 'CreditsCaptured') this.tellCapture(event);
+    if (event.type === 'CreditsCaptured' || event.type === 'TestCreditsCaptured') this.tellCapture(event);
   }
 
   /** Takes newer rows of the view, before the rest of the log is read. */
@@ -90,6 +92,11 @@ export class ReconcilePart {
   private seeReading(event: Recorded<ReadingEvent>): void {
     const readingId = streamId(event.stream);
     const { position } = event;
+    if ('livemode' in event.data && event.data.livemode !== this.kind.livemode) {
+      if (event.type === 'ReadingRequested') this.ofOtherMode.add(readingId);
+      else if (event.type !== 'ReadingDelayed') this.ofOtherMode.delete(readingId);
+      return;
+    }
     if (event.type === 'ReadingRequested' && this.follows(event.data.workspaceId)) {
       const { workspaceId, cost } = event.data;
       this.requested.set(readingId, { workspaceId, cost, position });
@@ -103,7 +110,7 @@ export class ReconcilePart {
     const { workspaceId, reservationId } = event.data;
     const request = this.requested.get(readingId);
     this.requested.delete(readingId);
-    const isExcused = event.quarantine?.consumers?.includes(SETTLEMENT) ?? false;
+    const isExcused = event.quarantine?.consumers?.includes(this.kind.settlement) ?? false;
     if (isExcused)
       this.addQuarantined({ opaque: true, stored: event, problem: null, quarantine: event.quarantine! });
     this.tell({
@@ -121,7 +128,12 @@ export class ReconcilePart {
     });
   }
 
-  private tellCapture({ id, stream, position, data }: Recorded<CreditsEventOf<'CreditsCaptured'>>): void {
+  private tellCapture({
+    id,
+    stream,
+    position,
+    data,
+  }: Recorded<CreditsEventOf<'CreditsCaptured'> | TestBookEventOf<'TestCreditsCaptured'>>): void {
     const { readingId, causeEventId, reservationId, amount } = data;
     const workspaceId = streamId(stream);
     this.tell({
@@ -139,7 +151,7 @@ export class ReconcilePart {
   private seeUnreadable(event: OpaqueEvent, workspaceId: string): void {
     const entry = unreadableEntry(event);
     const { stream, revision, eventId, type } = entry;
-    const isCredits = categoryOf(stream) === creditsEvents.category;
+    const isCredits = categoryOf(stream) === this.kind.category;
     if (isCredits && isHidden(event)) this.hide(event, workspaceId);
     if (entry.quarantine) return this.addQuarantined(event);
     const message = `${stream}@${revision} (${type}) ${sentenceOf(entry)}`;
@@ -160,6 +172,13 @@ export class ReconcilePart {
 
   private addQuarantined(event: OpaqueEvent): void {
     this.quarantined.push({ position: event.stored.position, found: unreadableEntry(event) });
+  }
+
+  /** Of an event that cannot be read, the mode may be legible, or that of its reading known. Otherwise both report it. */
+  private mayBeOfThisMode({ stream, data }: StoredEvent): boolean {
+    if (this.ofOtherMode.has(streamId(stream))) return false;
+    const { livemode } = (data ?? {}) as { livemode?: unknown };
+    return typeof livemode !== 'boolean' || livemode === this.kind.livemode;
   }
 
   private follows(workspaceId: string): boolean {

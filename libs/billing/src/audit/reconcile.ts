@@ -1,6 +1,7 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { LedgerDifference, Reconciliation } from '../contracts/audit.js';
 import type { BalanceRow } from './book-balances.js';
+import { LIVE_BOOKS, type BookKind } from './book-kind.js';
 import { byPosition, type Missing } from './ledger-difference.js';
 import { ReconcilePart, type ReconciledPart } from './reconcile-part.js';
 import { Settlements } from './settlements.js';
@@ -47,8 +48,12 @@ export class Reconciler {
   private readonly part: ReconcilePart;
 
   /** @param rows read before the log, by workspace */
-  constructor(workspaceId: string | null, rows: ReadonlyMap<string, BalanceRow>) {
-    this.part = new ReconcilePart(workspaceId, rows, (fact) => this.settlements.add(fact));
+  constructor(
+    workspaceId: string | null,
+    rows: ReadonlyMap<string, BalanceRow>,
+    kind: BookKind = LIVE_BOOKS,
+  ) {
+    this.part = new ReconcilePart(workspaceId, rows, (fact) => this.settlements.add(fact), kind);
   }
 
   see(stored: StoredEvent): void {

@@ -3,6 +3,7 @@ import type { AuditedCorrections, CompensatedEntry } from './audited-corrections
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
+import type { TestBookEvent, TestPosting } from './test-book.js';
 import type { UnreadableEntry } from './unreadable-entry.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
@@ -69,10 +70,10 @@ export interface ExplainedReadingEvent {
 export interface ExplainedMovement {
   readonly eventId: string;
   readonly revision: bigint;
-  readonly type: CreditsEvent['type'];
+  readonly type: CreditsEvent['type'] | TestBookEvent['type'];
   readonly occurredAt: string;
   readonly reservationId: string;
-  readonly postings: readonly Posting[];
+  readonly postings: readonly (Posting | TestPosting)[];
   readonly allocations: readonly {
     readonly grantId: string;
     readonly amount: number;

@@ -23,7 +23,8 @@ export class GetBalance extends Query<Balance | null> {
 
 export interface GrantSummary {
   readonly grantId: string;
-  readonly kind: 'plan' | 'pack' | 'adjustment';
+  /** `test`: what a test book has. */
+  readonly kind: 'plan' | 'pack' | 'adjustment' | 'test';
   readonly credits: number;
   readonly remaining: number;
   readonly expiresAt: string | null;
@@ -36,9 +37,15 @@ export interface CreditsSummary {
   readonly grants: readonly GrantSummary[];
 }
 
-/** Like GetBalance, with the grants. */
+/**
+ * Like GetBalance, with the grants: of the live book, or of the test book. A test book is never `null`: it is full until
+ * its first reservation.
+ */
 export class GetCredits extends Query<CreditsSummary | null> {
-  constructor(readonly workspaceId: string) {
+  constructor(
+    readonly workspaceId: string,
+    readonly livemode: boolean,
+  ) {
     super();
   }
 }

@@ -7,7 +7,7 @@ import type { WorkspaceEvent } from '@app/workspaces/contracts/index.js';
 import { SettleReservation } from '../application/settle-reservation/settle-reservation.command.js';
 import { OpenBook } from '../contracts/commands.js';
 import { bookOpening } from './book-opening.process.js';
-import { settlement } from './settlement.process.js';
+import { settlement, testSettlement } from './settlement.process.js';
 
 const by = (process: string) => ({
   actor: `system:billing.${process}`,
@@ -18,7 +18,7 @@ const by = (process: string) => ({
 describe('the settlement process', () => {
   const reading = (event: ReadingEvent) => recorded('reading-1', event);
   const settle = (how: 'capture' | 'release') =>
-    command(new SettleReservation('ws_1', 'r1', how, 'event-1', by('settlement')));
+    command(new SettleReservation('ws_1', 'r1', true, how, 'event-1', by('settlement')));
   const of = { workspaceId: 'ws_1', livemode: true, reservationId: 'r1' };
 
   it('captures the reservation of a completed reading', () => {
@@ -34,6 +34,19 @@ describe('the settlement process', () => {
   it('releases the reservation of an abandoned reading', () => {
     const data = { ...of, reason: 'late' };
     given(settlement, reading({ type: 'ReadingAbandoned', data })).thenSends(settle('release'));
+  });
+
+  it('leaves test readings to a process of their own, and that one leaves it the live ones', () => {
+    const data = { ...of, attempt: 1, sealedResult: 'sealed' };
+    const live = reading({ type: 'ReadingCompleted', data });
+    const test = reading({ type: 'ReadingCompleted', data: { ...data, livemode: false } });
+    const settleTest = (how: 'capture' | 'release') =>
+      command(new SettleReservation('ws_1', 'r1', false, how, 'event-1', by('test-settlement')));
+    given(settlement, test).thenSends();
+    given(testSettlement, live).thenSends();
+    given(testSettlement, test).thenSends(settleTest('capture'));
+    const failed = { ...of, livemode: false, code: 'timed_out', attempts: 5 } as const;
+    given(testSettlement, reading({ type: 'ReadingFailed', data: failed })).thenSends(settleTest('release'));
   });
 
   it('does nothing about an unfinished reading', () => {

@@ -1,42 +1,61 @@
 import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { Reconciler } from '@app/billing/audit/reconcile.js';
+import { LIVE_BOOKS, TEST_BOOKS, type BookEvent, type BookKind } from '@app/billing/audit/book-kind.js';
 import { READING_COST, type Balance } from '@app/billing/contracts/index.js';
 import { balanceOf } from '@app/billing/domain/credits/balance.js';
 import { credits } from '@app/billing/domain/credits/credits.decider.js';
 import type { Credits } from '@app/billing/domain/credits/credits.state.js';
 import { violations } from '@app/billing/domain/credits/invariants.js';
+import { testBookViolations } from '@app/billing/domain/test-book/invariants.js';
+import { testBook } from '@app/billing/domain/test-book/test-book.decider.js';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { fold } from '@app/event-sourcing/core/decider.js';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { ReadingEvent } from '@app/readings/contracts/index.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
 import type { World } from './world.js';
 import { type History, type Report } from './history.js';
 
-export const checkHolds = ({ readings, books }: History, report: Report): void => {
-  const ledger = [...books.values()].flat();
+/** In each mode, the books of the other do not count. */
+export const checkHolds = ({ readings, books, testBooks }: History, report: Report): void => {
+  checkHoldsOf(LIVE_BOOKS, readings, [...books.values()].flat(), report);
+  checkHoldsOf(TEST_BOOKS, readings, [...testBooks.values()].flat(), report);
+};
+
+const checkHoldsOf = (
+  { livemode, types }: BookKind,
+  readings: History['readings'],
+  ledger: readonly Recorded<BookEvent>[],
+  report: Report,
+): void => {
+  const movements = ledger.flatMap((event) =>
+    'reservationId' in event.data ? [{ ...event, data: event.data }] : [],
+  );
   for (const [id, events] of readings) {
     for (const event of events) {
-      if (event.type !== 'ReadingRequested') continue;
+      if (event.type !== 'ReadingRequested' || event.data.livemode !== livemode) continue;
       const { reservationId } = event.data;
-      const held = ledger.find(
-        (one) => one.type === 'CreditsReserved' && one.data.reservationId === reservationId,
+      const held = movements.find(
+        ({ type, data }) => type === types.reserved && data.reservationId === reservationId,
       );
       if (!held || held.position > event.position) report(`reading ${id} was accepted without a hold`);
     }
   }
-  for (const hold of ledger) {
-    if (hold.type !== 'CreditsReserved') continue;
+  for (const hold of movements) {
+    if (hold.type !== types.reserved) continue;
     const { reservationId, readingId } = hold.data;
-    const settled = ledger.filter(
-      (one) =>
-        (one.type === 'CreditsCaptured' || one.type === 'CreditsReleased') &&
-        one.data.reservationId === reservationId,
+    const ofReading = readings.get(readingId) ?? [];
+    if (ofReading.some(({ data }) => 'livemode' in data && data.livemode !== livemode))
+      report(`reading ${readingId} is of the other mode than its hold ${reservationId}`);
+    const settled = movements.filter(
+      ({ type, data }) => type !== types.reserved && data.reservationId === reservationId,
     );
     if (settled.length !== 1) report(`hold ${reservationId} was settled ${settled.length} times`);
-    const isCompleted = (readings.get(readingId) ?? []).some(
+    const isCompleted = ofReading.some(
       (event) => event.type === 'ReadingCompleted' && event.data.reservationId === reservationId,
     );
-    const isCaptured = settled.some(({ type }) => type === 'CreditsCaptured');
+    const isCaptured = settled.some(({ type }) => type === types.captured);
     if (isCaptured !== isCompleted) {
       report(
         `hold ${reservationId} was ${isCaptured ? '' : 'not '}captured, its reading ${isCompleted ? '' : 'not '}completed`,
@@ -56,7 +75,7 @@ export const checkBooks = async (
     const { held, consumed } = balanceOf(state);
     const completed = [...readings.values()]
       .flat()
-      .filter((event) => event.type === 'ReadingCompleted' && event.data.workspaceId === workspaceId);
+      .filter((event) => isCompletedIn(event, workspaceId, true));
     if (consumed !== READING_COST * completed.length) {
       report(`${workspaceId} consumed ${consumed} credits for ${completed.length} completed readings`);
     }
@@ -77,6 +96,22 @@ export const checkBooks = async (
   }
 };
 
+export const checkTestBooks = ({ testBooks, readings }: History, report: Report): void => {
+  for (const [workspaceId, events] of testBooks) {
+    for (const breach of testBookViolations(events)) report(`test book of ${workspaceId}: ${breach}`);
+    const { held, consumed } = fold(testBook, testBook.initialState, events);
+    const completed = [...readings.values()]
+      .flat()
+      .filter((event) => isCompletedIn(event, workspaceId, false));
+    if (consumed !== READING_COST * completed.length)
+      report(`${workspaceId} consumed ${consumed} test credits for ${completed.length} completed readings`);
+    if (held !== 0) report(`${workspaceId} still holds ${held} test credits`);
+  }
+};
+
+const isCompletedIn = ({ type, data }: ReadingEvent, workspaceId: string, livemode: boolean): boolean =>
+  type === 'ReadingCompleted' && data.workspaceId === workspaceId && data.livemode === livemode;
+
 /** Omits recent settlements from the comparison: the book keeps them in generations, which rotate at a closing. */
 const comparable = ({ settled: _, ...book }: Credits): object => book;
 
@@ -87,13 +122,19 @@ const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Pro
   return (await executor.load(workspaceId)).state;
 };
 
-export const checkReconciliation = ({ store, tables }: World, report: Report): void => {
-  const balances = [...tables.views.of('billing.balance')].map(([workspaceId, row]) => {
-    const { available, held, consumed, expired, granted, adjusted } = row as unknown as Balance;
-    const balance = { available, held, consumed, expired, granted, adjusted };
+export const checkReconciliation = (world: World, report: Report): void => {
+  reconcile(world, LIVE_BOOKS, 'billing.balance', report);
+  reconcile(world, TEST_BOOKS, 'billing.test_balance', report);
+};
+
+const reconcile = ({ store, tables }: World, kind: BookKind, view: string, report: Report): void => {
+  const columns = Object.keys(kind.balanceOf({}));
+  const balances = [...tables.views.of(view)].map(([workspaceId, row]) => {
+    const amounts = columns.map((column) => [column, row[column]] as const);
+    const balance = Object.fromEntries(amounts) as unknown as Balance;
     return [workspaceId, { revision: BigInt(row['revision'] as string), balance }] as const;
   });
-  const reconciler = new Reconciler(null, new Map(balances));
+  const reconciler = new Reconciler(null, new Map(balances), kind);
   for (const event of store.log) reconciler.see(event);
   const { differences, pending } = reconciler.report(Infinity);
   for (const { message, workspaceId } of [...differences, ...pending]) report(`${workspaceId}: ${message}`);

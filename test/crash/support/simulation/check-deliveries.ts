@@ -1,4 +1,4 @@
-import { creditsEvents } from '@app/billing/contracts/index.js';
+import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
@@ -34,6 +34,12 @@ export const checkDeliveries = ({ store, tables }: World, report: Report): void 
       case creditsEvents.category: {
         const event = decode(creditsEvents, stored);
         const failure = event.type === 'CreditsReleased' && failures.get(event.data.causeEventId);
+        if (failure) publish(failure, position);
+        break;
+      }
+      case testBookEvents.category: {
+        const event = decode(testBookEvents, stored);
+        const failure = event.type === 'TestCreditsReleased' && failures.get(event.data.causeEventId);
         if (failure) publish(failure, position);
         break;
       }

@@ -8,8 +8,10 @@ import type { World } from './world.js';
 import { type History, type Report } from './history.js';
 
 export const checkViews = ({ tables: { views } }: World, { readings }: History, report: Report): void => {
-  const holds = views.of('billing.hold').size;
-  if (holds > 0) report(`the view of holds still has ${holds}`);
+  for (const view of ['billing.hold', 'billing.test_hold']) {
+    const holds = views.of(view).size;
+    if (holds > 0) report(`${view} still has ${holds} holds`);
+  }
   for (const [id, { status, document_version: version, erased_at: erasedAt }] of views.of(
     'readings.reading',
   )) {

@@ -14,6 +14,8 @@ const SENT_TWICE = 0.2;
 
 export interface Customer {
   readonly workspaceId: string;
+  /** The mode of its key. */
+  readonly livemode: boolean;
   readonly idempotencyKey: string;
   /** Readings that were accepted, as far as the customer knows. */
   readonly accepted: Set<string>;
@@ -63,7 +65,13 @@ const ask = async (
   if (!handler || (isRough && random.chance(REQUEST_LOST))) return null;
   requests += 1;
   const by = requestedBy('apiKey:k', `req_${attempt}.${api}.${requests}`);
-  const command = new RequestReading(customer.workspaceId, true, request, customer.idempotencyKey, by);
+  const command = new RequestReading(
+    customer.workspaceId,
+    customer.livemode,
+    request,
+    customer.idempotencyKey,
+    by,
+  );
   const answer = await Promise.race([
     handler.execute(command).catch(() => null),
     scheduler.sleep(PATIENCE_MS).then(() => null),

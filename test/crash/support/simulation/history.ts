@@ -1,4 +1,9 @@
-import { creditsEvents, type CreditsEvent } from '@app/billing/contracts/index.js';
+import {
+  creditsEvents,
+  testBookEvents,
+  type CreditsEvent,
+  type TestBookEvent,
+} from '@app/billing/contracts/index.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
@@ -15,12 +20,14 @@ export interface History {
   readonly readings: ByStream<Recorded<ReadingEvent>>;
   readonly publications: ByStream<Recorded<PublicationEvent>>;
   readonly books: ByStream<Recorded<CreditsEvent>>;
+  readonly testBooks: ByStream<Recorded<TestBookEvent>>;
 }
 
 export const historyOf = ({ store }: World): History => {
   const readings = new Map<string, Recorded<ReadingEvent>[]>();
   const publications = new Map<string, Recorded<PublicationEvent>[]>();
   const books = new Map<string, Recorded<CreditsEvent>[]>();
+  const testBooks = new Map<string, Recorded<TestBookEvent>[]>();
   const add = <E>(to: Map<string, E[]>, id: string, event: E) => to.set(id, [...(to.get(id) ?? []), event]);
   for (const stored of store.log) {
     const id = streamId(stored.stream);
@@ -34,10 +41,13 @@ export const historyOf = ({ store }: World): History => {
       case creditsEvents.category:
         add(books, id, decode(creditsEvents, stored));
         break;
+      case testBookEvents.category:
+        add(testBooks, id, decode(testBookEvents, stored));
+        break;
       default:
     }
   }
-  return { readings, publications, books };
+  return { readings, publications, books, testBooks };
 };
 
 /** How many events have one of the types. */

@@ -3,7 +3,8 @@ import type { Customer } from './customers.js';
 import { checkErasures } from './erasures.js';
 import type { World } from './world.js';
 import { count, historyOf, type History, type Report } from './history.js';
-import { checkHolds, checkBooks, checkReconciliation } from './check-books.js';
+import { checkHolds, checkBooks, checkReconciliation, checkTestBooks } from './check-books.js';
+import { checkModes } from './check-modes.js';
 import { checkDeliveries } from './check-deliveries.js';
 import { checkViews, checkRebuilt } from './check-views.js';
 
@@ -19,6 +20,8 @@ export const breachesOf = async (world: World, customers: readonly Customer[]): 
   checkCustomers(history, customers, report);
   checkHolds(history, report);
   await checkBooks(world, history, report);
+  checkTestBooks(history, report);
+  checkModes(world, history, customers, report);
   checkReconciliation(world, report);
   checkDeliveries(world, report);
   checkViews(world, history, report);

@@ -2,7 +2,9 @@ import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { TestBooks } from '@app/billing/application/test-books.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
+import { createTestBookExecutor } from '@app/billing/test-book.executor.js';
 import { GetOpenHoldsHandler } from '@app/billing/application/get-open-holds/get-open-holds.handler.js';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { OpenBookHandler } from '@app/billing/application/open-book/open-book.handler.js';
@@ -104,13 +106,14 @@ const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
 /** The service's own classes, put together as its modules do. */
 const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const books = new CreditBooks(createCreditsExecutor(store, 2 * CONFIG.CLOCK_REFUSE_MS), time);
+  const testBooks = new TestBooks(createTestBookExecutor(store, 2 * CONFIG.CLOCK_REFUSE_MS), time);
   const readings = createReadingExecutor(store);
   const query = new ReadingQuery(pool, store, keys, digester);
   const publications = createPublicationExecutor(store);
   const handlers: (readonly [MessageType, Handler])[] = [
     [OpenBook, new OpenBookHandler(books)],
-    [ReserveCredits, new ReserveCreditsHandler(books)],
-    [SettleReservation, new SettleReservationHandler(books)],
+    [ReserveCredits, new ReserveCreditsHandler(books, testBooks)],
+    [SettleReservation, new SettleReservationHandler(books, testBooks)],
     [AbandonReading, new AbandonReadingHandler(readings, time)],
     [WithdrawPublication, new WithdrawPublicationHandler(publications, clock)],
   ];
@@ -120,7 +123,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const queries = busOf([
     [GetReadingResult, new GetReadingResultHandler(query)],
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
-    [GetOpenHolds, new GetOpenHoldsHandler(books)],
+    [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
   return { readings, publications, query, commands, queries, erasures };
 };

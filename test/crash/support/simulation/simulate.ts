@@ -24,6 +24,8 @@ export interface Run {
   /** All recorded events. */
   readonly log: readonly StoredEvent[];
   readonly completed: number;
+  /** Test readings among them. */
+  readonly testCompleted: number;
   readonly crashes: number;
   readonly trace: readonly string[];
 }
@@ -33,6 +35,8 @@ const NOON = Date.parse('2026-09-29T12:00:00.000Z');
 const MONTH_END = Date.parse('2026-09-30T23:59:50.000Z');
 const STEPS = 60_000;
 const DAY_MS = 86_400_000;
+/** Probability that a customer uses a test key. */
+const TEST_MODE = 0.4;
 
 /** Runs two APIs, two workers and some customers with faults, then without faults until all is done. */
 export const simulate = async (seed: number, { traced = false } = {}): Promise<Run> => {
@@ -42,12 +46,13 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
     const { random } = scheduler;
     const store = new Store();
     const workspaces = ['ws_1', 'ws_2'].slice(0, random.between(1, 2)) as [string, ...string[]];
-    const customers: Customer[] = Array.from({ length: random.between(1, 3) }, (_, index) => ({
-      workspaceId: random.pick(workspaces),
-      idempotencyKey: `key-${index}`,
-      accepted: new Set(),
-      refused: false,
-    }));
+    const customers: Customer[] = Array.from({ length: random.between(1, 3) }, (_, index) => {
+      const workspaceId = random.pick(workspaces);
+      const livemode = !random.chance(TEST_MODE);
+      // A test customer uses the Idempotency-Key of another customer: each mode has its own.
+      const idempotencyKey = `key-${livemode ? index : 0}`;
+      return { workspaceId, livemode, idempotencyKey, accepted: new Set(), refused: false };
+    });
     await prepare(scheduler, store, workspaces, random.between(1, customers.length));
     const world = new World(scheduler, store);
     addEndpointLater(world, random.pick(workspaces));
@@ -72,6 +77,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       digest: digestOf(store),
       log: store.log,
       completed: store.log.filter(({ type }) => type === 'ReadingCompleted').length,
+      testCompleted: store.log.filter(({ type }) => type === 'TestCreditsCaptured').length,
       crashes: world.crashes,
       trace: scheduler.trace,
     };

@@ -14,6 +14,25 @@ const at = (value: unknown): number => Date.parse(value as string);
 const overdue = (rows: Iterable<Row>, now: number): Row[] =>
   [...rows].filter(({ due_at: dueAt }) => dueAt !== null && at(dueAt) < now);
 
+/** How the fence reads and confirms holds. */
+const statementsOfHolds = (view: string): readonly (readonly [string, Carry])[] => [
+  [
+    `update ${view} set confirmed`,
+    (tables, [workspaceId, reservationId]) => {
+      const holds = tables.views.of(view);
+      const id = `${workspaceId as string}|${reservationId as string}`;
+      if (holds.has(id)) holds.set(id, { ...holds.get(id), confirmed: true });
+    },
+  ],
+  [
+    `from ${view}`,
+    (tables, [before]) =>
+      [...tables.views.of(view).values()].filter(
+        (hold) => !hold['confirmed'] && at(hold['reserved_at']) < at(before),
+      ),
+  ],
+];
+
 /** Statements by a characteristic part of their text. The first match counts. */
 const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ['update event_sourcing.consumer set categories', (tables, [name]) => checkpoint(tables, name)],
@@ -131,21 +150,8 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
         .map(([, { format, mediaType, digest, bytes }]) => ({ format, mediaType, digest, bytes })),
   ],
 
-  [
-    'update billing.hold set confirmed',
-    (tables, [workspaceId, reservationId]) => {
-      const holds = tables.views.of('billing.hold');
-      const id = `${workspaceId as string}|${reservationId as string}`;
-      if (holds.has(id)) holds.set(id, { ...holds.get(id), confirmed: true });
-    },
-  ],
-  [
-    'from billing.hold',
-    (tables, [before]) =>
-      [...tables.views.of('billing.hold').values()].filter(
-        (hold) => !hold['confirmed'] && at(hold['reserved_at']) < at(before),
-      ),
-  ],
+  ...statementsOfHolds('billing.hold'),
+  ...statementsOfHolds('billing.test_hold'),
 
   [
     'insert into webhooks.unreleased_failure',

@@ -1,8 +1,9 @@
-import type { ExplainedMovement, Posting } from '@app/billing/contracts/index.js';
+import type { ExplainedMovement } from '@app/billing/contracts/index.js';
 
 /** Postings as text for people: `available -20, held +20`. */
-export const movement = (postings: readonly Posting[]): string =>
-  postings.map(({ account, amount }) => `${account} ${amount > 0 ? '+' : ''}${amount}`).join(', ');
+export const movement = (
+  postings: readonly { readonly account: string; readonly amount: number }[],
+): string => postings.map(({ account, amount }) => `${account} ${amount > 0 ? '+' : ''}${amount}`).join(', ');
 
 /** What caused a movement of a reading, or what is known of that. */
 export const causeOf = ({
@@ -12,7 +13,7 @@ export const causeOf = ({
   correlationId,
 }: Pick<ExplainedMovement, 'type' | 'cause' | 'causationId' | 'correlationId'>): string => {
   if (cause) return `${cause.type} ${cause.eventId}`;
-  if (type === 'CreditsReserved')
+  if (type === 'CreditsReserved' || type === 'TestCreditsReserved')
     return `unknown: no event of the reading names it${correlationId && ` (request ${correlationId})`}`;
   return `unknown: ${causationId ? `${causationId} is no event of the reading` : 'no event of the reading'}`;
 };

@@ -5,13 +5,19 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import { LIVE_BOOKS, TEST_BOOKS, booksOf, type BookKind } from '../../audit/book-kind.js';
 import { BookMoney } from '../../audit/book-money.js';
 import { explain, isMovementOf } from '../../audit/explain.js';
 import { bookEvent, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { ExplainReading, type ReadingExplanation } from '../../contracts/audit.js';
-import { creditsEvents } from '../../contracts/events.js';
 import { evolve, noBook } from '../../domain/credits/credits.state.js';
 import type { UsedCredits } from '../../domain/credits/value.js';
+
+interface Moved {
+  readonly movements: Parameters<typeof explain>[3][number][];
+  readonly used: Map<string, readonly UsedCredits[]>;
+  readonly opaque: OpaqueEvent[];
+}
 
 @QueryHandler(ExplainReading)
 export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
@@ -30,25 +36,47 @@ export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
       reading.flatMap(({ data }) => ('workspaceId' in data ? data.workspaceId : []))[0] ??
       opaque.map(({ stored }) => stored.metadata.workspaceId).find((id) => id !== '');
     if (owner === undefined) return null;
-    const movements: Parameters<typeof explain>[3][number][] = [];
-    const used = new Map<string, readonly UsedCredits[]>();
-    const money = new BookMoney();
-    let state = noBook;
-    for await (const stored of this.store.read(streamName(creditsEvents.category, owner))) {
-      const event = bookEvent(stored);
-      if (isOpaque(event)) {
-        opaque.push(event);
-        continue;
-      }
-      const before = state;
-      state = evolve(before, event);
-      const left = money.see(event, before, state);
-      if (!isMovementOf(event, readingId)) continue;
-      movements.push(event);
-      used.set(event.id, left);
+    const mode = reading.flatMap(({ data }) => ('livemode' in data ? data.livemode : []))[0];
+    let kind = booksOf(mode ?? true);
+    let moved = await this.movedIn(kind, owner, readingId);
+    // A reservation that no reading has named yet may be of either book.
+    if (mode === undefined && moved.movements.length === 0) {
+      const test = await this.movedIn(TEST_BOOKS, owner, readingId);
+      if (test.movements.length > 0) [kind, moved] = [TEST_BOOKS, test];
     }
+    const { movements, used } = moved;
     const ofReading = opaque.some(({ stored }) => streamId(stored.stream) === readingId);
     if (reading.length + movements.length === 0 && !ofReading) return null;
-    return explain(readingId, owner, reading, movements, used, opaque.map(unreadableEntry));
+    const unreadable = [...opaque, ...moved.opaque].map(unreadableEntry);
+    return explain(readingId, owner, reading, movements, used, unreadable, kind);
+  }
+
+  private async movedIn(kind: BookKind, owner: string, readingId: string): Promise<Moved> {
+    const moved: Moved = { movements: [], used: new Map(), opaque: [] };
+    const worth = kind === LIVE_BOOKS ? new Worth() : null;
+    for await (const stored of this.store.read(streamName(kind.category, owner))) {
+      const event = kind.entryOf(stored);
+      if (isOpaque(event)) {
+        moved.opaque.push(event);
+        continue;
+      }
+      const left = worth?.see(event as Parameters<Worth['see']>[0]) ?? [];
+      if (!isMovementOf(event, readingId)) continue;
+      moved.movements.push(event);
+      moved.used.set(event.id, left);
+    }
+    return moved;
+  }
+}
+
+/** What the credits of a live book are worth. */
+class Worth {
+  private readonly money = new BookMoney();
+  private state = noBook;
+
+  see(event: Exclude<ReturnType<typeof bookEvent>, OpaqueEvent>): readonly UsedCredits[] {
+    const before = this.state;
+    this.state = evolve(before, event);
+    return this.money.see(event, before, this.state);
   }
 }

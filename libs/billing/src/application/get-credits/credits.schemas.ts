@@ -14,8 +14,10 @@ export const creditsSchema = apiSchema<CreditsSummary>(
         z.object({
           grantId: z.string().describe('Names the grant in statements'),
           kind: z
-            .enum(['plan', 'pack', 'adjustment'])
-            .describe('A month of the plan, a pack that was bought, or a correction'),
+            .enum(['plan', 'pack', 'adjustment', 'test'])
+            .describe(
+              'A month of the plan, a pack that was bought, a correction, or (with a test key) the test credits of a day',
+            ),
           credits: count().describe('Credits granted'),
           remaining: count().describe('Credits not yet spent or held'),
           expiresAt: instant().nullable().describe('null: it does not expire'),

@@ -30,12 +30,15 @@ export class GetCreditsController {
   @ApiOperation({
     operationId: 'getCredits',
     summary: 'Get the credits of the workspace',
-    description: 'Returns the available and the reserved credits, and the grants they come from.',
+    description:
+      'Returns the available and the reserved credits, and the grants they come from. With a test key: the test credits, 10,000 again on each UTC day.',
   })
   @Answers(200, 'The credits', creditsSchema)
   @Refuses('billing_misconfigured')
-  async get(@Caller() { workspaceId }: Principal): Promise<CreditsSummary> {
-    const credits = await this.queries.execute(new GetCredits(workspaceId)).catch(unreadableBook);
+  async get(@Caller() { workspaceId, mode }: Principal): Promise<CreditsSummary> {
+    const credits = await this.queries
+      .execute(new GetCredits(workspaceId, mode === 'live'))
+      .catch(unreadableBook);
     if (!credits) throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });
     return credits;
   }

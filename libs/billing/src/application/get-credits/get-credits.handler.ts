@@ -1,14 +1,23 @@
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
+import { TEST_CREDITS } from '../../contracts/test-book.js';
 import { balanceOf } from '../../domain/credits/balance.js';
 import { inBurnOrder } from '../../domain/credits/burn-order.js';
 import { CreditBooks } from '../credit-books.js';
+import { TestBooks } from '../test-books.js';
 
 @QueryHandler(GetCredits)
 export class GetCreditsHandler implements IQueryHandler<GetCredits> {
-  constructor(private readonly books: CreditBooks) {}
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
 
-  async execute({ workspaceId }: GetCredits): Promise<CreditsSummary | null> {
+  execute({ workspaceId, livemode }: GetCredits): Promise<CreditsSummary | null> {
+    return livemode ? this.live(workspaceId) : this.test(workspaceId);
+  }
+
+  private async live(workspaceId: string): Promise<CreditsSummary | null> {
     const book = await this.books.current(workspaceId);
     if (!book) return null;
     const { available, held } = balanceOf(book);
@@ -21,6 +30,14 @@ export class GetCreditsHandler implements IQueryHandler<GetCredits> {
         remaining,
         expiresAt,
       }));
+    return { available, reserved: held, grants };
+  }
+
+  /** The day's fill is shown as a grant. */
+  private async test(workspaceId: string): Promise<CreditsSummary> {
+    const { day, available, held } = await this.testBooks.current(workspaceId);
+    const grant = { grantId: `test:${day}`, kind: 'test', credits: TEST_CREDITS, expiresAt: null } as const;
+    const grants = available > 0 ? [{ ...grant, remaining: available }] : [];
     return { available, reserved: held, grants };
   }
 }

@@ -1,14 +1,25 @@
+import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { GetOpenHolds } from '@app/readings/contracts/index.js';
 import { keysOf } from '../../domain/credits/bucket-map.js';
 import { CreditBooks } from '../credit-books.js';
+import { TestBooks } from '../test-books.js';
 
 @QueryHandler(GetOpenHolds)
 export class GetOpenHoldsHandler implements IQueryHandler<GetOpenHolds> {
-  constructor(private readonly books: CreditBooks) {}
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
 
-  async execute({ workspaceId }: GetOpenHolds): Promise<readonly string[]> {
-    const book = await this.books.current(workspaceId);
-    return book ? keysOf(book.holds) : [];
+  async execute({ workspaceId }: GetOpenHolds): Promise<readonly string[] | null> {
+    try {
+      const live = await this.books.current(workspaceId);
+      const test = await this.testBooks.recorded(workspaceId);
+      return [...(live ? keysOf(live.holds) : []), ...keysOf(test.holds)];
+    } catch (error) {
+      if (error instanceof CorruptEvent) return null;
+      throw error;
+    }
   }
 }

@@ -2,31 +2,31 @@ import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
-import { holdOf } from '../../domain/credits/credits.state.js';
+import { getFrom } from '../../domain/credits/bucket-map.js';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
+import { TestBooks, type TestBookOutcome } from '../test-books.js';
 
 @CommandHandler(ReserveCredits)
 export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
-  constructor(private readonly books: CreditBooks) {}
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
 
   async execute(command: ReserveCredits): Promise<ReserveResult> {
-    const { workspaceId, readingId, reservationId, productId, by } = command;
+    const { reservationId, productId } = command;
     const amount = PRODUCT_PRICES.get(productId);
     if (amount === undefined) return misconfigured(`product ${productId} has no price`);
-    let outcome: CreditsOutcome;
+    let outcome: CreditsOutcome | TestBookOutcome;
     try {
-      outcome = await this.books.execute(
-        workspaceId,
-        (now) => ({ type: 'ReserveCredits', reservationId, readingId, amount, now }),
-        `reserve:${reservationId}`,
-        by,
-      );
+      outcome = await this.reserve(command, amount);
     } catch (error) {
       if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
       throw error;
     }
     if (outcome.kind !== 'rejected') {
-      return { outcome: 'reserved', amount: holdOf(outcome.state, reservationId)?.amount ?? amount };
+      const held = getFrom<{ readonly amount: number }>(outcome.state.holds, reservationId);
+      return { outcome: 'reserved', amount: held?.amount ?? amount };
     }
     switch (outcome.code) {
       case 'InsufficientCredits':
@@ -37,6 +37,17 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
       default:
         return misconfigured('the workspace has no credit book');
     }
+  }
+
+  private reserve(
+    { workspaceId, readingId, reservationId, livemode, by }: ReserveCredits,
+    amount: number,
+  ): Promise<CreditsOutcome | TestBookOutcome> {
+    const intent = `reserve:${reservationId}`;
+    const asked = { type: 'ReserveCredits', reservationId, readingId, amount } as const;
+    return livemode
+      ? this.books.execute(workspaceId, (now) => ({ ...asked, now }), intent, by)
+      : this.testBooks.execute(workspaceId, (now) => ({ ...asked, workspaceId, now }), intent, by);
   }
 }
 

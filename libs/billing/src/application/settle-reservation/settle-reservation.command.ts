@@ -6,11 +6,15 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
  */
 export type SettleResult = { readonly outcome: 'settled' | 'already_settled' | 'unknown' | 'book_not_open' };
 
-/** Ends a hold: `capture` consumes its credits, `release` returns them. Only the first settlement of a hold counts. */
+/**
+ * Ends a hold of the live or of the test book: `capture` consumes its credits, `release` returns them. Only the first
+ * settlement of a hold counts.
+ */
 export class SettleReservation extends Command<SettleResult> {
   constructor(
     readonly workspaceId: string,
     readonly reservationId: string,
+    readonly livemode: boolean,
     readonly settlement: 'capture' | 'release',
     /** Id of the reading's event that causes the settlement. */
     readonly causeEventId: string,

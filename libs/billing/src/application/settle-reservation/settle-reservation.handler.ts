@@ -1,22 +1,29 @@
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { CreditBooks } from '../credit-books.js';
+import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
+import { TestBooks, type TestBookOutcome } from '../test-books.js';
 import { SettleReservation, type SettleResult } from './settle-reservation.command.js';
 
 @CommandHandler(SettleReservation)
 export class SettleReservationHandler implements ICommandHandler<SettleReservation> {
-  constructor(private readonly books: CreditBooks) {}
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
 
   async execute(command: SettleReservation): Promise<SettleResult> {
-    const { workspaceId, reservationId, settlement, causeEventId, by } = command;
-    const type = settlement === 'capture' ? 'CaptureCredits' : 'ReleaseCredits';
-    const outcome = await this.books.execute(
-      workspaceId,
-      (now) => ({ type, reservationId, causeEventId, now }),
-      `${settlement}:${causeEventId}`,
-      by,
-    );
+    const outcome = await this.settle(command);
     if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
     if (outcome.kind === 'accepted') return { outcome: 'settled' };
     return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
+  }
+
+  private settle(command: SettleReservation): Promise<CreditsOutcome | TestBookOutcome> {
+    const { workspaceId, reservationId, livemode, settlement, causeEventId, by } = command;
+    const type = settlement === 'capture' ? 'CaptureCredits' : 'ReleaseCredits';
+    const intent = `${settlement}:${causeEventId}`;
+    const asked = { type, reservationId, causeEventId } as const;
+    return livemode
+      ? this.books.execute(workspaceId, (now) => ({ ...asked, now }), intent, by)
+      : this.testBooks.execute(workspaceId, () => asked, intent, by);
   }
 }

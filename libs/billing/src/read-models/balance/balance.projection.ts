@@ -9,6 +9,7 @@ import { noItems } from '../../domain/credits/carried.js';
 import { evolve, noBook } from '../../domain/credits/credits.state.js';
 import { nextDueAt, type Agenda } from '../../domain/credits/due.js';
 import { postings } from '../../domain/credits/postings.js';
+import { RowMissing } from '../row-missing.js';
 
 interface BalanceRow {
   readonly workspace_id: string;
@@ -34,8 +35,7 @@ const balances = view<BalanceRow, Event>({
   keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
   evolve(row, event) {
     if (event.type === 'BookOpened') return row ?? opened(event);
-    // Nothing deletes a book. Without the row, the event's movement would be lost in silence.
-    if (row === null) throw new RowMissing('The row of the book is missing: replay its stream');
+    if (row === null) throw new RowMissing();
     if (BigInt(row.revision) >= event.revision) return row;
     const moved = movement(event);
     const at = event.metadata.occurredAt;
@@ -63,10 +63,6 @@ export const balanceProjection = defineProjection({
   catalogues: [creditsEvents],
   views: [balances],
 });
-
-class RowMissing extends Error {
-  override readonly name = 'RowMissing';
-}
 
 const opened = (event: Event): BalanceRow => {
   const agenda = agendaAfter(noBook, event);

@@ -4,7 +4,8 @@ import { defineProjection } from '@app/event-sourcing/projections/projection.js'
 import { view } from '@app/event-sourcing/projections/view.js';
 import { creditsEvents } from '../../contracts/events.js';
 
-interface HoldRow {
+/** Of both modes' tables. */
+export interface HoldRow {
   readonly workspace_id: string;
   readonly reservation_id: string;
   readonly reading_id: string;

@@ -69,21 +69,24 @@ export class KeySweep {
   }
 
   /**
-   * Queries holds before it reads any stream: the stream then already shows why a hold was settled.
+   * Queries holds before it reads any stream: the stream then already shows why a hold was settled. Where a book cannot
+   * be read, keys without a reading stay until it can.
    * @returns how many keys a request may still use
    */
   private async judge(keys: readonly OldKey[]): Promise<number> {
     let undecided = 0;
-    const openHolds = new Map<string, ReadonlySet<string>>();
-    for (const workspaceId of new Set(keys.map((key) => key.workspace_id)))
-      openHolds.set(workspaceId, new Set(await this.queries.execute(new GetOpenHolds(workspaceId))));
+    const openHolds = new Map<string, ReadonlySet<string> | null>();
+    for (const workspaceId of new Set(keys.map((key) => key.workspace_id))) {
+      const open = await this.queries.execute(new GetOpenHolds(workspaceId));
+      openHolds.set(workspaceId, open && new Set(open));
+    }
     for (const key of keys) {
       const { subject_id: readingId, workspace_id: workspaceId } = key;
       const { state, revision } = await this.executor.load(readingId);
       // Its row is not projected yet.
       if (state.status !== 'none') continue;
       const open = openHolds.get(workspaceId);
-      if (reservationIdsUpTo(readingId, revision).some((id) => open?.has(id))) undecided += 1;
+      if (!open || reservationIdsUpTo(readingId, revision).some((id) => open.has(id))) undecided += 1;
       else await this.delete(key);
     }
     return undecided;

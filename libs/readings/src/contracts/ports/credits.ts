@@ -14,7 +14,8 @@ export type ReserveResult =
   | { readonly outcome: 'settled' };
 
 /**
- * Holds the price of a product for a reading, in the live book of the workspace or in its test book. Repeating the command with the same reservation id holds nothing more.
+ * Holds the price of a product for a reading: in the live book of the workspace, or in its test book. Repeating the
+ * command with the same reservation id holds nothing more.
  * Handled by the ledger module. @throws StoreUnavailable when the ledger cannot be reached
  */
 export class ReserveCredits extends Command<ReserveResult> {
@@ -31,10 +32,11 @@ export class ReserveCredits extends Command<ReserveResult> {
 }
 
 /**
- * Ids of the open reservations of a workspace, in its live and its test book, folded from the ledger's streams. A missing reservation was settled or
- * never made. Handled by the ledger module.
+ * Ids of the open reservations of a workspace, folded from the streams of its live and its test book. A missing
+ * reservation was settled or never made. `null` while one of the books has an entry that cannot be read.
+ * Handled by the ledger module.
  */
-export class GetOpenHolds extends Query<readonly string[]> {
+export class GetOpenHolds extends Query<readonly string[] | null> {
   constructor(readonly workspaceId: string) {
     super();
   }

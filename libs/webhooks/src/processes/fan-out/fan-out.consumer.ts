@@ -1,5 +1,10 @@
-import { creditsEvents } from '@app/billing/contracts/index.js';
-import { decodeAny, selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
+import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
+import {
+  decodeAny,
+  selectEvents,
+  type EventOf,
+  type RecordedOf,
+} from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
@@ -12,10 +17,17 @@ import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
 import { keepFailures, takeReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
 
-/** Only the releases of a credit book are decoded, so no other event of it can stop the fan-out. */
+/** Only the releases of a live or test book are decoded, so no other event of it can stop the fan-out. */
 const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');
+const testReleaseEvents = selectEvents(testBookEvents, 'TestCreditsReleased');
 
-const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents, releaseEvents] as const;
+const CATALOGUES = [
+  webhookEndpointEvents,
+  readingEvents,
+  publicationEvents,
+  releaseEvents,
+  testReleaseEvents,
+] as const;
 
 type FollowedEvent = RecordedOf<typeof CATALOGUES>;
 type EndpointEvent = Recorded<WebhookEndpointEvent>;
@@ -38,8 +50,13 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
 /** The release of a reading's credits follows its failure, which is in another stream. */
 const readingOrStream = ({ stream, type, data }: StoredEvent): string => {
   const { readingId } = (data ?? {}) as { readingId?: unknown };
-  return type === 'CreditsReleased' && typeof readingId === 'string' ? readingId : streamId(stream);
+  return isRelease({ type }) && typeof readingId === 'string' ? readingId : streamId(stream);
 };
+
+type ReleaseEvent = EventOf<typeof releaseEvents | typeof testReleaseEvents>;
+
+const isRelease = <E extends { readonly type: string }>(event: E): event is Extract<E, ReleaseEvent> =>
+  event.type === 'CreditsReleased' || event.type === 'TestCreditsReleased';
 
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
   const events = stored.map((one) => decodeAny(CATALOGUES, one)).filter((event) => event !== null);
@@ -75,7 +92,7 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
     [publicEvents, failures, releases] = [[], [], []];
   };
   for (const event of run) {
-    if (event.type === 'CreditsReleased') {
+    if (isRelease(event)) {
       releases.push({ causeEventId: event.data.causeEventId, position: String(event.position) });
       continue;
     }

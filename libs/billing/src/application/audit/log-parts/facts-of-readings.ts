@@ -3,7 +3,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { ReconcilePart } from '../../../audit/reconcile-part.js';
 import type { ReadingFact } from '../../../audit/settlements.js';
-import { creditsEvents } from '../../../contracts/events.js';
+import { LIVE_BOOKS, type BookKind } from '../../../audit/book-kind.js';
 
 /**
  * The facts of some readings, from their own streams and from the books of the workspaces that completed them.
@@ -15,17 +15,23 @@ export const factsOfReadings = async (
   readingIds: ReadonlySet<string>,
   upTo: bigint,
   workspaceId: string | null,
+  kind: BookKind = LIVE_BOOKS,
 ): Promise<readonly ReadingFact[]> => {
   const facts: ReadingFact[] = [];
-  const part = new ReconcilePart(workspaceId, new Map(), (fact) => {
-    if (readingIds.has(fact.readingId)) facts.push(fact);
-  });
+  const part = new ReconcilePart(
+    workspaceId,
+    new Map(),
+    (fact) => {
+      if (readingIds.has(fact.readingId)) facts.push(fact);
+    },
+    kind,
+  );
   for (const readingId of readingIds)
     for await (const event of store.read(streamName(readingEvents.category, readingId)))
       if (event.position <= upTo) part.see(event);
   const workspaces = new Set(facts.flatMap((fact) => (fact.kind === 'completed' ? [fact.workspaceId] : [])));
   for (const workspace of workspaces)
-    for await (const event of store.read(streamName(creditsEvents.category, workspace)))
-      if (event.type === 'CreditsCaptured' && event.position <= upTo) part.see(event);
+    for await (const event of store.read(streamName(kind.category, workspace)))
+      if (event.type === kind.types.captured && event.position <= upTo) part.see(event);
   return facts;
 };

@@ -1,0 +1,89 @@
+import type { Decider } from '@app/event-sourcing/core/decider.js';
+import { accept, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { TEST_CREDITS, type TestBookEvent, type TestBookEventOf } from '../../contracts/test-book.js';
+import { valuesOf } from '../credits/bucket-map.js';
+import { listRecent } from '../credits/recent-ids.js';
+import type { TestBookCommand, TestBookRejection } from './test-book.commands.js';
+import { evolve, isSettled, noTestBook, testHoldOf, type TestBook } from './test-book.state.js';
+
+type TestBookDecision = Decision<TestBookEvent, TestBookRejection>;
+type Of<T extends TestBookCommand['type']> = Extract<TestBookCommand, { type: T }>;
+
+const DAY_MS = 86_400_000;
+
+const decide = (command: TestBookCommand, book: TestBook): TestBookDecision =>
+  command.type === 'ReserveCredits' ? reserve(command, book) : settle(command, book);
+
+/** How a test book behaves. Pure: the command carries the time. */
+export const testBook: Decider<TestBookCommand, TestBookEvent, TestBook, TestBookRejection> = {
+  initialState: noTestBook,
+  decide,
+  evolve,
+};
+
+const reserve = (command: Of<'ReserveCredits'>, book: TestBook): TestBookDecision => {
+  const { workspaceId, reservationId, readingId, amount, now } = command;
+  if (testHoldOf(book, reservationId)) return ignore('AlreadyReserved');
+  if (isSettled(book, reservationId)) return reject('ReservationSettled', { reservationId });
+  const fill = dueFill(book, workspaceId, now);
+  const { available } = fill ? evolve(book, fill) : book;
+  if (available < amount) return reject('InsufficientCredits', { required: amount, available });
+  const reserved: TestBookEvent = { type: 'TestCreditsReserved', data: { reservationId, readingId, amount } };
+  return fill ? accept<TestBookEvent>(fill, reserved) : accept(reserved);
+};
+
+/** A reservation settles exactly once. Only a reservation fills the book, so that no settlement spends a day's fill. */
+const settle = (
+  { type, reservationId, causeEventId }: Of<'CaptureCredits' | 'ReleaseCredits'>,
+  book: TestBook,
+): TestBookDecision => {
+  const hold = testHoldOf(book, reservationId);
+  if (!hold) return ignore(isSettled(book, reservationId) ? 'AlreadySettled' : 'UnknownReservation');
+  const data = { ...hold, causeEventId };
+  return accept({ type: type === 'CaptureCredits' ? 'TestCreditsCaptured' : 'TestCreditsReleased', data });
+};
+
+/**
+ * The book as a reservation at this time would find it; for readers, which record nothing.
+ * @param now milliseconds
+ */
+export const testBookAt = (book: TestBook, workspaceId: string, now: number): TestBook => {
+  const fill = dueFill(book, workspaceId, now);
+  return fill ? evolve(book, fill) : book;
+};
+
+/** The fill that a reservation records first; `null`: the day has its fill. */
+const dueFill = (
+  book: TestBook,
+  workspaceId: string,
+  now: number,
+): TestBookEventOf<'TestBookFilled'> | null =>
+  isFilledOn(book, now) ? null : { type: 'TestBookFilled', data: filled(book, workspaceId, dayOf(now)) };
+
+/**
+ * Whether the book has been filled for the day. At midnight, another process may be in the next day already. A fill of a
+ * later day is the work of a wrong clock: it does not count, or the book would stay empty until that day.
+ */
+const isFilledOn = ({ day }: TestBook, now: number): boolean =>
+  dayOf(now) <= day && day <= dayOf(now + DAY_MS);
+
+const dayOf = (at: number): string => instant(at).slice(0, 10);
+
+/** What is held counts: so a book never has more than TEST_CREDITS, and what a fill carries stays small. */
+const filled = (
+  { available, held, consumed, holds, settled }: TestBook,
+  workspaceId: string,
+  day: string,
+): TestBookEventOf<'TestBookFilled'>['data'] => {
+  const amount = Math.max(0, TEST_CREDITS - available - held);
+  return {
+    workspaceId,
+    day,
+    amount,
+    available: available + amount,
+    consumed,
+    openHolds: valuesOf(holds),
+    settled: listRecent(settled),
+  };
+};
