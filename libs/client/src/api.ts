@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Get the credits of the workspace
-         * @description Returns the available and the reserved credits, and the grants they come from.
+         * @description Returns the available and the reserved credits, and the grants they come from. With a test key: the test credits, 10,000 again on each UTC day.
          */
         get: operations["getCredits"];
         put?: never;
@@ -1631,10 +1631,10 @@ export interface components {
                 /** @description Names the grant in statements */
                 grantId: string;
                 /**
-                 * @description A month of the plan, a pack that was bought, or a correction
+                 * @description A month of the plan, a pack that was bought, a correction, or (with a test key) the test credits of a day
                  * @enum {string}
                  */
-                kind: "plan" | "pack" | "adjustment";
+                kind: "plan" | "pack" | "adjustment" | "test";
                 /** @description Credits granted */
                 credits: number;
                 /** @description Credits not yet spent or held */

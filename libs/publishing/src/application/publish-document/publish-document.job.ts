@@ -12,6 +12,7 @@ import { CLOCK } from '@app/platform/tokens.js';
 import { GetReadingResult, GetReadingSummary, type ReadingJob } from '@app/readings/contracts/index.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { composeDocument } from '../../document/compose.js';
+import type { DataOf } from '../../domain/publication/publication.commands.js';
 import { renderMarkdown } from '../../markdown/render.js';
 import type { PdfRenderer } from '../../pdf/renderer.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
@@ -65,7 +66,7 @@ export class PublishDocumentJob {
     const pending = requested.state.pending.get(VERSION);
     if (!pending) return;
     const rendered = await inSpan('render the document', {}, () =>
-      this.render(JSON.parse(result.bytes.toString('utf8')) as ReadingResult, pending.publishedAt),
+      this.render(JSON.parse(result.bytes.toString('utf8')) as ReadingResult, pending),
     );
     const formats = await this.artifacts.put({ readingId: job.readingId, ...pending }, rendered);
     if (!formats) return this.endIfErased(job);
@@ -107,8 +108,11 @@ export class PublishDocumentJob {
     throw new Error('The result of this reading cannot be read yet');
   }
 
-  private async render(result: ReadingResult, publishedAt: string) {
-    const document = composeDocument(result, { publishedAt });
+  private async render(
+    result: ReadingResult,
+    { publishedAt, livemode }: Pick<DataOf<'PublicationRequested'>, 'publishedAt' | 'livemode'>,
+  ) {
+    const document = composeDocument(result, { publishedAt, livemode });
     return {
       document_v1: Buffer.from(JSON.stringify(document)),
       markdown: Buffer.from(renderMarkdown(document)),
