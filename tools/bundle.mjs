@@ -29,11 +29,11 @@ const PROGRAMS = {
  * Programs with code caches: the arguments of a run that loads what they use, and a cache for each set of V8 flags that
  * they are started with (apps/embedded/src/node-service.ts, package.json). With other flags a program runs without.
  */
-const SERVICE = [[], ['--max-semi-space-size=32']];
+const SERVICE = ['--max-semi-space-size=32'];
 const CACHED = {
-  api: { args: ['--help'], flags: SERVICE },
-  worker: { args: ['--help'], flags: SERVICE },
-  ops: { args: ['doctor', '--help'], flags: SERVICE },
+  api: { args: ['--help'], flags: [SERVICE] },
+  worker: { args: ['--help'], flags: [SERVICE] },
+  ops: { args: ['doctor', '--help'], flags: [[], SERVICE] },
   embedded: { args: ['--help'], flags: [[]] },
   'embedded-event-store': { args: ['--help'], flags: [[], ['--max-semi-space-size=8']] },
 };

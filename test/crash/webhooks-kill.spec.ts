@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { programPath } from '@app/platform/program-path.js';
+import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { Random } from '../support/random.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
@@ -97,7 +98,7 @@ const startWorker = async (startsLeft = 5): Promise<ChildProcess> => {
   const connections = Object.fromEntries(
     Object.entries(runtime).filter(([, value]) => typeof value === 'string'),
   );
-  const worker = spawn(process.execPath, [programPath('worker')], {
+  const worker = spawn(process.execPath, [...SERVICE_FLAGS, programPath('worker')], {
     env: {
       ...process.env,
       ...(connections as NodeJS.ProcessEnv),

@@ -5,6 +5,7 @@ import { correction } from '@app/billing/domain/correction/correction.decider.js
 import { credits } from '@app/billing/domain/credits/credits.decider.js';
 import { operators } from '@app/billing/domain/operators/operators.decider.js';
 import { orderLine } from '@app/billing/domain/order-line/order-line.decider.js';
+import { testBook } from '@app/billing/domain/test-book/test-book.decider.js';
 import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
@@ -29,6 +30,7 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   operators,
   correction,
   correctionday: correctionDay,
+  testbook: testBook,
   webhookEndpoint,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },

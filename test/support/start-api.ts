@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programPath } from '@app/platform/program-path.js';
+import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { observeContract } from './observe-contract.js';
 import { PATIENT } from './patience.js';
@@ -25,7 +26,7 @@ export const startApi = async (
   const settings = Object.entries(runtime).filter(
     (one): one is [string, string] => typeof one[1] === 'string',
   );
-  const child = spawn(process.execPath, [programPath('api')], {
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, programPath('api')], {
     env: {
       ...process.env,
       ...Object.fromEntries(settings),

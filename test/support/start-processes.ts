@@ -10,6 +10,7 @@ import {
 } from '../../apps/embedded/src/child-environment.js';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
+import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
@@ -73,7 +74,7 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
 };
 
 const start = async (name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Promise<StartedProcess> => {
-  const child = spawn(process.execPath, [programPath(name)], {
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, programPath(name)], {
     env: environment,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

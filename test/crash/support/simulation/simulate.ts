@@ -65,6 +65,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       milliseconds: 300_000,
     });
     scheduler.isRough = false;
+    world.mendClocks();
     const ended = await calmDown(scheduler, () => shopping === 0 && isQuiet(world));
     const breaches = [
       ...(ended ? [] : ['the service never becomes idle']),

@@ -12,7 +12,7 @@ export interface ListFilters {
 
 /**
  * SQL: readings of a workspace, newest first. A filter that is not given is not in the text, so that each list has the
- * plan of its own filters.
+ * plan of its own filters; a plan can use the index of test readings.
  * @param livemode `null`: of both modes
  * @param lookup keyed digest of the external id
  * @param after `createdAt` and `readingId` of the last reading before the page
@@ -30,7 +30,6 @@ export const selectPage = (
   const given = (value: unknown): string => `$${values.push(value)}`;
   const conditions = [
     `workspace_id = ${given(workspaceId)}`,
-    // Literal, because a partial index has the test readings.
     ...(livemode === null ? [] : [livemode ? 'livemode' : 'not livemode']),
     ...(status === null ? [] : [`status = ${given(status)}`]),
     ...(createdSince === null ? [] : [`created_at >= ${given(createdSince)}::timestamptz`]),
