@@ -25,6 +25,7 @@ import {
   TIME_OUT_READING,
   generationProcess,
 } from './processes/generation.process.js';
+import { TestOutcomes } from './application/test-outcome/test-outcomes.js';
 import { KeySweep } from './application/sweep-keys/key-sweep.js';
 import { ReadingsModule } from './readings.module.js';
 import { readingsProjections } from './projections.js';
@@ -35,6 +36,7 @@ import type { Config } from './settings.js';
   imports: [ReadingsModule],
   providers: [
     GenerateReadingJob,
+    TestOutcomes,
     ReadingTimers,
     KeySweep,
     ReadingMetrics,

@@ -5,7 +5,11 @@ import { EraseReadingHandler } from './application/erase-reading/erase-reading.h
 import { PrepareTrialReadingHandler } from './application/prepare-trial-reading/prepare-trial-reading.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
-import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models/reading/reading.handlers.js';
+import {
+  GetPublicationTimeHandler,
+  GetReadingResultHandler,
+  GetReadingSummaryHandler,
+} from './read-models/reading/reading.handlers.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
 /** Other modules must handle its ports (contracts/ports) on the buses. */
@@ -19,6 +23,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     EraseReadingHandler,
     GetReadingSummaryHandler,
     GetReadingResultHandler,
+    GetPublicationTimeHandler,
   ],
   exports: [READING_EXECUTOR, ReadingQuery],
 })

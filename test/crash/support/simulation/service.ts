@@ -28,6 +28,7 @@ import { AbandonReadingHandler } from '@app/readings/application/abandon-reading
 import { EraseReadingHandler } from '@app/readings/application/erase-reading/erase-reading.handler.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import { TestOutcomes } from '@app/readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
 import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';
@@ -35,12 +36,14 @@ import {
   AbandonReading,
   EraseReading,
   GetOpenHolds,
+  GetPublicationTime,
   GetReadingResult,
   GetReadingSummary,
   ReserveCredits,
   WithdrawPublication,
 } from '@app/readings/contracts/index.js';
 import {
+  GetPublicationTimeHandler,
   GetReadingResultHandler,
   GetReadingSummaryHandler,
 } from '@app/readings/read-models/reading/reading.handlers.js';
@@ -123,6 +126,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const queries = busOf([
     [GetReadingResult, new GetReadingResultHandler(query)],
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
+    [GetPublicationTime, new GetPublicationTimeHandler(query)],
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
   return { readings, publications, query, commands, queries, erasures };
@@ -165,7 +169,8 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     if (scheduler.isRough && scheduler.random.chance(CALCULATION_FAILS)) throw new Error('failed');
     return Buffer.from(JSON.stringify({ readingId }));
   };
-  const generate = new GenerateReadingJob(readings, calculate, time, CONFIG, log as never, keys);
+  const outcomes = new TestOutcomes(readings, store, time, keys);
+  const generate = new GenerateReadingJob(readings, calculate, time, CONFIG, log as never, keys, outcomes);
   const timers = new ReadingTimers(readings, time, store, CONFIG);
   const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
   const artifacts = new ArtifactStore(pool, keys);

@@ -1,5 +1,12 @@
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { GetReadingResult, GetReadingSummary, type ReadingSummary } from '../../contracts/queries.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import {
+  GetPublicationTime,
+  GetReadingResult,
+  GetReadingSummary,
+  type ReadingSummary,
+} from '../../contracts/queries.js';
+import { askedOutcome } from '../../domain/test-outcome/test-outcome.js';
 import { ReadingQuery } from './reading.query.js';
 
 @QueryHandler(GetReadingSummary)
@@ -20,5 +27,20 @@ export class GetReadingResultHandler implements IQueryHandler<GetReadingResult> 
 
   execute({ readingId }: GetReadingResult) {
     return this.readings.result(readingId);
+  }
+}
+
+@QueryHandler(GetPublicationTime)
+export class GetPublicationTimeHandler implements IQueryHandler<GetPublicationTime> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId }: GetPublicationTime): Promise<string | null> {
+    const found = await this.readings.find(readingId);
+    if (!found || found.record.livemode) return null;
+    const { createdAt, completedAt } = found.record;
+    const outcome = askedOutcome((await this.readings.input(found))?.metadata);
+    // Its row may be a moment behind its result.
+    const from = Date.parse(completedAt ?? createdAt);
+    return outcome?.kind === 'publication_late' ? instant(from + outcome.byMs) : null;
   }
 }
