@@ -52,6 +52,13 @@ export class Integrator {
     return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);
   }
 
+  /** The same customer with a test key. */
+  async inTestMode(): Promise<Integrator> {
+    const issue = ['key', 'issue', '--workspace', this.workspaceId, '--mode', 'test'];
+    const { apiKey } = (await this.stack.ops(issue)) as { apiKey: string };
+    return new Integrator(this.stack, this.workspaceId, apiKey, this.baseUrl);
+  }
+
   /** The same customer after a restart of the stack on another port. */
   at(stack: Stack): Integrator {
     return new Integrator(stack, this.workspaceId, this.apiKey, stack.baseUrl);

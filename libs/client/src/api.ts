@@ -610,6 +610,11 @@ export interface components {
              * @enum {unknown}
              */
             locale: "fr-FR" | "en-US";
+            /**
+             * @description Only in the document of a test reading, which every format marks with the word TEST
+             * @constant
+             */
+            livemode?: false;
             /** @description Title of the document */
             title: string;
             /** @description the name as its owner writes it */
