@@ -19,7 +19,11 @@ alter table webhooks.public_event drop constraint public_event_reading_id_sequen
 create index public_event_test_feed on webhooks.public_event (workspace_id, position)
   where position is not null and not livemode;
 
+-- For the sweep of test events, the oldest first.
+create index public_event_test_age on webhooks.public_event (occurred_at) where not livemode;
+
 -- Down Migration
+drop index webhooks.public_event_test_age;
 drop index webhooks.public_event_test_feed;
 delete from webhooks.delivery using webhooks.public_event event
   where event.event_id = delivery.event_id and event.sequence = 0;

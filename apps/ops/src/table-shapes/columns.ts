@@ -9,6 +9,10 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'billing.reconciliation':
     'books bigint, captures bigint, completed bigint, differences bigint, finished_at timestamp with time zone, only_row boolean, pending bigint, started_at timestamp with time zone',
+  'billing.test_balance':
+    'available bigint, consumed bigint, filled bigint, held bigint, revision numeric(20,0), updated_at timestamp with time zone, workspace_id text',
+  'billing.test_hold':
+    'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'event_sourcing.consumer':
     'categories text[], epoch bigint, error text, halted_position numeric(20,0), halted_stream text, name text, position numeric(20,0), status text, updated_at timestamp with time zone',
   'event_sourcing.parked_event':
@@ -32,7 +36,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'platform.rate_bucket':
     'granted integer, policy text, refilled_at timestamp with time zone, subject text, tokens double precision',
   'platform.subject_key':
-    'created_at timestamp with time zone, subject_id uuid, workspace_id text, wrapped_key bytea',
+    'created_at timestamp with time zone, lookups bytea[], subject_id uuid, workspace_id text, wrapped_key bytea',
   'publishing.artifact':
     'artifact_id text, bytes integer, digest text, format text, media_type text, reading_id uuid, sealed bytea, sha256 text, version integer',
   'publishing.publication':

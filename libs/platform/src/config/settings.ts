@@ -184,6 +184,10 @@ export const settings = z
       'events that may keep streams of one consumer parked; at the next one the consumer halts as a whole, because a faulty release would park everything',
     ),
     AUDIT_RETENTION_DAYS: count(400, 'how long audit records are kept (days)'),
+    TEST_DATA_KEPT_DAYS: count(
+      30,
+      'how long test readings, their documents, events and deliveries are kept (days)',
+    ),
     AUDIT_FLUSH_MS: milliseconds(
       250,
       'how often audit records are written; a killed process loses the records of this interval',

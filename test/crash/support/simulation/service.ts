@@ -28,6 +28,7 @@ import { AbandonReadingHandler } from '@app/readings/application/abandon-reading
 import { EraseReadingHandler } from '@app/readings/application/erase-reading/erase-reading.handler.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import { TestReadingSweep } from '@app/readings/application/sweep-test-readings/test-reading-sweep.js';
 import { TestOutcomes } from '@app/readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
@@ -180,11 +181,13 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
   const sweep = new KeySweep(queries, readings, pool, CONFIG);
+  const testSweep = new TestReadingSweep(commands, readings, pool, time, CONFIG);
   new ReadingsWorkerModule(
     work,
     generate,
     timers,
     sweep,
+    testSweep,
     documentPublisher,
     CONFIG,
     pool,
