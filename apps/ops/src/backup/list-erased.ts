@@ -2,7 +2,7 @@ import { lookAt } from '@app/embedded-event-store/log/look-at.js';
 import type { StoredRecord } from '@app/embedded-event-store/log/record.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { QuarantineRegister } from '@app/event-sourcing/quarantine/quarantine-register.js';
-import { readMetadata } from '@app/event-sourcing/store/events.js';
+import { readMetadata } from '@app/event-sourcing/store/metadata.js';
 import { Erasures } from './read-log.js';
 
 /**

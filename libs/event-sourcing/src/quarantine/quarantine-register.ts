@@ -64,7 +64,7 @@ export class QuarantineRegister implements KnownQuarantines {
   }
 
   /** The event, with its quarantine if it has one. */
-  marked(event: StoredEvent): StoredEvent {
+  marked<E extends Pick<StoredEvent, 'stream' | 'revision' | 'quarantine'>>(event: E): E {
     const found = this.known.get(keyOf(event.stream, event.revision));
     if (!found) return event;
     const { consumers, by, reason, at, until } = found;

@@ -3,7 +3,6 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { EventStoreDBClient, StreamingRead } from '@eventstore/db-client';
 import type { Client as GrpcClient } from '@grpc/grpc-js';
 import type { Transform } from 'node:stream';
-import { decodeReadAnswer, type ReadAnswer } from './read-answer.js';
 
 /** Events that the server looks at before it looks whether the call still stands. */
 const SEARCH_WINDOW = 500;
@@ -23,33 +22,34 @@ type CallArguments =
     : never;
 
 /** The client's call, with our answers in place of its events. */
-type Answering<Call> = Omit<Call, keyof StreamingRead<unknown>> & StreamingRead<ReadAnswer>;
+type Answering<Call, Answer> = Omit<Call, keyof StreamingRead<unknown>> & StreamingRead<Answer>;
 
 /** What the client's types do not show. */
 interface ClientInternals {
   readonly GRPCStreamCreator: (stub: unknown, name: string, create: (stub: GrpcClient) => unknown) => unknown;
 }
 
-export interface DecodedReadOptions {
+export interface DecodedReadOptions<Answer> {
+  readonly decode: (message: Buffer) => Answer;
   /**
    * Only streams whose names match. The protocol and all servers know such reads of `$all`; the client offers them only
    * for subscriptions.
    */
   readonly pattern?: string | undefined;
   /** Called with each answer as it arrives, before anybody reads it. */
-  readonly onAnswer?: (answer: ReadAnswer) => void;
+  readonly onAnswer?: (answer: Answer) => void;
 }
 
 /**
- * A read or a subscription of the client whose answers are decoded by {@link decodeReadAnswer}, and not by the client.
+ * A read or a subscription of the client whose answers are decoded by `decode`, and not by the client.
  * The client builds the request, finds the node, and names the errors, as always.
  * @param open the call, made of the client it is given
  */
-export const openDecodedRead = <Call extends object>(
+export const openDecodedRead = <Call extends object, Answer>(
   client: EventStoreDBClient,
   open: (client: EventStoreDBClient) => Call,
-  { pattern, onAnswer }: DecodedReadOptions = {},
-): Answering<Call> => {
+  { decode, pattern, onAnswer }: DecodedReadOptions<Answer>,
+): Answering<Call, Answer> => {
   const internals = client as unknown as ClientInternals;
   const decoding = Object.assign(Object.create(client) as EventStoreDBClient, {
     GRPCStreamCreator: (stub: unknown, name: string, create: Create) =>
@@ -59,16 +59,16 @@ export const openDecodedRead = <Call extends object>(
             calls.makeServerStreamRequest(
               path,
               requestSerialize,
-              decodeReadAnswer,
+              decode,
               pattern === undefined ? request : withFilter(request, pattern),
               ...rest,
             ),
         }),
       ),
   });
-  const call = open(decoding) as unknown as Transform & Answering<Call>;
+  const call = open(decoding) as unknown as Transform & Answering<Call, Answer>;
   // The client would look here for a message of its own.
-  call._transform = (answer: ReadAnswer, _encoding, next) => {
+  call._transform = (answer: Answer, _encoding, next) => {
     onAnswer?.(answer);
     next(null, answer);
   };

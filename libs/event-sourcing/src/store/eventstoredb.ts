@@ -19,10 +19,10 @@ import { STORE_DEFAULTS } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
 import { toClientEvent } from './events.js';
-import type { ReadAnswer } from './read-answer.js';
+import { decodeReadAnswer, locateReadAnswer, type EncodedEvent, type ReadAnswer } from './read-answer.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
-import { afterBarren, pageSizes, readPage } from './page.js';
-import { isSelected, patternOf } from './stream-selection.js';
+import { afterBarren, BULK_PAGE, pageSizes, readPage } from './page.js';
+import { isSelected, patternOf, type StreamSelection } from './stream-selection.js';
 import type { StoreConnection } from './store-connection.js';
 import type { ServerTime } from './server-time.js';
 import { withDeadline } from '../timing/deadline.js';
@@ -47,11 +47,16 @@ export interface EventStoreDbOptions {
 /** The event store behind @eventstore/db-client, and the state of the connection to it. */
 export interface EventStoreDb extends EventStore {
   readonly connection: StoreConnection;
+  /**
+   * The log after a position (`null`: from the beginning) in pages of encoded events, for a reader that hands them to
+   * other threads. The next page is on its way while the reader has one.
+   */
+  readEncoded(after: bigint | null, only: StreamSelection): AsyncIterable<readonly EncodedEvent[]>;
 }
 
 /**
- * Opens the event store. One per process: the client's append bank is global to its module, so a second client would
- * share the failures of the first.
+ * Opens the event store. One per process appends: the client's append bank is global to its module, so a second client
+ * would share the failures of the first. Another one may read beside it.
  */
 export const openEventStore = ({
   connectionString,
@@ -73,7 +78,7 @@ export const openEventStore = ({
         proxyFromEnvironment,
         onServerTime: (time) => (serverTime = time),
       }),
-    ask: (connection) => readOnce(connection, endOfLog(1), readTimeoutMs),
+    ask: (connection) => readOnce(connection, endOfLog(1), readTimeoutMs, { decode: decodeReadAnswer }),
     confirmWithinMs: 5 * readTimeoutMs,
     stuckAfterMs,
     report,
@@ -90,8 +95,9 @@ export const openEventStore = ({
     return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
   };
 
-  const readEvents = (open: OpenRead, pattern?: string) =>
-    kept.observed('read', () => readOnce(kept.current(), open, readTimeoutMs, pattern));
+  const readAs = <E>(decode: Decode<E>, open: OpenRead, pattern?: string) =>
+    kept.observed('read', () => readOnce(kept.current(), open, readTimeoutMs, { decode, pattern }));
+  const readEvents = (open: OpenRead, pattern?: string) => readAs(decodeReadAnswer, open, pattern);
   const last = async (count: number): Promise<readonly StoredEvent[]> =>
     (await readEvents(endOfLog(count))).filter((stored) => stored !== null);
 
@@ -146,15 +152,7 @@ export const openEventStore = ({
         const asked = wanted + (before === null ? 0 : 1);
         // There may be many system events.
         least = afterBarren(wanted);
-        const fromPosition: ReadPosition =
-          before === null ? (forwards ? START : END) : { commit: before, prepare: before };
-        const request = {
-          fromPosition,
-          direction: directionOf(forwards),
-          maxCount: asked,
-          requiresLeader: true,
-        };
-        const page = await readEvents((client) => client.readAll(request), pattern);
+        const page = await readEvents(partOfLog(before, forwards, asked), pattern);
         for (const event of page) {
           if (!event || event.position === reached) continue;
           reached = event.position;
@@ -166,6 +164,27 @@ export const openEventStore = ({
           if (left <= 0) return;
         }
         if (page.length < asked || reached === before) return;
+      }
+    },
+
+    async *readEncoded(after, only) {
+      const pattern = patternOf(only);
+      const ask = (from: bigint | null): Promise<readonly (EncodedEvent | null)[]> => {
+        const page = readAs(locateReadAnswer, partOfLog(from, true, BULK_PAGE), pattern);
+        // The reader may have left.
+        page.catch(() => undefined);
+        return page;
+      };
+      let reached = after;
+      for (let coming = ask(after); ;) {
+        const answers = await coming;
+        const page = answers.filter((event) => event !== null);
+        const before = reached;
+        reached = page.at(-1)?.position ?? before;
+        const isLast = answers.length < BULK_PAGE || reached === before;
+        if (!isLast) coming = ask(reached);
+        yield page.filter(({ position, stream }) => position !== before && isSelected(only, stream));
+        if (isLast) return;
       }
     },
 
@@ -194,14 +213,26 @@ export const openEventStore = ({
   };
 };
 
+type Decode<E> = (message: Buffer) => ReadAnswer<E>;
 type OpenRead = (client: EventStoreDBClient) => StreamingRead<ResolvedEvent>;
 
 const directionOf = (forwards: boolean): Direction => (forwards ? FORWARDS : BACKWARDS);
 
-const endOfLog =
-  (count: number) =>
-  (client: EventStoreDBClient): StreamingRead<ResolvedEvent> =>
-    client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: count, requiresLeader: true });
+/** @param before a position that the server may repeat; `null`: from the beginning, or from the end when reading backwards */
+const partOfLog =
+  (before: bigint | null, forwards: boolean, count: number): OpenRead =>
+  (client) => {
+    const fromPosition: ReadPosition =
+      before === null ? (forwards ? START : END) : { commit: before, prepare: before };
+    return client.readAll({
+      fromPosition,
+      direction: directionOf(forwards),
+      maxCount: count,
+      requiresLeader: true,
+    });
+  };
+
+const endOfLog = (count: number): OpenRead => partOfLog(null, false, count);
 
 /** The client needs a moment to leave a node that is not the leader. */
 const SWITCH_MS = 20;
@@ -210,13 +241,13 @@ const SWITCH_MS = 20;
  * Reads require the leader. During an election the client may reach a follower, stay there, and fold streams that lack
  * their newest events. The refusal names the leader, and the client moves there.
  */
-const readOnce = async (
+const readOnce = async <E>(
   { client, slots }: Connection,
   open: OpenRead,
   timeoutMs: number,
-  pattern?: string,
-): Promise<readonly (StoredEvent | null)[]> => {
-  const call = (): StreamingRead<ReadAnswer> => openDecodedRead(client, open, { pattern });
+  how: { readonly decode: Decode<E>; readonly pattern?: string | undefined },
+): Promise<readonly (E | null)[]> => {
+  const call = (): StreamingRead<ReadAnswer<E>> => openDecodedRead(client, open, how);
   const read = () => readPage(slots, call, timeoutMs);
   return read().catch(async (error: unknown) => {
     if (!isNotLeader(error)) throw error;

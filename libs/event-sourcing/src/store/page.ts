@@ -1,5 +1,4 @@
 import type { StreamingRead } from '@eventstore/db-client';
-import type { StoredEvent } from '../core/event.js';
 import { classify, noAnswer } from './classify.js';
 import type { CallSlots } from './call-slots.js';
 import { StoreUnavailable } from './errors.js';
@@ -10,6 +9,8 @@ export const PAGE = 256;
 /** For a read without a limit: most streams are shorter, and most readers leave early. */
 const FIRST_PAGE = 32;
 const GROWTH = 4;
+/** Of a reader of the whole log, which has two pages at a time: a call costs as much as some ten events. */
+export const BULK_PAGE = 1_024;
 /** A call to a server that sends events slowly fails after this many times the wait for one. */
 const WHOLE_PAGE_FACTOR = 10;
 
@@ -30,20 +31,20 @@ export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GRO
  * @param timeoutMs longest wait for a slot, and then for each event
  * @throws StoreUnavailable
  */
-export const readPage = async (
+export const readPage = async <E>(
   slots: CallSlots,
-  open: () => StreamingRead<ReadAnswer>,
+  open: () => StreamingRead<ReadAnswer<E>>,
   timeoutMs: number,
-): Promise<readonly (StoredEvent | null)[]> => {
+): Promise<readonly (E | null)[]> => {
   const release = await slots.take();
-  let call: StreamingRead<ReadAnswer>;
+  let call: StreamingRead<ReadAnswer<E>>;
   try {
     call = open();
   } catch (error) {
     release();
     throw classify(error, false);
   }
-  const events: (StoredEvent | null)[] = [];
+  const events: (E | null)[] = [];
   let answers = 0;
   let ended = false;
   try {
@@ -61,7 +62,7 @@ export const readPage = async (
         settle();
       };
       call
-        .on('data', ({ event }: ReadAnswer) => {
+        .on('data', ({ event }: ReadAnswer<E>) => {
           answers += 1;
           if (event !== undefined) events.push(event);
           silent.refresh();
@@ -86,7 +87,7 @@ export const readPage = async (
  * Destroying the client's stream leaves the call open on the server; cancelling it does not. While the client still looks
  * for a node, the call has not started: it is cancelled as soon as it starts, and holds its slot until then.
  */
-const abandon = (call: StreamingRead<ReadAnswer>, release: () => void): void => {
+const abandon = (call: StreamingRead<unknown>, release: () => void): void => {
   call.cancel().then(release, release);
   call.destroy();
 };

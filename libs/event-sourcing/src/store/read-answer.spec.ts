@@ -4,7 +4,7 @@ import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
 import { METADATA } from '../testing/tally.js';
-import { readMetadata } from './events.js';
+import { readMetadata } from './metadata.js';
 import { ProtobufFields } from './protobuf-fields.js';
 import { decodeReadAnswer } from './read-answer.js';
 

@@ -1,11 +1,11 @@
 import type { StoredEvent } from '../core/event.js';
-import { readMetadata } from './events.js';
+import { readMetadata } from './metadata.js';
 import { ProtobufFields } from './protobuf-fields.js';
 
 /** What one message of a read or of a subscription says. */
-export interface ReadAnswer {
+export interface ReadAnswer<E = StoredEvent> {
   /** `null`: a link whose event is gone. Absent: no event, but for example that the stream does not exist. */
-  readonly event?: StoredEvent | null;
+  readonly event?: E | null;
   /** Of a subscription: commit position up to which no matching event is missing. */
   readonly checkpoint?: bigint;
 }
@@ -28,7 +28,7 @@ const STREAM_NAME = 3;
 const MAP_KEY = 1;
 const MAP_VALUE = 2;
 
-const NOTHING: ReadAnswer = {};
+const NOTHING = {};
 /** .NET counts time in units of 100 ns since 1970. */
 const TICKS_PER_MS = 10_000n;
 
@@ -38,10 +38,22 @@ const TICKS_PER_MS = 10_000n;
  * @param message a `ReadResp` whose ids are text, as the client requests them
  * @throws Error when the message is cut off
  */
-export const decodeReadAnswer = (message: Buffer): ReadAnswer => {
+export const decodeReadAnswer = (message: Buffer): ReadAnswer => answerOf(message, recordedEvent);
+
+/** An event as the server sent it, for a reader that hands it to another thread. */
+export interface EncodedEvent extends Pick<StoredEvent, 'stream' | 'revision' | 'position' | 'quarantine'> {
+  /** What {@link decodeReadAnswer} decodes. */
+  readonly message: Buffer;
+}
+
+/** As {@link decodeReadAnswer}, but the event stays encoded: this takes a tenth of the time. */
+export const locateReadAnswer = (message: Buffer): ReadAnswer<EncodedEvent> =>
+  answerOf(message, (recorded) => ({ ...placeOf(recorded), message }));
+
+const answerOf = <E>(message: Buffer, eventOf: (recorded: ProtobufFields) => E): ReadAnswer<E> => {
   const answer = new ProtobufFields(message);
   while (answer.next()) {
-    if (answer.field === ANSWER.event) return { event: resolvedEvent(answer.inner()) };
+    if (answer.field === ANSWER.event) return { event: resolved(answer.inner(), eventOf) };
     if (answer.field === ANSWER.checkpoint) return { checkpoint: commitOf(answer.inner()) };
   }
   return NOTHING;
@@ -53,9 +65,20 @@ const commitOf = (checkpoint: ProtobufFields): bigint => {
 };
 
 /** The event itself, or the one that a link leads to. */
-const resolvedEvent = (read: ProtobufFields): StoredEvent | null => {
-  while (read.next()) if (read.field === READ.event) return recordedEvent(read.inner());
+const resolved = <E>(read: ProtobufFields, eventOf: (recorded: ProtobufFields) => E): E | null => {
+  while (read.next()) if (read.field === READ.event) return eventOf(read.inner());
   return null;
+};
+
+const placeOf = (recorded: ProtobufFields): Pick<StoredEvent, 'stream' | 'revision' | 'position'> => {
+  let stream = '';
+  let [revision, position] = [0n, 0n];
+  while (recorded.next()) {
+    if (recorded.field === RECORDED.stream) stream = textOf(recorded.inner(), STREAM_NAME);
+    else if (recorded.field === RECORDED.revision) revision = recorded.uint64();
+    else if (recorded.field === RECORDED.commitPosition) position = recorded.uint64();
+  }
+  return { stream, revision, position };
 };
 
 const recordedEvent = (recorded: ProtobufFields): StoredEvent => {

@@ -3,6 +3,7 @@ import { classify, noAnswer } from './classify.js';
 import { settledSoon } from './connection.js';
 import { openDecodedRead } from './decoded-read.js';
 import type { EventSubscription, SubscribeOptions } from './event-store.js';
+import { decodeReadAnswer } from './read-answer.js';
 
 export interface OpenSubscription extends EventSubscription {
   /** Ends it with an error for its reader, because its connection is being replaced. */
@@ -29,6 +30,7 @@ export const openSubscription = (
     confirmWithinMs,
   );
   const subscription = openDecodedRead(client, (calls) => calls.subscribeToAll({ fromPosition, filter }), {
+    decode: decodeReadAnswer,
     // The first answer is the confirmation.
     onAnswer: () => clearTimeout(unconfirmed),
   });

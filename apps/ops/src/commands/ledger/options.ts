@@ -18,7 +18,7 @@ const MOST_THREADS = 64;
 
 /** For commands that read all books. */
 export const threadsOption = (): Option =>
-  new Option('--threads <n>', 'threads that read at the same time; 1: none but its own')
+  new Option('--threads <n>', 'threads that judge books at the same time; 1: none but its own')
     .argParser(parseThreads)
     .default('auto', 'from the number of books and cores');
 

@@ -6,7 +6,7 @@ import type { LedgerDifference } from '../../contracts/audit.js';
 import type { CloseMonth } from '../../contracts/month.js';
 import { balanceProjection } from '../../read-models/balance/balance.projection.js';
 import { balanceRows } from '../audit/balance-rows.js';
-import type { AuditResult, LogAudit } from '../audit/log-parts/log-audit.js';
+import type { Audit, AuditResult } from '../audit/log-parts/log-audit.js';
 
 /** Milliseconds between two looks at the view. */
 const LOOK_EVERY_MS = 500;
@@ -28,7 +28,7 @@ export class BalanceView {
    * @param settledBefore as in reconciliationOf
    */
   async caughtUp(
-    audit: LogAudit,
+    audit: Audit,
     settledBefore: number,
     { waitMs, progress }: Pick<CloseMonth, 'waitMs' | 'progress'>,
   ): Promise<AuditResult> {

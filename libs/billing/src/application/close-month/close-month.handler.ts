@@ -20,7 +20,7 @@ import { CloseMonth, type CloseMonthResult } from '../../contracts/month.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
 import type { Config } from '../../settings.js';
 import { balanceRows } from '../audit/balance-rows.js';
-import { auditLog, type LogAudit } from '../audit/log-parts/log-audit.js';
+import { auditLog, type Audit } from '../audit/log-parts/log-audit.js';
 import { serverNow } from '../audit/server-now.js';
 import { balanceProjection } from '../../read-models/balance/balance.projection.js';
 import { CreditBooks } from '../credit-books.js';
@@ -96,7 +96,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   }
 
   /** The books that the log shows to be open. They continue from what was just read. */
-  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
+  private async close({ period, by, progress }: CloseMonth, audit: Audit): Promise<number> {
     const open = await audit.openUntil(period);
     let [next, done] = [0, 0];
     const worker = async (): Promise<void> => {

@@ -8,8 +8,9 @@ import type { BalanceRow } from '../../../audit/book-balances.js';
 import { monthOfBooks } from '../../../audit/month-books.js';
 import { Reconciler } from '../../../audit/reconcile.js';
 import { monthFiles, signedMonth } from '../../../audit/month-files.js';
-import { StorePart, type PartTask } from './log-part.js';
 import { LogAudit } from './log-audit.js';
+import { OwnPart, streamsFor, type PartTask } from './log-part.js';
+import { decodedLog } from './log-source.js';
 
 const PERIOD = '2026-05';
 const { privateKey: key } = generateKeyPairSync('ed25519');
@@ -46,8 +47,13 @@ const task: PartTask = {
   reconcile: { workspaceId: null, rows },
   corrections: true,
 };
-const audited = (of: number): LogAudit =>
-  new LogAudit(store, of, (report, part) => new StorePart(store, task, report, part));
+const auditOf = (log: InMemoryEventStore, given: PartTask, of: number): LogAudit =>
+  new LogAudit(
+    log,
+    decodedLog(log, streamsFor(given)),
+    Array.from({ length: of }, () => new OwnPart(given)),
+  );
+const audited = (of: number): LogAudit => auditOf(store, task, of);
 
 /** Everything that a month close writes or reports. */
 const monthIn = async (of: number) => {
@@ -86,7 +92,7 @@ describe('an audit of the log', () => {
     const grown = new InMemoryEventStore();
     grown.log.push(...store.log.slice(0, 20));
     const positions: [number, number][] = [];
-    const audit = new LogAudit(grown, 1, (report) => new StorePart(grown, task, report));
+    const audit = auditOf(grown, task, 1);
     await audit.read((done, total) => positions.push([done, total]));
     grown.log.push(...store.log.slice(20));
     await audit.read((done, total) => positions.push([done, total]));
@@ -130,7 +136,7 @@ describe('an audit of the log', () => {
         reconcile: { workspaceId: null, rows: new Map() },
         corrections: false,
       };
-      const audit = new LogAudit(all, parts, (report, part) => new StorePart(all, only, report, part));
+      const audit = auditOf(all, only, parts);
       await audit.read();
       expect((await audit.result(0)).reconciliation.differences).toEqual(whole);
     }

@@ -1,7 +1,6 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { StreamSelection } from '@app/event-sourcing/store/stream-selection.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import type { BalanceRow } from '../../../audit/book-balances.js';
@@ -34,17 +33,19 @@ export interface PartResult {
   readonly corrections: readonly StoredEvent[];
 }
 
-/** What a part reports while it reads. */
-export interface PartReport {
-  readonly facts: readonly ReadingFact[];
-  /** Position in the log up to which it has read. */
-  readonly reached: bigint;
-}
+/** The streams that a task needs. */
+export const streamsFor = ({ reconcile, corrections }: PartTask): StreamSelection => ({
+  categories: [
+    creditsEvents.category,
+    ...(reconcile ? [readingEvents.category] : []),
+    ...(corrections ? CORRECTION_CATEGORIES : []),
+  ],
+});
 
-/** A part of the log: whole streams, read once in log order. */
-export interface LogPart {
-  /** Reads on, up to a position. @throws StoreUnavailable */
-  read(upTo: bigint): Promise<void>;
+/** A part of the log: whole streams, whose events it takes once and in log order. */
+export interface LogPart<E = StoredEvent> {
+  /** @returns what they show of readings and captures */
+  take(events: readonly E[]): Promise<readonly ReadingFact[]>;
   /** A book of this part after its last event; `null` when it is of another part, or has to be read again. */
   folded(workspaceId: string): Promise<Folded<Credits> | null>;
   /** The workspaces of the books of this part that have not closed a month, without those where something was found. */
@@ -55,45 +56,24 @@ export interface LogPart {
   close(): Promise<void>;
 }
 
-/** Events between two reports. */
-const REPORT_EVERY = 1_024;
-
-/** Reads its part of the log in this thread. */
-export class StorePart implements LogPart {
-  private readonly only: StreamSelection;
+/** A part that this thread judges. */
+export class OwnPart implements LogPart {
   private readonly books: VerifiedBooks | null;
   private readonly reconcile: ReconcilePart | null;
   private readonly corrections: StoredEvent[] | null;
   private facts: ReadingFact[] = [];
-  private reached: bigint | null = null;
 
-  /** @param part of how many; without it, the whole log */
-  constructor(
-    private readonly store: Pick<EventStore, 'readAll'>,
-    { verify, reconcile, corrections }: PartTask,
-    private readonly report: (report: PartReport) => void,
-    part?: StreamSelection['part'],
-  ) {
-    const categories = [
-      creditsEvents.category,
-      ...(reconcile ? [readingEvents.category] : []),
-      ...(corrections ? CORRECTION_CATEGORIES : []),
-    ];
-    this.only = { categories, ...(part && { part }) };
+  constructor({ verify, reconcile, corrections }: PartTask) {
     this.books = verify && new VerifiedBooks(verify.period, verify.boundMs);
     this.corrections = corrections ? [] : null;
     this.reconcile =
       reconcile && new ReconcilePart(reconcile.workspaceId, reconcile.rows, (fact) => this.facts.push(fact));
   }
 
-  async read(upTo: bigint): Promise<void> {
-    let seen = 0;
-    for await (const event of this.store.readAll({ after: this.reached, only: this.only })) {
-      if (event.position > upTo) break;
-      this.see(event);
-      if ((seen += 1) % REPORT_EVERY === 0) this.tell(event.position);
-    }
-    this.tell(upTo);
+  async take(events: readonly StoredEvent[]): Promise<readonly ReadingFact[]> {
+    this.facts = [];
+    for (const event of events) this.see(event);
+    return this.facts;
   }
 
   async folded(workspaceId: string): Promise<Folded<Credits> | null> {
@@ -117,7 +97,7 @@ export class StorePart implements LogPart {
   }
 
   async close(): Promise<void> {
-    // The store belongs to the caller.
+    // Nothing is open.
   }
 
   private see(stored: StoredEvent): void {
@@ -130,11 +110,5 @@ export class StorePart implements LogPart {
     const event = bookEvent(stored);
     this.books?.see(stored, event);
     this.reconcile?.see(stored, event);
-  }
-
-  private tell(reached: bigint): void {
-    this.reached = reached;
-    this.report({ facts: this.facts, reached });
-    this.facts = [];
   }
 }

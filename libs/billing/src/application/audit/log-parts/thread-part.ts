@@ -1,12 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import type { EncodedEvent } from '@app/event-sourcing/store/read-answer.js';
 import { programPath } from '@app/platform/program-path.js';
 import type { BalanceRow } from '../../../audit/book-balances.js';
 import type { Credits } from '../../../domain/credits/credits.state.js';
-import type { LogPart, PartReport, PartResult } from './log-part.js';
-import { receivedError, type ThreadAnswer, type ThreadCall, type ThreadData } from './messages.js';
+import type { ReadingFact } from '../../../audit/settlements.js';
+import type { LogPart, PartResult, PartTask } from './log-part.js';
+import type { ThreadAnswer, ThreadCall } from './messages.js';
+import { packEvents } from './packed-events.js';
 
-/** MiB. Buffers of received events die young; with less room, many are copied. */
+/** MiB. Received events die young; with less room, many are copied. */
 const YOUNG_GENERATION = 96;
 
 interface Waiting {
@@ -14,29 +17,29 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A part of the log that a thread of its own reads. */
-export class ThreadPart implements LogPart {
+/** A part of the log that a thread of its own judges. */
+export class ThreadPart implements LogPart<EncodedEvent> {
   private readonly worker: Worker;
   private readonly waiting: Waiting[] = [];
   private failure: Error | null = null;
 
-  constructor(data: ThreadData, report: (report: PartReport) => void) {
+  constructor(task: PartTask) {
     this.worker = new Worker(programPath('ledger-thread'), {
-      workerData: data,
+      workerData: task,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION },
     });
     this.worker.on('message', (message: ThreadAnswer) => {
-      if ('report' in message) return report(message.report);
       const call = this.waiting.shift();
       if ('returned' in message) call?.resolve(message.returned);
-      else call?.reject(receivedError(message.thrown));
+      else call?.reject(message.thrown);
     });
     this.worker.on('error', (error) => this.fail(error));
-    this.worker.on('exit', () => this.fail(new Error('A thread that reads the ledger ended')));
+    this.worker.on('exit', () => this.fail(new Error('A thread that judges the ledger ended')));
   }
 
-  read(upTo: bigint): Promise<void> {
-    return this.call('read', upTo);
+  take(events: readonly EncodedEvent[]): Promise<readonly ReadingFact[]> {
+    const packed = packEvents(events);
+    return this.call('take', packed, [packed.bytes.buffer]);
   }
 
   folded(workspaceId: string): Promise<Folded<Credits> | null> {
@@ -59,11 +62,15 @@ export class ThreadPart implements LogPart {
     await this.worker.terminate();
   }
 
-  private call<T>(method: ThreadCall['method'], argument: unknown): Promise<T> {
+  private call<T>(
+    method: ThreadCall['method'],
+    argument: unknown,
+    handedOver: readonly ArrayBuffer[] = [],
+  ): Promise<T> {
     if (this.failure) return Promise.reject(this.failure);
     return new Promise((resolve, reject) => {
       this.waiting.push({ resolve: resolve as Waiting['resolve'], reject });
-      this.worker.postMessage({ method, argument } satisfies ThreadCall);
+      this.worker.postMessage({ method, argument } satisfies ThreadCall, handedOver);
     });
   }
 

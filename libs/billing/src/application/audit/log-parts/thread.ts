@@ -1,25 +1,21 @@
-/** A thread that reads a part of the log over a connection of its own. */
+/** A thread that judges a part of the log. Its events come packed from the thread that reads. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { StorePart } from './log-part.js';
-import { sentError, type ThreadAnswer, type ThreadCall, type ThreadData } from './messages.js';
+import { OwnPart, type LogPart, type PartTask } from './log-part.js';
+import type { ThreadAnswer, ThreadCall } from './messages.js';
+import { unpackEvents, type PackedEvents } from './packed-events.js';
 
-const { store, task, part } = workerData as ThreadData;
+const part = new OwnPart(workerData as PartTask);
 const answer = (message: ThreadAnswer): void => parentPort!.postMessage(message);
-const ownPart = new StorePart(
-  withQuarantines(openEventStore(store)),
-  task,
-  (report) => answer({ report }),
-  part,
-);
 
-const run = async ({ method, argument }: ThreadCall): Promise<void> => {
+const call = ({ method, argument }: ThreadCall): ReturnType<LogPart[keyof LogPart]> =>
+  method === 'take' ? part.take(unpackEvents(argument as PackedEvents)) : part[method](argument as never);
+
+const run = async (given: ThreadCall): Promise<void> => {
   try {
-    answer({ returned: await ownPart[method](argument as never) });
+    answer({ returned: await call(given) });
   } catch (error) {
-    answer({ thrown: sentError(error) });
+    answer({ thrown: error as Error });
   }
 };
 
-parentPort!.on('message', (call: ThreadCall) => void run(call));
+parentPort!.on('message', (given: ThreadCall) => void run(given));

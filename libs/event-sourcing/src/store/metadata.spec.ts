@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { METADATA } from '../testing/tally.js';
-import { readMetadata } from './events.js';
+import { readMetadata } from './metadata.js';
 
 const RECORDED_AT = Date.parse('2026-04-12T10:00:00.000Z');
 
