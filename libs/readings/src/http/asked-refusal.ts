@@ -5,7 +5,7 @@ import {
   TEST_OUTCOMES_ALLOWED,
   testOutcomeOf,
   type AskedRefusal,
-} from '../../domain/test-outcome/test-outcome.js';
+} from '../domain/test-outcome/test-outcome.js';
 
 /** Each as the real refusal answers, with figures of its own. */
 const PROBLEMS: Readonly<Record<AskedRefusal, () => Problem>> = {
