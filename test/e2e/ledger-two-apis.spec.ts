@@ -46,3 +46,66 @@ describe('a hundred concurrent requests on a hundred credits, over two API proce
     });
   });
 });
+
+describe('test readings beside live ones, over two API processes', () => {
+  it('leave the live book as it was byte by byte, and are charged once each to the test book', async () => {
+    const live = await Integrator.open(stack, 100);
+    const here = await live.inTestMode();
+    const there = here.at({ ...stack, baseUrl: second.baseUrl });
+    const of = ['--workspace', live.workspaceId];
+    const ops = (...args: readonly string[]) => stack.ops(['ledger', ...args, ...of]);
+    const liveBook = () => stack.ops(['streams', 'show', `credits-${live.workspaceId}`]);
+
+    const { body: first } = await live.create();
+    await live.untilEnded(first.readingId);
+    await until(
+      async () => (await live.balance()).consumed === 20,
+      () => 'the live reading is not captured',
+    );
+    const before = JSON.stringify(await liveBook());
+    expect(before).toContain('CreditsCaptured');
+    const balance = await live.balance();
+    expect((await here.call('GET', '/api/v1/credits')).body).toMatchObject({
+      available: 10_000,
+      reserved: 0,
+    });
+
+    // The first use of the day: the two processes race to open and fill the book.
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? here : there).create()),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+    await Promise.all(answers.map(({ body }) => here.untilEnded(body.readingId)));
+    await until(
+      async () => ((await ops('balance', '--mode', 'test')) as { consumed: number }).consumed === 240,
+      () => 'the test readings are not captured',
+    );
+    const { body: credits } = await here.call('GET', '/api/v1/credits');
+    expect(credits).toMatchObject({ available: 9_760, reserved: 0, grants: [{ kind: 'test' }] });
+    const { entries } = (await ops('statement', '--mode', 'test')) as { entries: { type: string }[] };
+    expect(entries.filter(({ type }) => type === 'TestBookFilled')).toHaveLength(1);
+
+    const printed = await stack.runOps(['ledger', 'statement', ...of, '--mode', 'test']);
+    expect(printed.stdout).toMatch(
+      /test book\n[\s\S]*TestBookFilled +filled -10000, available \+10000 +10000 +0/,
+    );
+    const pdf = ['ledger', 'statement', ...of, '--mode', 'test', '--period', '2026-01', '--format', 'pdf'];
+    expect(await stack.runOps([...pdf, '--out', 'x.pdf'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A test book has no PDF statement'),
+    });
+
+    expect(JSON.stringify(await liveBook())).toBe(before);
+    expect(await live.balance()).toEqual(balance);
+    expect(await ops('verify', '--mode', 'test')).toMatchObject({ ok: true, books: [{ events: 25 }] });
+    expect(await ops('verify')).toMatchObject({ ok: true });
+    const inTestMode = { ok: true, books: 1, completed: 12, captures: 12, differences: [] };
+    expect(await ops('reconcile', '--mode', 'test')).toMatchObject(inTestMode);
+    expect(await ops('reconcile')).toMatchObject({ ok: true, books: 1, completed: 1, captures: 1 });
+    expect(await stack.ops(['ledger', 'explain', answers[0]!.body.readingId])).toMatchObject({
+      outcome: 'completed',
+      credits: [{ type: 'TestCreditsReserved' }, { type: 'TestCreditsCaptured', paidBy: [] }],
+      findings: [],
+    });
+  });
+});

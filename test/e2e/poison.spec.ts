@@ -40,6 +40,8 @@ const targets = async (): Promise<Targets> => {
   const customer = await Integrator.open(operated.stack, 1_000);
   const { readingId } = (await customer.create(person())).body;
   await customer.untilEnded(readingId);
+  const test = await customer.inTestMode();
+  await test.untilEnded((await test.create(person())).body.readingId);
   const orderLineId = await ordered(customer);
   const endpoint = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
     body: { url: 'https://receiver.example.com/hooks' },
@@ -93,8 +95,11 @@ const followDoctor = async (): Promise<readonly string[]> => {
 
 const everythingHolds = async (): Promise<void> => {
   await operated.stack.ops(['projections', 'replay', '--all']);
-  expect(await operated.stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ ok: true });
-  expect(await operated.stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
+  for (const mode of ['live', 'test']) {
+    const all = ['--all', '--mode', mode];
+    expect(await operated.stack.ops(['ledger', 'reconcile', ...all])).toMatchObject({ ok: true });
+    expect(await operated.stack.ops(['ledger', 'verify', ...all])).toMatchObject({ ok: true });
+  }
   const { readingId } = (await other.create(person())).body;
   expect(await other.untilEnded(readingId)).toMatchObject({ status: 'completed' });
 };
@@ -153,6 +158,35 @@ it('A deleted balance does not pass in silence: doctor and reconcile name the co
   );
   expect(await customer.balance()).toMatchObject({ available: 960, held: 0 });
   expect(await operated.stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ ok: true });
+}, 120_000);
+
+it('A test book that cannot be read stops test readings alone, until it is quarantined', async () => {
+  const customer = await Integrator.open(operated.stack, 1_000);
+  const test = await customer.inTestMode();
+  await test.untilEnded((await test.create(person())).body.readingId);
+  const stream = `testbook-${customer.workspaceId}`;
+  const revision = await forger.appendTo(stream, 'TestCreditsReserved', { amount: 'many' });
+  await until(
+    async () => (await test.create(person())).body['code'] === 'billing_misconfigured',
+    () => 'the test book is not read again',
+  );
+  expect((await test.call('GET', '/api/v1/credits')).status).toBe(503);
+  expect(await customer.untilEnded((await customer.create(person())).body.readingId)).toMatchObject({
+    status: 'completed',
+  });
+  await handled();
+  expect(await customer.balance()).toMatchObject({ available: 980, consumed: 20, held: 0 });
+  expect(await operated.stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
+  expect(await json(['ledger', 'verify', '--all', '--mode', 'test'])).toMatchObject({ code: 1, ok: false });
+  const found = await unusual();
+  expect(found.map(({ check }) => check)).toEqual(['parked streams']);
+  expect(found[0]!.message).toContain(`${stream}@${revision}`);
+  await followDoctor();
+  expect(await test.untilEnded((await test.create(person())).body.readingId)).toMatchObject({
+    status: 'completed',
+    livemode: false,
+  });
+  await everythingHolds();
 }, 120_000);
 
 it('A withdrawn quarantine leaves everything as if there had been none', async () => {

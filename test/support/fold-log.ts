@@ -26,11 +26,11 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   reading: readingDecider,
   publication: publicationDecider,
   credits,
+  testbook: testBook,
   orderline: orderLine,
   operators,
   correction,
   correctionday: correctionDay,
-  testbook: testBook,
   webhookEndpoint,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },

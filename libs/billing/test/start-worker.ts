@@ -32,8 +32,7 @@ const SETTINGS = {
 };
 
 /** Billing as a worker runs it, over a store in memory and a readings module that answers as the case says. */
-export const startWorker = async (pool: pg.Pool) => {
-  const store = new InMemoryEventStore();
+export const startWorker = async (pool: pg.Pool, store = new InMemoryEventStore()) => {
   const clock = { time: START, now: () => clock.time };
   const warnings: unknown[] = [];
   const alerts: unknown[] = [];
@@ -89,22 +88,24 @@ export const startWorker = async (pool: pg.Pool) => {
       }
     }
   };
-  const publish = async (stream: string, type: string, data: object) => {
+  const publish = async (stream: string, type: string, data: object, version = 1) => {
     const written: StoredEvent[] = [];
     for await (const event of store.read(stream)) written.push(event);
     const metadata = {
       ...BY,
       workspaceId: WS,
       occurredAt: new Date(clock.time).toISOString(),
-      schemaVersion: 1,
+      schemaVersion: version,
     };
     const id = eventId(stream, type, written.length);
     await store.append(stream, written.at(-1)?.revision ?? 'no_stream', [{ id, type, data, metadata }]);
     return id;
   };
-  const reserve = (reservation: string) =>
-    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', true, BY));
-  await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
-  await catchUp();
+  const reserve = (reservation: string, livemode = true) =>
+    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', livemode, BY));
+  if (store.log.length === 0) {
+    await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
+    await catchUp();
+  }
   return { app, store, clock, warnings, alerts, work, commands, readings, asked, catchUp, publish, reserve };
 };

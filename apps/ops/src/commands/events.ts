@@ -3,7 +3,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { creditsEvents } from '@app/billing/contracts/index.js';
+import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { ListDeliveriesOfReading, type DeliveryOfReading } from '@app/webhooks/contracts/index.js';
 import { OpsError } from '../ops-error.js';
@@ -63,7 +63,7 @@ Examples:
     });
 };
 
-/** The reading's two streams, and the events of its workspace's credit book that name it or its reservation. */
+/** The reading's two streams, and the events of its workspace's live and test book that name it or its reservation. */
 const ofReading = async (store: EventStore, readingId: string): Promise<readonly StoredEvent[]> => {
   const own: StoredEvent[] = [];
   for (const category of [readingEvents.category, publicationEvents.category])
@@ -73,12 +73,14 @@ const ofReading = async (store: EventStore, readingId: string): Promise<readonly
   const since = Date.parse(first.metadata.occurredAt) - RESERVED_BEFORE_MS;
   const reservations = new Set(own.map(({ data }) => (data as { reservationId?: string }).reservationId));
   const credits: StoredEvent[] = [];
-  const book = streamName(creditsEvents.category, first.metadata.workspaceId);
-  for await (const event of store.read(book, { direction: 'backwards' })) {
-    if (Date.parse(event.metadata.occurredAt) < since) break;
-    const about = event.data as { readingId?: string; reservationId?: string };
-    if (about.readingId === readingId || (about.reservationId && reservations.has(about.reservationId)))
-      credits.push(event);
+  for (const { category } of [creditsEvents, testBookEvents]) {
+    const book = streamName(category, first.metadata.workspaceId);
+    for await (const event of store.read(book, { direction: 'backwards' })) {
+      if (Date.parse(event.metadata.occurredAt) < since) break;
+      const about = event.data as { readingId?: string; reservationId?: string };
+      if (about.readingId === readingId || (about.reservationId && reservations.has(about.reservationId)))
+        credits.push(event);
+    }
   }
   return [...own, ...credits];
 };

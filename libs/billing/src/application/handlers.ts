@@ -8,6 +8,10 @@ import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
+import { GetTestBalanceHandler } from './audit-test-books/get-test-balance.handler.js';
+import { GetTestStatementHandler } from './audit-test-books/get-test-statement.handler.js';
+import { ReconcileTestBooksHandler } from './audit-test-books/reconcile-test-books.handler.js';
+import { VerifyTestBooksHandler } from './audit-test-books/verify-test-books.handler.js';
 import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CheckHoldsHandler } from './check-holds/check-holds.handler.js';
@@ -49,6 +53,8 @@ export const HANDLERS = [
   GetOpenHoldsHandler,
   GetOperatorRegisterHandler,
   GetSubscriptionHandler,
+  GetTestBalanceHandler,
+  GetTestStatementHandler,
   JudgeStatementsHandler,
   ListCorrectionsHandler,
   MonthlyStatementHandler,
@@ -57,6 +63,7 @@ export const HANDLERS = [
   PurchasePackHandler,
   RecordCorrectionHandler,
   ReconcileLedgerHandler,
+  ReconcileTestBooksHandler,
   RecordDueHandler,
   RecordOperatorChangeHandler,
   ReserveCreditsHandler,
@@ -66,4 +73,5 @@ export const HANDLERS = [
   TypesetStatementHandler,
   VerifyCorrectionsHandler,
   VerifyLedgerHandler,
+  VerifyTestBooksHandler,
 ];

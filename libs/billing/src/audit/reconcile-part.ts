@@ -67,8 +67,9 @@ export class ReconcilePart {
     const event = bookEntry ?? this.kind.entryOf(stored);
     if (isOpaque(event)) return this.seeUnreadable(event, streamId(stored.stream));
     this.balances.see(event);
-    // The close carries the book without them.
-    if (event.type === 'PeriodClosed') this.hidden.delete(streamId(stored.stream));
+    // The close or the fill carries the book without them.
+    if (event.type === 'PeriodClosed' || event.type === 'TestBookFilled')
+      this.hidden.delete(streamId(stored.stream));
     if (event.type === 'CreditsCaptured' || event.type === 'TestCreditsCaptured') this.tellCapture(event);
   }
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { TestBook, WS } from '../../test/book.js';
 import { writeReading } from '../../test/readings.js';
 import type { BalanceRow } from './book-balances.js';
+import { LIVE_BOOKS, TEST_BOOKS, type BookKind } from './book-kind.js';
 import { ReconcilePart } from './reconcile-part.js';
 import { Reconciler } from './reconcile.js';
 
@@ -64,6 +65,33 @@ describe('rows of the view that are newer than the reading', () => {
     const found = refreshed({ revision: 0n, balance: AHEAD });
     expect(found.map(({ kind }) => kind)).toEqual(['balance_differs', 'balance_behind']);
     expect(found[1]!.message).toMatch(/at revision 1, the book is at 3/);
+  });
+});
+
+describe('the readings of the other mode', () => {
+  const metadata = { actor: 'a', correlationId: 'c', causationId: 'c', workspaceId: WS, occurredAt: AT };
+  const append = (revision: bigint | 'no_stream', type: string, data: object, schemaVersion: number) => {
+    const event = { id: `test ${type}`, type, data, metadata: { ...metadata, schemaVersion } };
+    return book.store.append('reading-test', revision, [event]);
+  };
+  const request = {
+    ...{ workspaceId: WS, livemode: false, reservationId: 't1', cost: 20, sealedInput: '' },
+    ...{ productId: 'theme', profileId: 'evan', locale: 'fr-FR', asOf: '2026-04-12' },
+  };
+  const completed = { workspaceId: WS, livemode: false, attempt: 1, reservationId: 't1', sealedResult: '' };
+  const kinds = (kind: BookKind) => {
+    const reconciler = new Reconciler(null, new Map(), kind);
+    for (const event of book.store.log) reconciler.see(event);
+    return reconciler.report(Infinity).differences.map(({ kind: found }) => found);
+  };
+
+  it('are not seen, completed or unreadable', async () => {
+    await append('no_stream', 'ReadingRequested', request, 3);
+    await append(0n, 'ReadingStarted', { of: 'no version' }, 1);
+    await append(1n, 'ReadingCompleted', completed, 3);
+    await append(2n, 'ReadingFailed', { livemode: false, of: 'no version' }, 2);
+    expect(kinds(LIVE_BOOKS)).toEqual(['balance_missing']);
+    expect(kinds(TEST_BOOKS)).toEqual(['unreadable', 'unreadable', 'not_captured']);
   });
 });
 

@@ -14,5 +14,6 @@ export * from './operators.js';
 export * from './order-lines.js';
 export * from './queries.js';
 export type { Signed } from './signed.js';
+export * from './test-book-audit.js';
 export * from './test-book.js';
 export * from './unreadable-entry.js';

@@ -112,9 +112,12 @@ export interface CheckedHolds {
   readonly differences: readonly HoldDifference[];
 }
 
-/** Counts old reservations, and compares open ones with balances. */
+/** Counts old reservations, and compares open ones with balances: of the live books, or of the test books. */
 export class CheckHolds extends Query<CheckedHolds> {
-  constructor(readonly olderThanMs: number) {
+  constructor(
+    readonly olderThanMs: number,
+    readonly livemode: boolean,
+  ) {
     super();
   }
 }

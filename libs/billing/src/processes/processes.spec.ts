@@ -2,7 +2,7 @@ import { describe, it } from '@jest/globals';
 import { command } from '@app/event-sourcing/processes/process.js';
 import { given } from '@app/event-sourcing/testing/process-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import type { ReadingEvent } from '@app/readings/contracts/index.js';
+import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
 import type { WorkspaceEvent } from '@app/workspaces/contracts/index.js';
 import { SettleReservation } from '../application/settle-reservation/settle-reservation.command.js';
 import { OpenBook } from '../contracts/commands.js';
@@ -16,7 +16,10 @@ const by = (process: string) => ({
 });
 
 describe('the settlement process', () => {
-  const reading = (event: ReadingEvent) => recorded('reading-1', event);
+  const reading = (event: ReadingEvent) => {
+    const schemaVersion = readingEvents.definitions[event.type].version;
+    return recorded('reading-1', event, { metadata: { schemaVersion } });
+  };
   const settle = (how: 'capture' | 'release') =>
     command(new SettleReservation('ws_1', 'r1', true, how, 'event-1', by('settlement')));
   const of = { workspaceId: 'ws_1', livemode: true, reservationId: 'r1' };

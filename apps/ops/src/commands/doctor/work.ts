@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { CheckHolds } from '@app/billing/contracts/index.js';
+import { CheckHolds, creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
 import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/processes/interventions.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
@@ -148,29 +148,46 @@ export const checkJobs = async (pool: Pool, time: Pick<TrustedTime, 'isTrusted'>
   return dead + failing > 0 ? warning('jobs', message, advice) : ok('jobs', message);
 };
 
-const HOLDS = 'billing.hold.v1';
+/** A damaged test book is a finding of its own: the live books do not depend on it. */
+const HELD = [
+  { check: 'holds', livemode: true, view: 'billing.hold.v1', category: creditsEvents.category, option: '' },
+  {
+    check: 'test holds',
+    livemode: false,
+    view: 'billing.test-hold.v1',
+    category: testBookEvents.category,
+    option: ' --mode test',
+  },
+] as const;
 
-export const checkHolds = async ({ queries, config, time }: Session): Promise<readonly Finding[]> => {
+export const checkHolds = async (session: Session): Promise<readonly Finding[]> => {
   // PostgreSQL's clock says how old they are, and may be the wrong one: the finding is that of the clock.
-  if (!(await time.isTrusted())) return [ok('holds', 'not judged while the clocks differ')];
+  if (!(await session.time.isTrusted())) return [ok('holds', 'not judged while the clocks differ')];
+  return (await Promise.all(HELD.map((held) => holdsOf(held, session)))).flat();
+};
+
+const holdsOf = async (
+  { check, livemode, view, category, option }: (typeof HELD)[number],
+  { queries, config }: Session,
+): Promise<readonly Finding[]> => {
   const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
-  const { old, differences } = await queries.execute(new CheckHolds(olderThanMs));
+  const { old, differences } = await queries.execute(new CheckHolds(olderThanMs, livemode));
   return [
     old === 0
-      ? ok('holds', 'none older than a reading may take')
+      ? ok(check, 'none older than a reading may take')
       : warning(
-          'holds',
+          check,
           `${old} older than a reading may take`,
-          'ops ledger reconcile shows them; settlement may be halted.',
+          `ops ledger reconcile${option} shows them; settlement may be halted.`,
         ),
     ...differences.map(({ workspaceId, held, open }) =>
       failure(
-        'holds',
-        `the book of ${workspaceId} holds ${held} credits, and its open holds have ${open}: rows were changed or deleted`,
+        check,
+        `the ${livemode ? 'book' : 'test book'} of ${workspaceId} holds ${held} credits, and its open holds have ${open}: rows were changed or deleted`,
         // A replay makes missing rows again, and finds no others.
         open < held
-          ? `ops projections replay ${HOLDS} --stream credits-${workspaceId}`
-          : `ops projections rebuild ${HOLDS}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
+          ? `ops projections replay ${view} --stream ${category}-${workspaceId}`
+          : `ops projections rebuild ${view}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
       ),
     ),
   ];

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { MODES } from '@app/event-sourcing/core/mode.js';
 import { OpsError } from '../../ops-error.js';
 
 export interface Chosen {
@@ -46,3 +47,9 @@ export const parseInstant = (text: string): number => {
   }
   return at;
 };
+
+/** Whose books a command reads: the live ones, unless it says otherwise. */
+export const modeOption = (): Option =>
+  new Option('--mode <mode>', 'live, or test: the books of test readings, which have no money value')
+    .choices([...MODES])
+    .default('live');

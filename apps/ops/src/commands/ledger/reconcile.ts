@@ -1,14 +1,21 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { ReconcileLedger, type LedgerDifference } from '@app/billing/contracts/index.js';
+import { ReconcileLedger, ReconcileTestBooks, type LedgerDifference } from '@app/billing/contracts/index.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { describeCompensated } from '../../corrections/describe.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
-import { chosenWorkspace, threadsOption, type Chosen } from './options.js';
+import { chosenWorkspace, modeOption, threadsOption, type Chosen } from './options.js';
 import { withProgress } from '../../progress.js';
 import { passedOver } from './passed-over.js';
 
 /** Settlement follows a completed reading within seconds, unless the worker is behind. */
 const GRACE_S = 60;
+
+interface Options extends Chosen {
+  readonly grace: number;
+  readonly threads: number | 'auto';
+  readonly mode: Mode;
+}
 
 export const addReconcile = (ledger: Command): void => {
   ledger
@@ -23,13 +30,18 @@ export const addReconcile = (ledger: Command): void => {
       GRACE_S,
     )
     .addOption(threadsOption())
+    .addOption(modeOption())
     .addHelpText('after', '\nExample:\n  ops ledger reconcile --all --json')
-    .action(async (options: Chosen & { grace: number; threads: number | 'auto' }, command: Command) => {
+    .action(async (options: Options, command: Command) => {
       const workspaceId = chosenWorkspace(options);
       const result = await withSession(async ({ queries, requireWorkspace }) => {
         if (workspaceId !== null) await requireWorkspace(workspaceId);
         return withProgress('reconcile', (progress) =>
-          queries.execute(new ReconcileLedger(workspaceId, options.grace * 1_000, progress, options.threads)),
+          queries.execute(
+            options.mode === 'test'
+              ? new ReconcileTestBooks(workspaceId, options.grace * 1_000, progress)
+              : new ReconcileLedger(workspaceId, options.grace * 1_000, progress, options.threads),
+          ),
         );
       });
       const { books, captures, completed, differences, pending, quarantined, compensated } = result;

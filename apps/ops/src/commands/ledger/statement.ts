@@ -12,18 +12,21 @@ import {
 import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { movement } from './movement.js';
-import { parsePeriod } from './options.js';
+import { modeOption, parsePeriod } from './options.js';
+import { printTestStatement } from './test-statement.js';
 
 interface Options {
   readonly workspace: string;
   readonly period?: string;
   readonly format: 'text' | 'pdf';
   readonly out?: string;
+  readonly mode: Mode;
 }
 
 const write = (out: string, pdf: Uint8Array): void => {
@@ -48,12 +51,14 @@ export const addStatement = (ledger: Command): void => {
         .default('text'),
     )
     .option('--out <file>', 'the file to write (pdf only)')
+    .addOption(modeOption())
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger statement --workspace ws_… --period 2026-04\n  ops ledger statement --workspace ws_… --period 2026-04 --format pdf --out april.pdf',
     )
     .action(async (options: Options, command: Command) => {
-      const { workspace, period, format, out } = options;
+      const { workspace, period, format, out, mode } = options;
+      if (mode === 'test') return printTestStatement(options, command);
       if (format === 'pdf' && (period === undefined || out === undefined)) {
         throw new OpsError(
           'A PDF covers one month and goes to a file: add --period <yyyy-mm> and --out <file>.',

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import { VerifyLedger, type LedgerVerification } from '@app/billing/contracts/index.js';
+import { VerifyLedger, VerifyTestBooks, type LedgerVerification } from '@app/billing/contracts/index.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { describeCompensated } from '../../corrections/describe.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { withProgress } from '../../progress.js';
-import { chosenWorkspace, type Chosen } from './options.js';
+import { chosenWorkspace, modeOption, type Chosen } from './options.js';
 import { passedOver } from './passed-over.js';
 
 export const addVerify = (ledger: Command): void => {
@@ -16,18 +17,26 @@ export const addVerify = (ledger: Command): void => {
     )
     .option('--workspace <id>', 'one workspace')
     .option('--all', 'every credit book in the log')
+    .addOption(modeOption())
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger verify --workspace ws_…\n  ops ledger verify --all --json',
     )
-    .action(async (options: Chosen, command: Command) => {
+    .action(async (options: Chosen & { mode: Mode }, command: Command) => {
       const workspaceId = chosenWorkspace(options);
       const { books, corrections, compensated } = await withSession(async ({ queries, requireWorkspace }) => {
         if (workspaceId !== null) await requireWorkspace(workspaceId);
-        return withProgress('verify', (progress) => queries.execute(new VerifyLedger(workspaceId, progress)));
+        return withProgress<LedgerVerification>('verify', async (progress) => {
+          if (options.mode === 'live') return queries.execute(new VerifyLedger(workspaceId, progress));
+          // Nothing is corrected in a test book.
+          const books = await queries.execute(new VerifyTestBooks(workspaceId, progress));
+          return { books, corrections: [], compensated: [] };
+        });
       });
       if (workspaceId !== null && books.length === 0) {
-        throw new OpsError(`The workspace ${workspaceId} has no credit book.`);
+        throw new OpsError(
+          `The workspace ${workspaceId} has no ${options.mode === 'test' ? 'test' : 'credit'} book.`,
+        );
       }
       const ok = corrections.length === 0 && books.every(({ findings }) => findings.length === 0);
       const found = { books, corrections, compensated };

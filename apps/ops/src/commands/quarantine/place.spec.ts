@@ -21,6 +21,7 @@ describe('a malformed event of an order line', () => {
 
 it.each([
   ['credits-ws_1', /ops credits adjust/],
+  ['testbook-ws_1', /next fill/],
   ['orderline-abc', /twice/],
 ])('An event of %s that can be read stays', (stream, why) => expect(whyItStays(stream)).toMatch(why));
 

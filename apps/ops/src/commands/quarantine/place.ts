@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { creditsEvents, orderLineEvents } from '@app/billing/contracts/index.js';
+import { creditsEvents, orderLineEvents, testBookEvents } from '@app/billing/contracts/index.js';
 import {
   CorruptEvent,
   decodeOrShow,
@@ -48,6 +48,8 @@ export const whyItStays = (stream: string): string | null => {
   switch (categoryOf(stream)) {
     case creditsEvents.category:
       return 'An entry of a credit book that can be read stays: correct it with ops credits adjust.';
+    case testBookEvents.category:
+      return 'An entry of a test book that can be read stays: its next fill depends on it.';
     case orderLineEvents.category:
       return 'An order line that can be read stays: without it, its pack could be granted twice.';
     default:

@@ -33,10 +33,10 @@ export class GetCreditsHandler implements IQueryHandler<GetCredits> {
     return { available, reserved: held, grants };
   }
 
-  /** The day's fill is shown as a grant. */
+  /** Its credits are shown as one grant. */
   private async test(workspaceId: string): Promise<CreditsSummary> {
-    const { day, available, held } = await this.testBooks.current(workspaceId);
-    const grant = { grantId: `test:${day}`, kind: 'test', credits: TEST_CREDITS, expiresAt: null } as const;
+    const { available, held } = await this.testBooks.current(workspaceId);
+    const grant = { grantId: 'test', kind: 'test', credits: TEST_CREDITS, expiresAt: null } as const;
     const grants = available > 0 ? [{ ...grant, remaining: available }] : [];
     return { available, reserved: held, grants };
   }

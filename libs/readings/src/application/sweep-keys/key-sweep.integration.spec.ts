@@ -9,6 +9,7 @@ import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
+import type { GetOpenHolds } from '../../contracts/ports/index.js';
 import { reservationIdAt } from '../reservation-id.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { KeySweep } from './key-sweep.js';
@@ -25,6 +26,8 @@ let pool: pg.Pool;
 let keys: SubjectKeys;
 let executor: ReturnType<typeof createReadingExecutor>;
 let openHolds: string[];
+/** Whether the books of the workspace can be read. */
+let readable: (query: GetOpenHolds) => boolean;
 /** Runs while the sweep queries the holds. */
 let meanwhile: () => Promise<void>;
 
@@ -41,14 +44,15 @@ beforeEach(async () => {
   await pool.query('truncate platform.subject_key, platform.key_sweep');
   executor = createReadingExecutor(new InMemoryEventStore());
   openHolds = [];
+  readable = () => true;
   meanwhile = () => Promise.resolve();
 });
 
 const sweeper = (): KeySweep => {
   const queries = {
-    execute: async () => {
+    execute: async (query: GetOpenHolds) => {
       await meanwhile();
-      return openHolds;
+      return readable(query) ? openHolds : null;
     },
   };
   return new KeySweep(queries as unknown as QueryBus, executor, pool, {
@@ -118,6 +122,19 @@ describe('KeySweep', () => {
     await sweep();
     expect(await left()).toEqual([waiting, again].toSorted());
     openHolds = [];
+    await sweep();
+    expect(await left()).toEqual([]);
+  });
+
+  it('keeps the keys of a workspace with a book that cannot be read, until it can, and sweeps the others', async () => {
+    const unclear = await make();
+    const other = randomUUID();
+    await keys.create(other, 'ws_2');
+    await age();
+    readable = ({ workspaceId }) => workspaceId === 'ws_2';
+    await sweep();
+    expect(await left()).toEqual([unclear]);
+    readable = () => true;
     await sweep();
     expect(await left()).toEqual([]);
   });

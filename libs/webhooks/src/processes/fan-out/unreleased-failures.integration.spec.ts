@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { endpoint, failure, reading, released, stored } from '../../../test/events.js';
+import { endpoint, failure, reading, released, stored, testReleased } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 
 const test = fanningOut();
@@ -37,6 +37,14 @@ describe('The failure of a reading', () => {
     ]);
   });
 
+  it('is sent after a test book has released its test credits', async () => {
+    const failed = reading(randomUUID()).failed();
+    await test.handle(A.created(), failed);
+    expect(await test.deliveries()).toEqual([]);
+    await test.handle(testReleased(failed));
+    expect((await test.deliveries()).map(({ type }) => type)).toEqual(['reading.failed']);
+  });
+
   it('goes to the endpoints that existed before the release', async () => {
     const [failed, release] = failure(randomUUID());
     await test.handle(A.created(), failed, B.created(), release, endpoint('we_c').created());
@@ -55,6 +63,7 @@ describe('The failure of a reading', () => {
 
   it('is released by no other event of a credit book', async () => {
     await test.handle(stored('credits-ws_1', 0, 'PeriodClosed', { of: 'a later version' }));
+    await test.handle(stored('testbook-ws_1', 0, 'TestBookFilled', { of: 'a later version' }));
     expect(await test.bodies()).toEqual([]);
   });
 

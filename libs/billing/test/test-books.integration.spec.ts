@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { QueryBus } from '@nestjs/cqrs';
+import pg from 'pg';
+import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
+import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
+import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
+import {
+  CheckHolds,
+  ExplainReading,
+  ExportLedger,
+  GetBalance,
+  GetCredits,
+  GetLedger,
+  GetMonthlyStatement,
+  GetTestBalance,
+  GetTestStatement,
+  PurchasePack,
+  ReconcileLedger,
+  ReconcileTestBooks,
+  SubscribeToPlan,
+  VerifyLedger,
+  VerifyTestBooks,
+} from '@app/billing/contracts/index.js';
+import { freshDatabase } from '../../../test/support/fresh-database.js';
+import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
+
+const never = new AbortController().signal;
+const DAY_MS = 86_400_000;
+
+let postgres: Awaited<ReturnType<typeof freshDatabase>>;
+let pool: pg.Pool;
+beforeAll(async () => {
+  postgres = await freshDatabase();
+  pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 4 });
+  // Stopping the server ends connections that the pool is about to end itself.
+  pool.on('error', () => undefined);
+});
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+
+let worker: Awaited<ReturnType<typeof startWorker>>;
+let queries: QueryBus;
+beforeEach(async () => {
+  await pool.query(
+    'truncate billing.balance, billing.hold, billing.reconciliation, billing.test_balance, billing.test_hold',
+  );
+  worker = await startWorker(pool);
+  queries = worker.app.get(QueryBus);
+  await worker.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
+});
+
+const rows = async (table: string) =>
+  (await pool.query<Record<string, unknown>>(`select * from billing.${table} order by 1, 2`)).rows;
+
+const requested = (reservationId: string) => ({
+  workspaceId: WS,
+  livemode: false,
+  reservationId,
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  asOf: '2026-04-10',
+  sealedInput: '',
+  cost: 20,
+});
+const ended = { workspaceId: WS, livemode: false, attempt: 1, sealedResult: 'sealed' };
+
+/** Four test readings: one completes, one fails, one is abandoned, one stays open. */
+const testTraffic = async (): Promise<void> => {
+  for (const id of ['t1', 't2', 't3', 't4']) await worker.reserve(id, false);
+  for (const id of ['t1', 't2', 't4'])
+    await worker.publish(`reading-reading-of-${id}`, 'ReadingRequested', requested(id), 3);
+  await worker.publish('reading-reading-of-t1', 'ReadingCompleted', { ...ended, reservationId: 't1' }, 3);
+  const failed = { workspaceId: WS, livemode: false, code: 'timed_out', attempts: 5, reservationId: 't2' };
+  await worker.publish('reading-reading-of-t2', 'ReadingFailed', failed, 2);
+  const abandoned = { workspaceId: WS, livemode: false, reservationId: 't3', reason: 'late' };
+  await worker.publish('reading-reading-of-t3', 'ReadingAbandoned', abandoned, 2);
+  await worker.catchUp(2);
+};
+
+/** Everything that a live query, view, metric, check or report shows. */
+const liveSide = async () => {
+  const exported: string[] = [];
+  const { text } = await queries.execute(new ExportLedger(WS, 'jsonl', { from: null, to: null }));
+  for await (const chunk of text) exported.push(chunk);
+  await worker.app.get(ScheduledReconciliation).round(never);
+  const { rows: figures } = await pool.query(
+    'select books, captures, completed, differences, pending from billing.reconciliation',
+  );
+  return {
+    stream: worker.store.log
+      .filter(({ stream }) => stream.startsWith('credits-'))
+      .map(({ position: _, ...event }) => event),
+    balances: await rows('balance'),
+    holds: await rows('hold'),
+    figures,
+    exported,
+    balance: await queries.execute(new GetBalance(WS)),
+    credits: await queries.execute(new GetCredits(WS, true)),
+    ledger: await queries.execute(new GetLedger(WS)),
+    statement: await queries.execute(new GetMonthlyStatement(WS, '2026-04')),
+    verified: await queries.execute(new VerifyLedger(null)),
+    reconciled: await queries.execute(new ReconcileLedger(null, 0)),
+    checked: await queries.execute(new CheckHolds(-60_000, true)),
+    alerts: worker.alerts,
+    warnings: worker.warnings,
+  };
+};
+
+describe('test traffic', () => {
+  it('is seen by no live query, view, metric, check, report or export', async () => {
+    await worker.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
+    await worker.reserve('r1');
+    await worker.catchUp();
+    await worker.app.get(IdleBooks).nudge(never);
+    const before = await liveSide();
+    await testTraffic();
+    await worker.app.get(IdleBooks).nudge(never);
+    expect(await liveSide()).toEqual(before);
+    expect(before.alerts).toEqual([]);
+    expect(await rows('test_balance')).toMatchObject([
+      { workspace_id: WS, available: '9960', held: '20', consumed: '20', filled: '10000' },
+    ]);
+    expect(await rows('test_hold')).toMatchObject([{ reservation_id: 't4', amount: '20', confirmed: false }]);
+  });
+
+  it('is shown, verified and reconciled by queries of its own', async () => {
+    await testTraffic();
+    const balance = { available: 9_960, held: 20, consumed: 20, filled: 10_000 };
+    expect(await queries.execute(new GetTestBalance(WS, null))).toEqual(balance);
+    expect(await queries.execute(new GetTestBalance(WS, { revision: 1n }))).toMatchObject({ held: 20 });
+    expect(await queries.execute(new GetTestBalance(WS, { instant: START - 1 }))).toBeNull();
+    expect(await queries.execute(new GetTestBalance(WS, { instant: START + DAY_MS }))).toEqual({
+      available: 9_980,
+      held: 20,
+      consumed: 20,
+      filled: 10_020,
+    });
+    const statement = await queries.execute(new GetTestStatement(WS, '2026-04'));
+    expect(statement).toMatchObject({ opening: { filled: 0 }, closing: balance });
+    expect(statement!.entries.map(({ type }) => type)).toEqual([
+      'TestBookFilled',
+      ...Array.from({ length: 4 }, () => 'TestCreditsReserved'),
+      'TestCreditsCaptured',
+      'TestCreditsReleased',
+      'TestCreditsReleased',
+    ]);
+    expect(await queries.execute(new GetTestStatement(WS, '2026-03'))).toBeNull();
+    expect(await queries.execute(new VerifyTestBooks(null))).toMatchObject([
+      { workspaceId: WS, events: 8, findings: [] },
+    ]);
+    expect(await queries.execute(new ReconcileTestBooks(null, 0))).toMatchObject({
+      books: 1,
+      captures: 1,
+      completed: 1,
+      differences: [],
+      pending: [],
+    });
+  });
+
+  it('shows in GET /credits of a test key alone', async () => {
+    expect(await queries.execute(new GetCredits(WS, false))).toEqual({
+      available: 10_000,
+      reserved: 0,
+      grants: [{ grantId: 'test', kind: 'test', credits: 10_000, remaining: 10_000, expiresAt: null }],
+    });
+    await testTraffic();
+    expect(await queries.execute(new GetCredits(WS, false))).toMatchObject({
+      available: 9_960,
+      reserved: 20,
+    });
+    expect(await queries.execute(new GetCredits(WS, true))).toMatchObject({ available: 200, reserved: 0 });
+    worker.clock.time = START + DAY_MS;
+    expect(await queries.execute(new GetCredits(WS, false))).toMatchObject({
+      available: 9_980,
+      reserved: 20,
+    });
+  });
+
+  it('is explained reading by reading, also before a reading has named its reservation', async () => {
+    await testTraffic();
+    const explained = (id: string) => queries.execute(new ExplainReading(`reading-of-${id}`, WS));
+    expect(await explained('t1')).toMatchObject({
+      outcome: 'completed',
+      credits: [
+        { type: 'TestCreditsReserved', cause: { type: 'ReadingRequested' } },
+        { type: 'TestCreditsCaptured', cause: { type: 'ReadingCompleted' }, paidBy: [] },
+      ],
+      findings: [],
+    });
+    expect(await explained('t3')).toMatchObject({ outcome: 'abandoned', findings: [] });
+    await worker.reserve('t5', false);
+    expect(await explained('t5')).toMatchObject({ outcome: 'open', credits: [{ cause: null }] });
+  });
+
+  it('compares its open holds with its balances where both views are at one position', async () => {
+    await testTraffic();
+    await pool.query(`insert into event_sourcing.consumer (name, position, categories)
+      values ('billing.test-balance.v1', 7, '{testbook}'), ('billing.test-hold.v1', 7, '{testbook}')`);
+    try {
+      const check = (livemode: boolean) => queries.execute(new CheckHolds(-60_000, livemode));
+      expect(await check(false)).toMatchObject({ old: 1, differences: [] });
+      await pool.query('delete from billing.test_hold');
+      expect(await check(false)).toEqual({
+        old: 0,
+        differences: [{ workspaceId: WS, held: 20, open: 0 }],
+      });
+      expect(await check(true)).toEqual({ old: 0, differences: [] });
+    } finally {
+      await pool.query('truncate event_sourcing.consumer');
+    }
+  });
+
+  it('finds a capture that is missing, and a row that was changed', async () => {
+    await testTraffic();
+    await pool.query('update billing.test_balance set available = available - 20, consumed = consumed + 20');
+    await worker.publish('reading-of-t4', 'ReadingRequested', requested('t4'), 3);
+    await worker.publish('reading-of-t4', 'ReadingCompleted', { ...ended, reservationId: 't9' }, 3);
+    worker.clock.time = Date.now() + DAY_MS;
+    const { differences } = await queries.execute(new ReconcileTestBooks(WS, 0));
+    expect(differences.map(({ kind }) => kind).toSorted()).toEqual(['balance_differs', 'not_captured']);
+    expect(await queries.execute(new ReconcileLedger(WS, 0))).toMatchObject({ differences: [] });
+  });
+});
+
+describe('the fence around old holds', () => {
+  it('asks about holds of both modes, each with its mode, and confirms each in its own view', async () => {
+    const modes: unknown[] = [];
+    worker.readings.answer = ({ reservationId, livemode }) => {
+      modes.push([reservationId, livemode]);
+      return 'claimed';
+    };
+    await worker.reserve('r1');
+    await worker.reserve('t1', false);
+    await worker.catchUp();
+    worker.clock.time = START + FENCE_MS + 1;
+    await worker.app.get(HoldFence).sweep(never);
+    expect(modes).toEqual([
+      ['r1', true],
+      ['t1', false],
+    ]);
+    expect(await rows('hold')).toMatchObject([{ reservation_id: 'r1', confirmed: true }]);
+    expect(await rows('test_hold')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
+  });
+
+  it('reaches the holds of test books although a live one cannot be judged', async () => {
+    await worker.reserve('r1');
+    await worker.reserve('t1', false);
+    await worker.catchUp();
+    worker.clock.time = START + FENCE_MS + 1;
+    worker.readings.answer = ({ livemode }) => {
+      if (livemode) throw new Error('cannot be judged');
+      return 'claimed';
+    };
+    await expect(worker.app.get(HoldFence).sweep(never)).rejects.toThrow('cannot be judged');
+    expect(await rows('test_hold')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
+  });
+});
