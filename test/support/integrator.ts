@@ -54,8 +54,8 @@ export class Integrator {
 
   /** The same customer with a test key. */
   async inTestMode(): Promise<Integrator> {
-    const issue = ['key', 'issue', '--workspace', this.workspaceId, '--mode', 'test'];
-    const { apiKey } = (await this.stack.ops(issue)) as { apiKey: string };
+    const key = ['key', 'issue', '--workspace', this.workspaceId, '--mode', 'test'];
+    const { apiKey } = (await this.stack.ops(key)) as { apiKey: string };
     return new Integrator(this.stack, this.workspaceId, apiKey, this.baseUrl);
   }
 

@@ -98,8 +98,8 @@ describe('The PDF of a document', () => {
       const bytes = typesetter.typeset(composeDocument(result, { ...options, livemode: false }));
       const test = readPdf(bytes);
       // The cover, then in the head and the margin of each page.
-    const marks = test.printed.map((page) => page.match(/TEST/g)?.length);
-    expect(marks).toEqual([2, ...marks.slice(1).map(() => 2)]);
+      const marks = test.printed.map((page) => page.match(/TEST/g)?.length);
+      expect(marks).toEqual([2, ...marks.slice(1).map(() => 2)]);
       expect(pdfUaFaults(bytes)).toEqual([]);
       // Readers of the text hear it on the cover alone, as a mark and in a sentence.
       expect(test.text.match(/TEST/g)).toHaveLength(2);
