@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { SCOPES } from '../../apps/service/src/modules.js';
+import { API_KEY_SCOPES, BEARER_SCOPES, type ApiKeyScope } from '@app/platform/auth/scopes.js';
 import {
   accepts,
   operations,
@@ -17,6 +17,7 @@ type Ids = Readonly<Record<string, string>>;
 /** A workspace with one object of every kind that a path can name. */
 interface Party {
   readonly customer: Integrator;
+  /** A key with every scope. */
   readonly apiKey: Credentials;
   /** A token with every scope. */
   readonly bearer: Credentials;
@@ -43,15 +44,20 @@ const party = async (): Promise<Party> => {
     const minted = await stack.ops(['token', 'mint', '--workspace', customer.workspaceId, '--scope', scope]);
     return { authorization: `Bearer ${(minted as { token: string }).token}` };
   };
-  const apiKey = { 'x-api-key': customer.apiKey };
   return {
     customer,
-    apiKey,
-    bearer: await bearer(SCOPES.join(' ')),
-    // A token whose only scope belongs to another area than the route's.
-    withoutScope: await bearer('credits:write'),
+    apiKey: await keyOf(customer, API_KEY_SCOPES),
+    bearer: await bearer(BEARER_SCOPES.join(' ')),
+    // The only scope of this token opens no route to bearer tokens.
+    withoutScope: await bearer('documents:read'),
     ids: await thingsOf(customer),
   };
+};
+
+const keyOf = async ({ workspaceId }: Integrator, scopes: readonly string[]): Promise<Credentials> => {
+  const options = ['--workspace', workspaceId, '--scopes', scopes.join(',')];
+  const { apiKey } = (await stack.ops(['key', 'issue', ...options])) as { apiKey: string };
+  return { 'x-api-key': apiKey };
 };
 
 /** Creates an object for each path parameter: two endpoints, readings and deliveries, so that lists have pages. */
@@ -90,6 +96,10 @@ const credentialsOf = (one: Party, operation: Operation): Credentials =>
   accepts(operation, 'apiKey') ? one.apiKey : one.bearer;
 
 const guarded = operations.filter(({ security }) => security.length > 0);
+/** The scope that an operation declares for a kind of credential. */
+const scopeOf = ({ security }: Operation, mode: 'apiKey' | 'bearer'): string =>
+  security.flatMap((requirement) => requirement[mode] ?? []).join();
+const forKeys = guarded.filter((operation) => accepts(operation, 'apiKey'));
 const named = (list: readonly Operation[]) =>
   list.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
@@ -131,7 +141,18 @@ describe('Who may call an operation', () => {
 
   it.each(named(guarded))('%s: refuses a bearer token without its scope', async (_, operation) => {
     const { status, body } = await send(requestOf(operation, unknown), owner.withoutScope);
-    expect([status, body['code']]).toEqual([403, 'auth_mode_not_allowed']);
+    const refusal = accepts(operation, 'bearer')
+      ? { code: 'scope_missing', scope: scopeOf(operation, 'bearer') }
+      : { code: 'auth_mode_not_allowed' };
+    expect([status, body]).toEqual([403, expect.objectContaining(refusal)]);
+  });
+
+  it.each(named(guarded))('%s: declares one scope for each kind of credential', (_, { security }) => {
+    for (const [mode, scopes] of security.flatMap((requirement) => Object.entries(requirement))) {
+      expect(scopes).toHaveLength(1);
+      const known: readonly string[] = mode === 'apiKey' ? API_KEY_SCOPES : BEARER_SCOPES;
+      expect(known).toContain(scopes[0]);
+    }
   });
 
   it.each(named(guarded))(
@@ -149,6 +170,41 @@ describe('Who may call an operation', () => {
       expect((await send(requestOf(operation, {}), {})).status).toBe(200);
     },
   );
+});
+
+describe('An API key', () => {
+  /** For each scope, a key that has only it, and one that has all others. */
+  const only = new Map<string, Credentials>();
+  const allBut = new Map<string, Credentials>();
+
+  beforeAll(async () => {
+    const others = (scope: ApiKeyScope) => API_KEY_SCOPES.filter((one) => one !== scope);
+    for (const scope of API_KEY_SCOPES) {
+      only.set(scope, await keyOf(owner.customer, [scope]));
+      allBut.set(scope, await keyOf(owner.customer, others(scope)));
+    }
+  });
+
+  it.each(named(forKeys))(
+    '%s: is refused without the scope, which the answer names',
+    async (_, operation) => {
+      const scope = scopeOf(operation, 'apiKey');
+      const { status, body } = await send(requestOf(operation, owner.ids), allBut.get(scope)!);
+      expect([status, body]).toEqual([403, expect.objectContaining({ code: 'scope_missing', scope })]);
+    },
+  );
+
+  // What a key may issue depends on its scopes: keys.spec.ts.
+  const independent = forKeys.filter(({ method, path }) => `${method} ${path}` !== 'POST /api/v1/keys');
+  it.each(named(independent))('%s: needs no other scope', async (_, operation) => {
+    const { status } = await send(requestOf(operation, unknown), only.get(scopeOf(operation, 'apiKey'))!);
+    expect([401, 403]).not.toContain(status);
+  });
+
+  it('has a scope that each route for keys needs, and none is needed by no route', () => {
+    const needed = new Set(forKeys.map((operation) => scopeOf(operation, 'apiKey')));
+    expect([...needed].toSorted()).toEqual([...API_KEY_SCOPES].toSorted());
+  });
 });
 
 describe('Who may reach an object', () => {
@@ -185,7 +241,7 @@ describe('Who may reach an object', () => {
   const gentleFirst = [...byId].sort((a, b) => destroys(a) - destroys(b));
   it.each(named(gentleFirst))('%s: accepts the owner', async (_, operation) => {
     const { status } = await send(requestOf(operation, owner.ids), credentialsOf(owner, operation));
-    expect([200, 202, 204]).toContain(status);
+    expect([200, 201, 202, 204]).toContain(status);
   });
 });
 

@@ -122,6 +122,8 @@ describe('The client, on a running service', () => {
   it('manages keys and erases personal data, with a token', async () => {
     const { keyId } = await owner.keys.issue({ label: 'night shift' });
     expect((await owner.keys.list()).map((key) => key.keyId)).toContain(keyId);
+    const rotated = await owner.keys.rotate(keyId, { overlapSeconds: 60 });
+    expect(rotated).toMatchObject({ label: 'night shift', previousKeyId: keyId, apiKey: expect.any(String) });
     await owner.keys.revoke(keyId);
     const { readingId } = await service.readings.create(person() as CreateReading);
     await service.readings.waitUntilDone(readingId);

@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SCOPES } from '../../apps/service/src/modules.js';
+import { BEARER_SCOPES } from '@app/platform/auth/scopes.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
@@ -44,7 +44,7 @@ const knownThings = async (): Promise<Known> => {
     workspaceId: customer.workspaceId,
     amount: CREDITS,
   });
-  const minted = await stack.ops(['token', 'mint', ...workspace, '--scope', SCOPES.join(' ')]);
+  const minted = await stack.ops(['token', 'mint', ...workspace, '--scope', BEARER_SCOPES.join(' ')]);
   const bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
   // Deletes what is left of the earlier lots.
   const { data } = (await customer.call<{ data: { endpointId: string }[] }>('GET', '/api/v1/webhooks')).body;

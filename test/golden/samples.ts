@@ -35,6 +35,7 @@ export const SAMPLES: Samples = {
     networks: ['203.0.113.0/24', '2001:db8::/32'],
     replaces: 'Zz9yX8wV',
   },
+  ApiKeyReplaced: { keyId: 'Ab3dE6gH', replacedBy: 'Zz9yX8wV', expiresAt: at },
   ApiKeyRevoked: { keyId: 'Ab3dE6gH', reason: 'leaked' },
 
   EventQuarantined: {

@@ -11,7 +11,7 @@ import pg from 'pg';
 import { WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { selfSignedCertificate } from '../../apps/embedded/src/certificate/self-signed.js';
-import { RANDOM_BYTES, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
+import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
@@ -53,10 +53,12 @@ const shownCertificate = (): Promise<string | undefined> =>
 
 /** The attack of any user of the machine: append an event that makes the attacker's own key a customer's. */
 const forge = async (connectionString: string): Promise<{ appended: boolean; believed: boolean }> => {
-  const { apiKey, keyId, hash } = makeApiKey('live', {
+  const made = makeApiKey({
     id: randomBytes(RANDOM_BYTES),
     secret: randomBytes(RANDOM_BYTES),
   });
+  const { keyId, hash } = made;
+  const apiKey = apiKeyText('live', made);
   const store = openEventStore({ connectionString, appendTimeoutMs: 2_000, readTimeoutMs: 2_000 });
   const append = async (revision: bigint): Promise<void> =>
     void (await store.append(`workspace-${victim.workspaceId}`, revision, [

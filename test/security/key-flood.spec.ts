@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { RANDOM_BYTES, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
+import {
+  RANDOM_BYTES,
+  apiKeyText,
+  makeApiKey,
+  type NewApiKey,
+} from '@app/workspaces/domain/api-key/api-key.js';
 import { until } from '../support/integrator.js';
 import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
+import { KNOWN, manageKeys, statusOf, type Customer, type Key, type Listed } from './support/key-requests.js';
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
 
-/**
- * A flood of API keys, and keys that are revoked while PostgreSQL is cut off. `KEY_FLOOD_KEYS=10000` is the long form.
- */
+/** Floods of API keys, and keys revoked while PostgreSQL is cut off. `KEY_FLOOD_KEYS=10000` is the long form. */
 const OLD_KEYS = Number(process.env['KEY_FLOOD_KEYS'] ?? 1_100);
 const LIMIT = 5;
 /** The default. The first API caches keys so long that only a notification can have announced a revocation. */
@@ -26,15 +30,6 @@ const SETTINGS = {
   RATE_UNAUTHENTICATED_PER_MINUTE: '1000000',
   API_KEYS_PER_WORKSPACE: String(LIMIT),
 };
-
-interface Key {
-  readonly keyId: string;
-  readonly apiKey: string;
-}
-interface Listed {
-  readonly data: readonly { readonly keyId: string; readonly revokedAt: string | null }[];
-  readonly nextCursor: string | null;
-}
 
 const portal = new Portal();
 
@@ -72,46 +67,23 @@ afterAll(async () => {
   await stores?.stop();
 });
 
-interface Customer {
-  readonly workspaceId: string;
-  readonly token: string;
-}
-
 const open = async (): Promise<Customer> => {
   const workspaceId = await openWorkspace(log);
   return { workspaceId, token: await portal.mint(workspaceId, 'keys:read keys:write') };
 };
 
-const manage = async <T = Record<string, unknown>>(
-  { token }: Customer,
+const manage = <T = Record<string, unknown>>(
+  customer: Customer,
   method: string,
   path: string,
   body?: object,
-): Promise<{ status: number; body: T }> => {
-  const answer = await fetch(`${api.baseUrl}/api/v1/keys${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as T };
-};
+  process = api,
+) => manageKeys<T>(process, customer, method, path, body);
 
 const issue = async (customer: Customer, body: object = {}) => manage<Key>(customer, 'POST', '', body);
 const revoke = async (customer: Customer, keyId: string): Promise<void> => {
   expect((await manage(customer, 'DELETE', `/${keyId}`)).status).toBe(204);
 };
-
-/** A route that reads neither store, so its answer shows what the process knows of the key. */
-const statusOf = async ({ baseUrl }: StartedProcess, apiKey: string): Promise<number> => {
-  const { status } = await fetch(`${baseUrl}/api/v1/webhooks`, {
-    method: 'POST',
-    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body: '{}',
-  });
-  return status;
-};
-const KNOWN = 400;
 
 /** The parts of an answer that are the same for every request. */
 const refusalOf = async (apiKey: string): Promise<unknown> => {
@@ -122,18 +94,18 @@ const refusalOf = async (apiKey: string): Promise<unknown> => {
   return { body, headers: [...answer.headers].filter(([name]) => !ofRequest.includes(name)) };
 };
 
+const newKey = (): NewApiKey =>
+  makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+
 /** Appends keys from before the limit existed, as the log has them. */
 const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
-  const keys = Array.from({ length: count }, () =>
-    makeApiKey('live', { id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }),
-  );
+  const keys = Array.from({ length: count }, newKey);
   let revision = 0n;
   for (let from = 0; from < count; from += 500) {
-    const events = keys
-      .slice(from, from + 500)
-      .map(({ keyId, hash }) =>
-        workspaceEvent('ApiKeyIssued', workspaceId, { keyId, hash, label: null, expiresAt: null }),
-      );
+    const events = keys.slice(from, from + 500).map(({ keyId, secret }) => {
+      const hash = createHash('sha256').update(secret).digest('hex');
+      return workspaceEvent('ApiKeyIssued', workspaceId, { keyId, hash, label: null, expiresAt: null });
+    });
     ({ revision } = await log.append(`workspace-${workspaceId}`, revision, events));
   }
   return keys;
@@ -180,6 +152,44 @@ describe('the number of active keys', () => {
     expect((await issue(customer)).status).toBe(201);
     expect((await issue(customer)).status).toBe(409);
   });
+
+  it('is kept by rotations that race with issues, in several processes', async () => {
+    const customer = await open();
+    const first = await Promise.all(Array.from({ length: LIMIT - 2 }, () => issue(customer)));
+    const rotations = first.flatMap(({ body: { keyId } }) => [
+      manage<Key>(customer, 'POST', `/${keyId}/rotate`, {}, api),
+      manage<Key>(customer, 'POST', `/${keyId}/rotate`, {}, remote),
+    ]);
+    const answers = await Promise.all([...rotations, issue(customer), issue(customer)]);
+    expect(
+      answers
+        .map(({ status }) => status)
+        .toSorted()
+        .slice(0, 3),
+    ).toEqual([201, 201, 409]);
+    expect(await listAll(customer, 100)).toHaveLength(LIMIT);
+    for (const { body } of [...first, ...answers.filter(({ status }) => status === 201)])
+      expect(await statusOf(api, body.apiKey)).toBe(KNOWN);
+  });
+
+  it('allows a rotation without overlap at the limit: every process refuses the previous key at once', async () => {
+    const customer = await open();
+    const [one] = await Promise.all(Array.from({ length: LIMIT }, () => issue(customer)));
+    const { keyId, apiKey } = one!.body;
+    for (const process of [api, remote]) expect(await statusOf(process, apiKey)).toBe(KNOWN);
+    const path = `/${keyId}/rotate`;
+    expect((await manage(customer, 'POST', path)).status).toBe(409);
+    const rotated = await manage<Key>(customer, 'POST', path, { overlapSeconds: 0 });
+    expect(rotated.status).toBe(201);
+    expect(await statusOf(api, apiKey)).toBe(401);
+    await until(
+      async () => (await statusOf(remote, apiKey)) === 401,
+      () => 'the message arrives',
+      LONG_MS / 20,
+    );
+    for (const process of [api, remote]) expect(await statusOf(process, rotated.body.apiKey)).toBe(KNOWN);
+    expect((await manage(customer, 'POST', path, { overlapSeconds: 0 })).status).toBe(404);
+  });
 });
 
 describe('a workspace with keys from before the limit', () => {
@@ -188,7 +198,7 @@ describe('a workspace with keys from before the limit', () => {
     const keys = await issuedBefore(customer, OLD_KEYS);
     const oldest = keys[0]!;
     await until(
-      async () => (await statusOf(api, keys.at(-1)!.apiKey)) === KNOWN,
+      async () => (await statusOf(api, apiKeyText('live', keys.at(-1)!))) === KNOWN,
       () => 'the keys are projected',
     );
 
@@ -196,11 +206,11 @@ describe('a workspace with keys from before the limit', () => {
     expect(listed).toHaveLength(new Set(listed).size);
     const vanished = keys.filter(({ keyId }) => !listed.includes(keyId));
     expect(vanished).toHaveLength(0);
-    expect(await statusOf(api, oldest.apiKey)).toBe(KNOWN);
+    expect(await statusOf(api, apiKeyText('live', oldest))).toBe(KNOWN);
     expect((await issue(customer)).status).toBe(409);
     await revoke(customer, oldest.keyId);
     await until(
-      async () => (await statusOf(api, oldest.apiKey)) === 401,
+      async () => (await statusOf(api, apiKeyText('live', oldest))) === 401,
       () => 'the oldest key ends',
     );
 
@@ -234,10 +244,7 @@ describe('a revoked key', () => {
       (await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() })).body,
     ];
     await revoke(customer, revoked.keyId);
-    const forged = makeApiKey('live', {
-      id: randomBytes(RANDOM_BYTES),
-      secret: randomBytes(RANDOM_BYTES),
-    }).apiKey;
+    const forged = apiKeyText('live', newKey());
     await until(
       async () => (await statusOf(api, expired.apiKey)) === 401,
       () => 'the key expires',

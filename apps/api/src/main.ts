@@ -28,7 +28,7 @@ import { heartbeat } from '@app/platform/time/heartbeat.js';
 import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { watchTime } from '@app/platform/time/watch-time.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { AUDITED, SCOPES } from '../../service/src/modules.js';
+import { AUDITED } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
 import { serveOpenApi } from './openapi.js';
@@ -48,7 +48,7 @@ const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProces
   logger: nestLogger(log),
   forceCloseConnections: false,
 });
-requireDeclared(routesOf(app), SCOPES);
+requireDeclared(routesOf(app));
 const metrics = app.get<Registry>(METRICS);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
 measureDisk(config, metrics);

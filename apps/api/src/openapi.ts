@@ -16,7 +16,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhooks: 'Endpoints that receive events about readings, and their deliveries.',
   Events: 'The same events, to pull.',
   Credits: 'Credits, which pay for readings.',
-  Keys: 'API keys of the workspace; require a bearer token.',
+  Keys: 'API keys of the workspace; require a bearer token or a key with `keys:write`.',
   Schemas: 'JSON Schemas of reading results; no credentials needed.',
   Health: 'For operators; no credentials needed.',
 };
@@ -36,7 +36,7 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
         in: 'header',
         name: 'x-api-key',
         description:
-          'An API key of the workspace. The operator issues the first one (`ops key issue`); `POST /api/v1/keys` creates more.',
+          'An API key of the workspace, with scopes: each operation lists the one it needs. The operator issues the first key (`ops key issue`); `POST /api/v1/keys` creates more.',
       },
       'apiKey',
     )

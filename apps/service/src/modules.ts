@@ -16,8 +16,3 @@ export const JOBS: readonly string[] = MODULES.flatMap(({ jobs }) => Object.keys
 
 /** The resource whose id audit records contain. */
 export const AUDITED = readings.audited;
-
-/** The areas that bearer tokens can grant. */
-export const SCOPE_AREAS: readonly string[] = MODULES.flatMap(({ scopeAreas }) => [...scopeAreas]);
-/** Every scope that a token may have. */
-export const SCOPES: readonly string[] = SCOPE_AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);

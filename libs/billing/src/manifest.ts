@@ -22,5 +22,4 @@ export const billing = {
     'billing.test-settlement.v1': 'captures or releases the hold of a test reading that ended',
   },
   jobs: {},
-  scopeAreas: ['credits'],
 } satisfies ModuleManifest;

@@ -53,15 +53,35 @@ export interface paths {
         };
         /**
          * List the API keys of the workspace
-         * @description Returns the newest keys first, with revoked and expired keys but without secrets.
+         * @description Returns the newest keys first, with revoked and expired keys but without secrets. A caller with an API key sees the keys of its mode.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Issue an API key
-         * @description Only this response contains the key. The key works at once.
+         * @description Only this response contains the key. The key works at once. A caller with an API key gives no more than that key has, and never `keys:write`.
          */
         post: operations["issueApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{keyId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace an API key
+         * @description Issues a key with the label, mode, scopes, networks and expiry of this one. Only this response contains it. The previous key works for `overlapSeconds` more, and both count as active keys. With 0 it is revoked.
+         */
+        post: operations["rotateApiKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1302,11 +1322,42 @@ export interface components {
              */
             label?: string | null;
             /**
+             * @description Whether the key makes and sees live or test resources. Default: the mode of the credential that issues it, `live` for a bearer token
+             * @example live
+             * @enum {string}
+             */
+            mode?: "live" | "test";
+            /**
+             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure` and `keys:write`; for a caller with an API key, as many of them as that key has
+             * @example [
+             *       "readings:read",
+             *       "readings:write",
+             *       "documents:read"
+             *     ]
+             */
+            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "webhooks:*")[];
+            /**
+             * @description Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
+            networks?: string[];
+            /**
              * Format: date-time
-             * @description When the key stops working; null or absent: never
+             * @description When the key stops working; null or absent: never, or for a caller with an API key, when that key does
              * @example 2027-12-31T00:00:00Z
              */
             expiresAt?: string | null;
+        };
+        RotateApiKey: {
+            /**
+             * @description How long the previous key still works, in seconds; 0 revokes it
+             * @default 86400
+             * @example 3600
+             */
+            overlapSeconds: number;
         };
         Name: {
             /**
@@ -1502,8 +1553,17 @@ export interface components {
             /** @description As given when it was issued */
             label: string | null;
             /**
+             * @description It makes and sees only resources of this mode
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            scopes: string[];
+            /** @description Networks that it works from, in CIDR notation; empty: everywhere */
+            networks: string[];
+            /**
              * Format: date-time
-             * @description null: it does not expire
+             * @description When it stops working, also after a rotation; null: it does not expire
              */
             expiresAt: string | null;
             /**
@@ -1836,8 +1896,17 @@ export interface components {
             /** @description As given when it was issued */
             label: string | null;
             /**
+             * @description It makes and sees only resources of this mode
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            scopes: string[];
+            /** @description Networks that it works from, in CIDR notation; empty: everywhere */
+            networks: string[];
+            /**
              * Format: date-time
-             * @description null: it does not expire
+             * @description When it stops working, also after a rotation; null: it does not expire
              */
             expiresAt: string | null;
             /** @description Shown this once; an answer repeated for an `Idempotency-Key` is without it */
@@ -1861,7 +1930,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -1881,6 +1950,8 @@ export interface components {
             required?: number;
             /** @description With `insufficient_credits`: the credits available */
             available?: number;
+            /** @description With `scope_missing`: the scope that the credential lacks */
+            scope?: string;
             /**
              * Format: uuid
              * @description With `replay_in_progress`: the running replay
@@ -2287,6 +2358,35 @@ export interface components {
              */
             finishedAt: string | null;
         };
+        RotatedApiKey: {
+            /** @description Names the key; not a secret */
+            keyId: string;
+            /** @description As given when it was issued */
+            label: string | null;
+            /**
+             * @description It makes and sees only resources of this mode
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            scopes: string[];
+            /** @description Networks that it works from, in CIDR notation; empty: everywhere */
+            networks: string[];
+            /**
+             * Format: date-time
+             * @description When it stops working, also after a rotation; null: it does not expire
+             */
+            expiresAt: string | null;
+            /** @description Shown this once; an answer repeated for an `Idempotency-Key` is without it */
+            apiKey?: string;
+            /** @description The key that this one replaces */
+            previousKeyId: string;
+            /**
+             * Format: date-time
+             * @description When the previous key stops working
+             */
+            previousExpiresAt: string;
+        };
         RotatedWebhookEndpoint: {
             /** @description Names the endpoint in paths */
             endpointId: string;
@@ -2495,29 +2595,6 @@ export interface components {
                      * @enum {unknown}
                      */
                     code?: "insufficient_credits";
-                };
-            };
-        };
-        /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here */
-        auth_mode_not_allowed: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description The HTTP status
-                     * @constant
-                     */
-                    status?: 403;
-                    /**
-                     * @description What is wrong
-                     * @enum {unknown}
-                     */
-                    code?: "auth_mode_not_allowed";
                 };
             };
         };
@@ -2976,6 +3053,7 @@ export type ResultOptionalNameNumber = components['schemas']['result_optionalNam
 export type ResultPlane = components['schemas']['result_plane'];
 export type ResultStage = components['schemas']['result_stage'];
 export type IssueApiKey = components['schemas']['IssueApiKey'];
+export type RotateApiKey = components['schemas']['RotateApiKey'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
 export type CreateReading = components['schemas']['CreateReading'];
@@ -3004,6 +3082,7 @@ export type ReadingHistoryPage = components['schemas']['ReadingHistoryPage'];
 export type ReadingPage = components['schemas']['ReadingPage'];
 export type ReadingSummary = components['schemas']['ReadingSummary'];
 export type Replay = components['schemas']['Replay'];
+export type RotatedApiKey = components['schemas']['RotatedApiKey'];
 export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint'];
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
@@ -3011,7 +3090,6 @@ export type WebhookEndpointPage = components['schemas']['WebhookEndpointPage'];
 export type ResponseUnknownParameter = components['responses']['unknown_parameter'];
 export type ResponseUnauthenticated = components['responses']['unauthenticated'];
 export type ResponseInsufficientCredits = components['responses']['insufficient_credits'];
-export type ResponseAuthModeNotAllowed = components['responses']['auth_mode_not_allowed'];
 export type ResponseNotFound = components['responses']['not_found'];
 export type ResponseReadingNotFound = components['responses']['reading_not_found'];
 export type ResponseWebhookNotFound = components['responses']['webhook_not_found'];
@@ -3210,7 +3288,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -3272,7 +3372,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3291,10 +3391,124 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
+            406: components["responses"]["not_acceptable"];
+            /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 409;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "key_limit_reached" | "idempotency_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `keyId` of the key: not a secret */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The new key */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedApiKey"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
             409: {
@@ -3352,7 +3566,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3371,7 +3585,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3406,7 +3620,29 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -3498,7 +3734,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -3562,7 +3820,29 @@ export interface operations {
             };
             401: components["responses"]["unauthenticated"];
             402: components["responses"]["insufficient_credits"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             410: components["responses"]["reading_erased"];
             413: components["responses"]["payload_too_large"];
@@ -3641,7 +3921,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3660,7 +3940,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3713,7 +3993,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3732,7 +4012,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3825,7 +4105,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3844,7 +4124,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3880,7 +4160,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3899,7 +4179,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -3981,7 +4261,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4000,7 +4280,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4211,7 +4491,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
@@ -4274,7 +4576,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             /** @description `endpoint_limit_reached`: Webhook endpoint limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
             409: {
@@ -4335,7 +4659,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4354,7 +4678,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4393,7 +4717,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4412,7 +4736,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4482,7 +4806,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4501,7 +4825,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4572,7 +4896,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4591,7 +4915,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4663,7 +4987,7 @@ export interface operations {
             };
             401: components["responses"]["unauthenticated"];
             402: components["responses"]["insufficient_credits"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4682,7 +5006,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4746,7 +5070,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4765,7 +5089,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4846,7 +5170,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4865,7 +5189,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -4905,7 +5229,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4924,7 +5248,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5013,7 +5337,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5032,7 +5356,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5127,7 +5451,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5146,7 +5470,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5190,7 +5514,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5209,7 +5533,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5272,7 +5596,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5291,7 +5615,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {unknown}
                          */
-                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };
@@ -5398,7 +5722,29 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["auth_mode_not_allowed"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];

@@ -1,4 +1,14 @@
-import type { ApiKey, ApiKeys, Credits, EventPage, IssueApiKey, IssuedApiKey, PublicEvent } from './api.js';
+import type {
+  ApiKey,
+  ApiKeys,
+  Credits,
+  EventPage,
+  IssueApiKey,
+  IssuedApiKey,
+  PublicEvent,
+  RotateApiKey,
+  RotatedApiKey,
+} from './api.js';
 import { everything, type PageOptions } from './pages.js';
 import { Readings } from './readings.js';
 import { Transport, type CallOptions, type ClientOptions, type PostOptions } from './transport.js';
@@ -47,7 +57,10 @@ export class Events {
   }
 }
 
-/** API keys of the workspace. Requires a token with the scopes `keys:read` and `keys:write`. */
+/**
+ * API keys of the workspace. Requires a token with the scopes `keys:read` and `keys:write`, or an API key with
+ * `keys:write`.
+ */
 export class Keys {
   constructor(private readonly transport: Transport) {}
 
@@ -70,6 +83,15 @@ export class Keys {
    */
   issue(body: IssueApiKey = {}, options: PostOptions = {}): Promise<IssuedApiKey> {
     return this.transport.json({ method: 'POST', path: '/api/v1/keys', body, ...options });
+  }
+
+  /**
+   * Issues a key in place of another one, which works for `overlapSeconds` more (a day by default). `apiKey` is shown
+   * only once, as with `issue`.
+   */
+  rotate(keyId: string, body: Partial<RotateApiKey> = {}, options: PostOptions = {}): Promise<RotatedApiKey> {
+    const path = `/api/v1/keys/${encodeURIComponent(keyId)}/rotate`;
+    return this.transport.json({ method: 'POST', path, body, ...options });
   }
 
   async revoke(keyId: string, { signal }: CallOptions = {}): Promise<void> {

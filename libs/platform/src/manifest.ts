@@ -33,8 +33,6 @@ export interface ModuleManifest {
   readonly processes: Readonly<Record<string, string>>;
   /** Its kinds of jobs, by their name in the queue, with what each does. */
   readonly jobs: Readonly<Record<string, string>>;
-  /** The areas of its routes: a bearer token needs `<area>:read` or `<area>:write`. */
-  readonly scopeAreas: readonly string[];
   /** The resource of the module that audit records name. Only one module has one. */
   readonly audited?: AuditedResource;
 }

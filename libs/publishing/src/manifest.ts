@@ -17,5 +17,4 @@ export const publishing = {
   jobs: {
     'publishing.publish': 'renders and stores the documents of a reading',
   },
-  scopeAreas: [],
 } satisfies ModuleManifest;

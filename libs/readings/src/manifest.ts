@@ -16,6 +16,5 @@ export const readings = {
     'readings.delay': 'marks a reading as delayed',
     'readings.time-out': 'fails a reading that takes too long',
   },
-  scopeAreas: ['readings'],
   audited: { parameter: 'readingId', path: '/api/v1/readings' },
 } satisfies ModuleManifest;

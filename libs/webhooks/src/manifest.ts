@@ -30,5 +30,4 @@ export const webhooks = {
   jobs: {
     'webhooks.replay': 'queues past events for one endpoint',
   },
-  scopeAreas: ['webhooks', 'events'],
 } satisfies ModuleManifest;

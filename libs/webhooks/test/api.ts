@@ -10,6 +10,7 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
@@ -33,7 +34,14 @@ const everyKey = {
   verifyApiKey: async (apiKey: string): Promise<Principal> => {
     const [workspaceId = '', test] = apiKey.split(':');
     const mode = test === undefined ? 'live' : 'test';
-    return { authMode: 'apiKey', mode, sees: [mode], workspaceId, actor: 'apiKey:k1', scopes: [] };
+    return {
+      authMode: 'apiKey',
+      mode,
+      sees: [mode],
+      workspaceId,
+      actor: 'apiKey:k1',
+      scopes: API_KEY_SCOPES,
+    };
   },
 };
 

@@ -15,5 +15,4 @@ export const workspaces = {
   },
   processes: {},
   jobs: {},
-  scopeAreas: ['keys'],
 } satisfies ModuleManifest;

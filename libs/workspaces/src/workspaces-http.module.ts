@@ -3,6 +3,7 @@ import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
 import { IssueApiKeyController } from './application/issue-api-key/issue-api-key.controller.js';
 import { ListApiKeysController } from './application/list-api-keys/list-api-keys.controller.js';
 import { RevokeApiKeyController } from './application/revoke-api-key/revoke-api-key.controller.js';
+import { RotateApiKeyController } from './application/rotate-api-key/rotate-api-key.controller.js';
 import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
@@ -14,7 +15,7 @@ import { WorkspacesModule } from './workspaces.module.js';
 @Global()
 @Module({
   imports: [WorkspacesModule],
-  controllers: [ListApiKeysController, IssueApiKeyController, RevokeApiKeyController],
+  controllers: [ListApiKeysController, IssueApiKeyController, RotateApiKeyController, RevokeApiKeyController],
   providers: [
     KeyUse,
     PageCursors,

@@ -26,6 +26,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'workspace list': '',
   'key issue': '--workspace WS --label bench',
   'key list': '--workspace WS',
+  'key rotate': '--key KEY --overlap 60',
   'key revoke': '--key KEY --reason bench',
   'token mint': '--workspace WS --scope keys:read',
   'plan subscribe': '--workspace WS --plan studio',

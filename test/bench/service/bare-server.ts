@@ -26,7 +26,7 @@ const bodies = new Map<string, { text: string }>();
  * about as long as a reading.
  */
 @Controller('bare')
-@Accepts('apiKey')
+@Accepts({ apiKey: 'readings:write' })
 class BareController {
   @Post()
   @HttpCode(202)
@@ -61,7 +61,7 @@ const guards = (): Provider[] => {
     steadyClock,
   );
   const authenticator = {
-    verifyApiKey: (key: string) => keys.verify(key),
+    verifyApiKey: (key: string, from: string | null) => keys.verify(key, from),
     verifyBearer: () => Promise.resolve(null),
   };
   const plenty = 1_000_000;
@@ -83,7 +83,10 @@ const guards = (): Provider[] => {
   const log = { warn: () => undefined };
   const reflector = new Reflector();
   return [
-    { provide: APP_GUARD, useValue: new AuthGuard(reflector, authenticator, addresses as never) },
+    {
+      provide: APP_GUARD,
+      useValue: new AuthGuard(reflector, authenticator, addresses as never, { TRUSTED_PROXIES: 0 }),
+    },
     { provide: APP_GUARD, useValue: new RateLimitGuard(reflector, limiter, policies, log) },
   ];
 };

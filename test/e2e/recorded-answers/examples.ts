@@ -85,7 +85,16 @@ const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {
 };
 
 const keys = async (ask: Ask): Promise<void> => {
-  await ask('POST /api/v1/keys', { body: { label: 'nightly export' }, as: 'owner' });
+  const { body: issued } = await ask('POST /api/v1/keys', {
+    body: {
+      label: 'nightly export',
+      scopes: ['readings:read', 'documents:read'],
+      networks: ['203.0.113.0/24'],
+    },
+    as: 'owner',
+  });
+  const of = [String(issued['keyId'])];
+  await ask('POST /api/v1/keys/{keyId}/rotate', { of, body: { overlapSeconds: 3_600 }, as: 'owner' });
   await ask('GET /api/v1/keys', { as: 'owner' });
 };
 

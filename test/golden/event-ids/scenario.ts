@@ -20,7 +20,7 @@ import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
 import { Redeliver } from '@app/webhooks/application/redeliver/redeliver.command.js';
 import { RotateSecret } from '@app/webhooks/application/rotate-secret/rotate-secret.command.js';
 import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
-import { IssueApiKey, OpenWorkspace, RevokeApiKey } from '@app/workspaces/contracts/index.js';
+import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '@app/workspaces/contracts/index.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';
 import type { Service } from './service.js';
 
@@ -227,6 +227,24 @@ export const scenario = (service: Service): readonly Step[] => {
     [
       'the key is revoked',
       () => commands.execute(new RevokeApiKey(keyId, 'leaked', ownRequest('user:owner'), ws)),
+    ],
+    [
+      'another key is issued',
+      async () => {
+        const issued = await commands.execute(new IssueApiKey(ws, KEY, ownRequest('user:owner')));
+        if (issued.outcome === 'issued') ({ keyId } = issued);
+      },
+    ],
+    [
+      'it is rotated',
+      async () => {
+        const rotated = await commands.execute(new RotateApiKey(keyId, 60, ownRequest('user:owner'), ws));
+        if (rotated.outcome === 'rotated') ({ keyId } = rotated);
+      },
+    ],
+    [
+      'its successor is rotated without overlap',
+      () => commands.execute(new RotateApiKey(keyId, 0, ownRequest('user:owner'), ws)),
     ],
   ];
 };

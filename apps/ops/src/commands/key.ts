@@ -1,14 +1,19 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import { ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
+import { WRITABLE_SCOPES, expandScopes } from '@app/platform/auth/scopes.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import {
   ApiKeyIsKnown,
   IssueApiKey,
   ListApiKeys,
+  MOST_NETWORKS,
   RevokeApiKey,
+  RotateApiKey,
+  networkText,
+  readNetwork,
   type ApiKeySummary,
+  type KeyRefusal,
 } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
@@ -16,6 +21,18 @@ import { wholeNumber } from './options.js';
 import { withSession, type Session } from '../session.js';
 
 const PROJECTED_WITHIN_MS = 5_000;
+const LONGEST_OVERLAP_SECONDS = 604_800;
+const DAY_SECONDS = 86_400;
+const SHOWN_ONCE = 'Store it now, it is not shown again:';
+
+interface IssueOptions {
+  readonly workspace: string;
+  readonly label?: string;
+  readonly mode: Mode;
+  readonly scopes?: readonly string[];
+  readonly network?: readonly string[];
+  readonly expires?: string;
+}
 
 export const addKeyCommands = (key: Command): void => {
   key
@@ -28,39 +45,32 @@ export const addKeyCommands = (key: Command): void => {
         .choices(MODES)
         .default('live'),
     )
+    .option(
+      '--scopes <list>',
+      `comma-separated: ${WRITABLE_SCOPES.join(' ')}; default: all but erasure and keys:write`,
+      parseScopes,
+    )
+    .option(
+      '--network <cidr>',
+      'a network that it works from; repeat it for more; default: everywhere',
+      addNetwork,
+    )
     .option('--expires <instant>', 'RFC 3339 instant from which the key is refused', parseInstant)
     .addHelpText(
       'after',
-      '\nExample:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z',
+      '\nExamples:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z\n  ops key issue --workspace ws_… --mode test --scopes readings:read,readings:write --network 203.0.113.0/24',
     )
     .action(async (options: IssueOptions, command: Command) => {
+      const { workspace, label = null, mode, scopes = null, network = null, expires = null } = options;
       const issued = await withSession(async (session) => {
         const { commands, actor } = session;
-        const answer = await commands.execute(
-          new IssueApiKey(
-            options.workspace,
-            {
-              label: options.label ?? null,
-              mode: options.mode,
-              scopes: ORDINARY_SCOPES,
-              networks: [],
-              expiresAt: options.expires ?? null,
-            },
-            ownRequest(actor),
-          ),
-        );
-        if (answer.outcome === 'unknown_workspace') {
-          throw new OpsError(`There is no workspace ${options.workspace}: ops workspace list shows them.`);
-        }
-        if (answer.outcome === 'key_limit_reached') {
-          throw new OpsError(
-            `${options.workspace} has the maximum of ${answer.limit} active keys: revoke one (ops key list shows when each was last used), or raise API_KEYS_PER_WORKSPACE.`,
-          );
-        }
+        const asked = { label, mode, scopes, networks: network, expiresAt: expires };
+        const answer = await commands.execute(new IssueApiKey(workspace, asked, ownRequest(actor)));
+        if (answer.outcome !== 'issued') throw refused(answer, workspace);
         await waitUntilKnown(session, answer.keyId);
-        return { keyId: answer.keyId, apiKey: answer.apiKey };
+        return { keyId: answer.keyId, apiKey: answer.apiKey, ...answer.terms };
       });
-      print(command, issued, `Key ${issued.keyId}. Store it now, it is not shown again:\n${issued.apiKey}`);
+      print(command, issued, `Key ${issued.keyId}. ${SHOWN_ONCE}\n${issued.apiKey}`);
     });
   key
     .command('list')
@@ -77,8 +87,37 @@ export const addKeyCommands = (key: Command): void => {
       const keys = found.slice(0, limit);
       const last = found.length > limit ? keys.at(-1) : undefined;
       const next = last ? `${last.issuedAt},${last.keyId}` : null;
-      const text = table(['key', 'label', 'issued', 'expires', 'revoked', 'last used'], keys.map(cells));
+      const text = table(COLUMNS, keys.map(cells));
       print(command, { keys, next }, next ? `${text}\n\nMore: --after ${next}` : text);
+    });
+  key
+    .command('rotate')
+    .description('issue a key with the terms of another one, which ends after the overlap')
+    .requiredOption('--key <id>', 'the 8-character id of the key to replace')
+    .option('--workspace <id>', 'its workspace: required for a key that no worker has processed yet')
+    .option(
+      '--overlap <seconds>',
+      `how long the previous key still works, 0 to ${LONGEST_OVERLAP_SECONDS}; 0 revokes it`,
+      parseOverlap,
+      DAY_SECONDS,
+    )
+    .addHelpText('after', '\nExample:\n  ops key rotate --key Ab3dE6gH --overlap 3600')
+    .action(async (options: { key: string; workspace?: string; overlap: number }, command: Command) => {
+      const rotated = await withSession(async (session) => {
+        const { commands, actor } = session;
+        const answer = await commands.execute(
+          new RotateApiKey(options.key, options.overlap, ownRequest(actor), options.workspace ?? null),
+        );
+        if (answer.outcome === 'unknown_key')
+          throw new OpsError(`There is no active API key ${options.key}.`);
+        if (answer.outcome !== 'rotated') throw refused(answer, options.workspace ?? 'The workspace');
+        await waitUntilKnown(session, answer.keyId);
+        const { keyId, apiKey, terms, previousExpiresAt } = answer;
+        return { keyId, apiKey, ...terms, previousKeyId: options.key, previousExpiresAt };
+      });
+      const { keyId, apiKey, previousKeyId, previousExpiresAt } = rotated;
+      const text = `Key ${keyId}. ${SHOWN_ONCE}\n${apiKey}\n${previousKeyId} ends at ${previousExpiresAt}.`;
+      print(command, rotated, text);
     });
   key
     .command('revoke')
@@ -102,12 +141,17 @@ export const addKeyCommands = (key: Command): void => {
     });
 };
 
-interface IssueOptions {
-  readonly workspace: string;
-  readonly label?: string;
-  readonly mode: Mode;
-  readonly expires?: string;
-}
+const refused = (refusal: KeyRefusal, workspace: string): OpsError => {
+  if (refusal.outcome === 'key_limit_reached') {
+    return new OpsError(
+      `${workspace} has the maximum of ${refusal.limit} active keys: revoke one (ops key list shows when each was last used), rotate one with --overlap 0, or raise API_KEYS_PER_WORKSPACE.`,
+    );
+  }
+  if (refusal.outcome === 'unknown_workspace')
+    return new OpsError(`There is no workspace ${workspace}: ops workspace list shows them.`);
+  // Refusals about the caller's own key: an operator has none.
+  throw new TypeError(`An operator was refused: ${refusal.outcome}`);
+};
 
 interface ListOptions {
   readonly workspace: string;
@@ -125,13 +169,18 @@ function parseCursor(text: string): Cursor {
   return [issuedAt, keyId];
 }
 
-const cells = ({ keyId, label, issuedAt, expiresAt, revokedAt, lastUsedAt }: ApiKeySummary) => [
-  keyId,
-  label ?? '',
-  issuedAt,
-  expiresAt ?? 'never',
-  revokedAt ?? '',
-  lastUsedAt ?? 'never',
+const COLUMNS = ['key', 'label', 'mode', 'scopes', 'networks', 'issued', 'expires', 'revoked', 'last used'];
+
+const cells = (key: ApiKeySummary) => [
+  key.keyId,
+  key.label ?? '',
+  key.mode,
+  key.scopes.join(' '),
+  key.networks.join(' ') || 'everywhere',
+  key.issuedAt,
+  key.expiresAt ?? 'never',
+  key.revokedAt ?? '',
+  key.lastUsedAt ?? 'never',
 ];
 
 /** A key works once the worker has projected it. Waiting here spares the operator an unexplained 401. */
@@ -148,4 +197,33 @@ function parseInstant(text: string): string {
     throw new InvalidArgumentError('must be an RFC 3339 instant such as 2027-12-31T00:00:00Z');
   }
   return new Date(milliseconds).toISOString();
+}
+
+function parseScopes(text: string): readonly string[] {
+  const scopes = text.split(/[\s,]+/).filter(Boolean);
+  const unknown = scopes.filter((scope) => !WRITABLE_SCOPES.includes(scope));
+  if (unknown.length > 0 || scopes.length === 0) {
+    throw new InvalidArgumentError(`${unknown.join(' ')} is not a scope: use ${WRITABLE_SCOPES.join(' ')}`);
+  }
+  return expandScopes(scopes);
+}
+
+function addNetwork(text: string, before: readonly string[] = []): readonly string[] {
+  const network = readNetwork(text);
+  if (!network) {
+    throw new InvalidArgumentError(
+      'must be a network such as 203.0.113.0/24 or 2001:db8::/32, without bits set after the prefix',
+    );
+  }
+  if (before.length === MOST_NETWORKS)
+    throw new InvalidArgumentError(`a key has at most ${MOST_NETWORKS} networks`);
+  return [...new Set([...before, networkText(network)])];
+}
+
+function parseOverlap(text: string): number {
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : -1;
+  if (seconds < 0 || seconds > LONGEST_OVERLAP_SECONDS) {
+    throw new InvalidArgumentError(`must be a whole number from 0 to ${LONGEST_OVERLAP_SECONDS}`);
+  }
+  return seconds;
 }

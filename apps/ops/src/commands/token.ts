@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { randomUUID } from 'node:crypto';
-import { SCOPES } from '../../../service/src/modules.js';
+import { BEARER_SCOPES } from '@app/platform/auth/scopes.js';
 import { readConnection } from '../connection.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
@@ -21,7 +21,7 @@ export const addTokenCommands = (token: Command): void => {
     .command('mint')
     .description('sign a bearer token, as a portal would for a signed-in user')
     .requiredOption('--workspace <id>', 'the workspace it grants access to')
-    .requiredOption('--scope <scopes>', `space-separated: ${SCOPES.join(' ')}`, parseScope)
+    .requiredOption('--scope <scopes>', `space-separated: ${BEARER_SCOPES.join(' ')}`, parseScope)
     .option('--subject <name>', 'the user who holds it; recorded with their actions', 'operator')
     .option('--minutes <n>', `minutes it is valid, 1 to ${LONGEST_MINUTES}`, parseMinutes, LONGEST_MINUTES)
     .addHelpText(
@@ -59,9 +59,9 @@ export const addTokenCommands = (token: Command): void => {
 
 function parseScope(text: string): string {
   const scopes = text.split(/\s+/).filter(Boolean);
-  const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
+  const unknown = scopes.filter((scope) => !(BEARER_SCOPES as readonly string[]).includes(scope));
   if (scopes.length === 0 || unknown.length > 0) {
-    throw new InvalidArgumentError(`${unknown.join(' ')} is not a scope: use ${SCOPES.join(' ')}`);
+    throw new InvalidArgumentError(`${unknown.join(' ')} is not a scope: use ${BEARER_SCOPES.join(' ')}`);
   }
   return scopes.join(' ');
 }

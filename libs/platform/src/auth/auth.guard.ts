@@ -3,49 +3,54 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { admissionOf } from '../http/door/admission.js';
 import { Problem } from '../http/problem.js';
+import type { Config } from '../config/settings.js';
+import { forwardedFor, fullClientAddress } from '../rate-limit/address.js';
 import { AddressLimiter } from '../rate-limit/address-limiter.js';
+import { CONFIG } from '../tokens.js';
 import {
   AUTHENTICATOR,
-  AUTH_MODES_KEY,
-  SCOPE_AREA_KEY,
-  scopeFor,
+  ACCEPTS_KEY,
   setIdentified,
   setPrincipal,
-  type AuthMode,
   type Authenticator,
-  type EndedKey,
   type Principal,
+  type RefusedKey,
 } from './authentication.js';
+import type { NeededScopes } from './scopes.js';
 
-/** Denies by default: verifies the credential first, then checks whether the route allows its mode and scopes. */
+/** Denies by default: verifies the credential first, then checks whether the route accepts its kind and scopes. */
 @Injectable()
 export class AuthGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     private readonly addresses: AddressLimiter,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'TRUSTED_PROXIES'>,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const modes = this.declared<readonly AuthMode[] | 'public'>(AUTH_MODES_KEY, context);
-    if (modes === 'public') return true;
+    const accepts = this.reflector.getAllAndOverride<NeededScopes | 'public' | undefined>(ACCEPTS_KEY, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (accepts === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
     const principal = await this.verify(request).catch((error: unknown) => this.unproved(error, request));
     if (principal) setIdentified(request, principal);
-    if (!principal || 'isEnded' in principal) throw await this.unauthenticated(request);
-    if (!modes?.includes(principal.authMode)) {
-      const needed = principal.authMode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
-      throw new Problem('auth_mode_not_allowed', { detail: `This operation needs ${needed}` });
-    }
-    if (principal.authMode === 'bearer') this.requireScope(principal, request, context);
+    if (!principal || 'refusal' in principal) throw await this.unauthenticated(request, principal);
+    requireScope(principal, accepts ?? {});
     setPrincipal(request, principal);
     return true;
   }
 
   /** Limits repeated wrong credentials by address. Callers with valid credentials are never limited by others. */
-  private async unauthenticated(request: Request): Promise<Problem> {
-    const detail = 'Send a valid API key in x-api-key, or a bearer token where it is accepted';
-    return (await this.tooMany(request)) ?? new Problem('unauthenticated', { detail });
+  private async unauthenticated(request: Request, refused: RefusedKey | null): Promise<Problem> {
+    const limited = await this.tooMany(request);
+    if (limited) return limited;
+    if (refused?.refusal === 'network') {
+      return new Problem('network_not_allowed', { detail: 'This API key works only from other networks' });
+    }
+    return new Problem('unauthenticated');
   }
 
   /** Credentials that cannot be verified now (503) count on the address like wrong ones. */
@@ -58,24 +63,27 @@ export class AuthGuard implements CanActivate {
   }
 
   /** When both headers are present, only the API key counts. */
-  private async verify({ headers }: Request): Promise<Principal | EndedKey | null> {
+  private async verify({ headers, socket }: Request): Promise<Principal | RefusedKey | null> {
     const apiKey = headers['x-api-key'];
     if (apiKey !== undefined) {
-      return typeof apiKey === 'string' ? this.authenticator.verifyApiKey(apiKey) : null;
+      if (typeof apiKey !== 'string') return null;
+      const peer = socket.remoteAddress ?? '';
+      const from = fullClientAddress(peer, forwardedFor(headers), this.config.TRUSTED_PROXIES);
+      return this.authenticator.verifyApiKey(apiKey, from);
     }
     const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(headers.authorization ?? '') ?? [];
     return token === undefined ? null : this.authenticator.verifyBearer(token);
   }
-
-  private requireScope({ scopes }: Principal, { method }: Request, context: ExecutionContext): void {
-    const area = this.declared<string>(SCOPE_AREA_KEY, context);
-    const needed = area && scopeFor(area, method);
-    if (!needed || !scopes.includes(needed)) {
-      throw new Problem('auth_mode_not_allowed', { detail: `The token needs the scope ${needed}` });
-    }
-  }
-
-  private declared<T>(key: string, context: ExecutionContext): T | undefined {
-    return this.reflector.getAllAndOverride<T | undefined>(key, [context.getHandler(), context.getClass()]);
-  }
 }
+
+/** @throws Problem (403) */
+const requireScope = ({ authMode, scopes }: Principal, accepts: NeededScopes): void => {
+  const scope = accepts[authMode];
+  if (scope === undefined) {
+    const needed = authMode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
+    throw new Problem('auth_mode_not_allowed', { detail: `This operation needs ${needed}` });
+  }
+  if (scopes.includes(scope)) return;
+  const what = authMode === 'apiKey' ? 'API key' : 'token';
+  throw new Problem('scope_missing', { detail: `The ${what} needs the scope ${scope}`, members: { scope } });
+};

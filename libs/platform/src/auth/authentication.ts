@@ -1,6 +1,7 @@
 import { SetMetadata, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
+import type { NeededScopes } from './scopes.js';
 
 export type AuthMode = 'apiKey' | 'bearer';
 
@@ -14,18 +15,20 @@ export interface Principal {
   readonly sees: readonly Mode[];
   /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, or `bearer` for a token without subject. */
   readonly actor: string;
-  /** The scopes of a bearer token; an API key has full access to its workspace without scopes. */
+  /** What the key or the token may do. */
   readonly scopes: readonly string[];
 }
 
-/** A caller with the correct secret of a revoked or expired API key: refused, but recorded. */
-export interface EndedKey extends Pick<Principal, 'workspaceId' | 'actor'> {
-  readonly isEnded: true;
+/** A caller with the correct secret of an API key that does not work now, or not from here: refused, but recorded. */
+export interface RefusedKey extends Pick<Principal, 'workspaceId' | 'actor'> {
+  /** `ended`: revoked or expired. `network`: the key works only from other networks. */
+  readonly refusal: 'ended' | 'network';
 }
 
 /** Verifies credentials. A module provides it. `null` means unknown or malformed; for a token, also expired. */
 export interface Authenticator {
-  verifyApiKey(apiKey: string): Promise<Principal | EndedKey | null>;
+  /** @param from the caller's address, canonical; `null` when there is none */
+  verifyApiKey(apiKey: string, from: string | null): Promise<Principal | RefusedKey | null>;
   /**
    * @param token a JWT of the portal's issuer
    * @throws Problem (503) when the token cannot be verified now
@@ -35,28 +38,20 @@ export interface Authenticator {
 
 export const AUTHENTICATOR = Symbol('Authenticator');
 
-const MODES = 'auth:modes';
-const SCOPE_AREA = 'auth:scope-area';
+const ACCEPTS = 'auth:accepts';
 const PRINCIPAL = Symbol('principal');
 const IDENTIFIED = Symbol('identified');
 type Identity = Pick<Principal, 'workspaceId' | 'actor'>;
 type Authenticated = Request & { [PRINCIPAL]?: Principal; [IDENTIFIED]?: Identity };
 
-/** Declares which authentication modes a route accepts. A route without it, or `@Public()`, refuses everyone. */
-export const Accepts = (...modes: readonly AuthMode[]) => SetMetadata(MODES, modes);
 /**
- * The area of a bearer token's scopes that a route belongs to: `<area>:read` for GET, `<area>:write` for the rest. A
- * route that accepts bearer tokens and names no area refuses them all. Each module lists its areas in its manifest.
+ * Declares which kinds of credentials a route accepts, and the scope that each needs. A route without it, or
+ * `@Public()`, refuses everyone.
  */
-export const ScopeArea = (area: string) => SetMetadata(SCOPE_AREA, area);
+export const Accepts = (scopes: NeededScopes) => SetMetadata(ACCEPTS, scopes);
 /** A route that needs no credentials, such as the health checks. */
-export const Public = () => SetMetadata(MODES, 'public');
-export const AUTH_MODES_KEY = MODES;
-export const SCOPE_AREA_KEY = SCOPE_AREA;
-
-/** The scope that a bearer token needs for a method of a route in this area. */
-export const scopeFor = (area: string, method: string): string =>
-  `${area}:${['GET', 'HEAD'].includes(method.toUpperCase()) ? 'read' : 'write'}`;
+export const Public = () => SetMetadata(ACCEPTS, 'public');
+export const ACCEPTS_KEY = ACCEPTS;
 
 /** Parameter decorator: the verified caller. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>

@@ -16,3 +16,33 @@ export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 export const ORDINARY_SCOPES: readonly ApiKeyScope[] = API_KEY_SCOPES.filter(
   (scope) => scope !== 'erasure' && scope !== 'keys:write',
 );
+
+const WILDCARD = 'webhooks:*';
+/** How scopes are written where a key is issued. */
+export const WRITABLE_SCOPES: readonly string[] = [...API_KEY_SCOPES, WILDCARD];
+
+/** Each scope once, in the order of API_KEY_SCOPES; `webhooks:*` becomes the two scopes of webhooks. */
+export const expandScopes = (written: readonly string[]): readonly ApiKeyScope[] =>
+  API_KEY_SCOPES.filter(
+    (scope) => written.includes(scope) || (written.includes(WILDCARD) && scope.startsWith('webhooks:')),
+  );
+
+/** What a bearer token may be allowed to do. It erases with `readings:write`. */
+export const BEARER_SCOPES = [
+  'readings:read',
+  'readings:write',
+  'documents:read',
+  'webhooks:read',
+  'webhooks:write',
+  'credits:read',
+  'events:read',
+  'keys:read',
+  'keys:write',
+] as const;
+export type BearerScope = (typeof BEARER_SCOPES)[number];
+
+/** Who may call a route: each kind of credential that it accepts, with the scope that it needs. */
+export interface NeededScopes {
+  readonly apiKey?: ApiKeyScope;
+  readonly bearer?: BearerScope;
+}

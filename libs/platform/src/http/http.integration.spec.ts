@@ -157,13 +157,15 @@ describe('a route', () => {
     expect([status, body.code]).toEqual([403, 'auth_mode_not_allowed']);
   });
 
-  it('accepts a bearer token within its scopes, and names a missing one', async () => {
-    const call = (method: 'get' | 'post', ...scopes: string[]) =>
-      (method === 'get' ? http().get('/scoped') : http().post('/scoped')).set(
-        'authorization',
-        `Bearer scopes.${scopes.join('.')}`,
-      );
-    expect((await call('get', 'webhooks-read')).body).toEqual({ actor: 'user:u' });
+  it.each([
+    ['a bearer token', 'user:u', (scopes: string) => ({ authorization: `Bearer ${scopes}` })],
+    ['an API key', 'apiKey:k', (scopes: string) => ({ 'x-api-key': scopes })],
+  ])('accepts %s within its scopes, and names a missing one', async (_, actor, credentials) => {
+    const call = (method: 'get' | 'post', ...scopes: string[]) => {
+      const request = method === 'get' ? http().get('/scoped') : http().post('/scoped');
+      return request.set(credentials(`scopes.${scopes.join('.')}`));
+    };
+    expect((await call('get', 'webhooks-read')).body).toEqual({ actor });
     expect((await call('post', 'credits-write', 'webhooks-write')).status).toBe(201);
     const refused = [
       ['get', 'webhooks-write'],
@@ -172,8 +174,9 @@ describe('a route', () => {
     ] as const;
     for (const [method, scope] of refused) {
       const { status, body } = await call(method, scope);
-      expect([status, body.code]).toEqual([403, 'auth_mode_not_allowed']);
-      expect(body.detail).toContain(method === 'get' ? 'webhooks:read' : 'webhooks:write');
+      const needed = method === 'get' ? 'webhooks:read' : 'webhooks:write';
+      expect([status, body.code, body.scope]).toEqual([403, 'scope_missing', needed]);
+      expect(body.detail).toContain(needed);
     }
   });
 
@@ -194,12 +197,23 @@ describe('a route', () => {
     expect(statuses).toEqual([503, 503, 429]);
   });
 
-  it('that accepts bearer tokens but names no area refuses them all', async () => {
-    const { status, text } = await http()
-      .get('/no-area')
-      .set('authorization', 'Bearer scopes.undefined-read');
-    expect(status).toBe(403);
-    expect(text).not.toContain('secret');
+  it('tells the holder of a key that it does not work from here, and counts that against the address', async () => {
+    const elsewhere = () => http().get('/keys-only').set('x-api-key', 'elsewhere');
+    const ended = await http().get('/keys-only').set('x-api-key', 'ended');
+    expect([ended.status, ended.body.code]).toEqual([401, 'unauthenticated']);
+    refuse(() => null);
+    const { status, body } = await elsewhere();
+    expect([status, body.code]).toEqual([403, 'network_not_allowed']);
+    refuse(() => new Problem('rate_limited'));
+    expect((await elsewhere()).status).toBe(429);
+    refuse(() => null);
+  });
+
+  it('judges a key by the address of the caller, in IPv4 where it is one, and by no header', async () => {
+    const { body } = await http()
+      .post('/scoped')
+      .set({ 'x-api-key': 'whence', 'x-forwarded-for': '198.51.100.7' });
+    expect(body).toEqual({ actor: 'apiKey:127.0.0.1' });
   });
 
   it('that declares nothing refuses everyone', async () => {
@@ -235,5 +249,23 @@ describe('sendJson', () => {
 
   it('sends the bytes when the caller has different ones', async () => {
     expect((await http().get('/bytes').set('if-none-match', '"x"')).status).toBe(200);
+  });
+});
+
+describe('behind one reverse proxy', () => {
+  const behind = httpUnderTest(1);
+
+  it.each([
+    ['198.51.100.7', '198.51.100.7'],
+    ['203.0.113.7, 198.51.100.7', '198.51.100.7'],
+    ['::ffff:198.51.100.7', '198.51.100.7'],
+    ['[2001:DB8::1]:4711', '2001:db8::1'],
+    ['not an address', '127.0.0.1'],
+  ])('a key is judged by the address that the proxy wrote: %s', async (forwarded, from) => {
+    const { body } = await behind
+      .http()
+      .post('/scoped')
+      .set({ 'x-api-key': 'whence', 'x-forwarded-for': forwarded });
+    expect(body).toEqual({ actor: `apiKey:${from}` });
   });
 });

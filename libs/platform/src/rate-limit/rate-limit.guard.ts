@@ -2,7 +2,7 @@ import { Inject, Injectable, SetMetadata, type CanActivate, type ExecutionContex
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { AUTH_MODES_KEY, principalOf } from '../auth/authentication.js';
+import { ACCEPTS_KEY, principalOf } from '../auth/authentication.js';
 import { within } from '../async/within.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { setCounted } from './counted.js';
@@ -35,7 +35,7 @@ export class RateLimitGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const targets = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride(AUTH_MODES_KEY, targets) === 'public') return true;
+    if (this.reflector.getAllAndOverride(ACCEPTS_KEY, targets) === 'public') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const isRead = request.method === 'GET' || request.method === 'HEAD';

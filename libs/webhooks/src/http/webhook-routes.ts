@@ -1,12 +1,11 @@
 import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Accepts, ScopeArea } from '@app/platform/auth/authentication.js';
+import { Accepts } from '@app/platform/auth/authentication.js';
 import { Names } from '@app/platform/http/openapi/operation.js';
 import { OwnEndpointGuard } from './own-endpoint.guard.js';
 import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_REPLAY } from './webhook.schemas.js';
 
-const routes = (path: string) =>
-  applyDecorators(Controller(path), Accepts('apiKey', 'bearer'), ScopeArea('webhooks'), ApiTags('Webhooks'));
+const routes = (path: string) => applyDecorators(Controller(path), ApiTags('Webhooks'));
 
 /** Routes of the webhook endpoints of a workspace. */
 export const WebhookRoutes = () => routes('api/v1/webhooks');
@@ -18,6 +17,11 @@ export const EndpointRoutes = () =>
     Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT),
     UseGuards(OwnEndpointGuard),
   );
+
+/** Declares that a route shows endpoints or their deliveries. */
+export const ReadsWebhooks = () => Accepts({ apiKey: 'webhooks:read', bearer: 'webhooks:read' });
+/** Declares that a route changes endpoints, or sends something to them. */
+export const WritesWebhooks = () => Accepts({ apiKey: 'webhooks:write', bearer: 'webhooks:write' });
 
 /** For a route of one delivery, the parameter `deliveryId`. */
 export const NamesDelivery = () => Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY);

@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { makeApiKey, parseApiKey, RANDOM_BYTES, type NewApiKey } from '../domain/api-key/api-key.js';
+import {
+  apiKeyText,
+  makeApiKey,
+  parseApiKey,
+  RANDOM_BYTES,
+  type NewApiKey,
+} from '../domain/api-key/api-key.js';
+import { readNetwork } from '../contracts/networks.js';
 import type { ApiKeyQuery, ApiKeyRow } from '../read-models/api-key/api-key.query.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import type { KeyUse } from './key-use.js';
@@ -12,12 +19,20 @@ const CACHE_MS = 3_000;
 const FLOOD = 1_000;
 const unavailable = { code: 'enqueue_unavailable', status: 503 };
 
-const newKey = (mode: Mode = 'live'): NewApiKey =>
-  makeApiKey(mode, { id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+interface TestKey extends NewApiKey {
+  readonly apiKey: string;
+}
+
+const newKey = (mode: Mode = 'live'): TestKey => {
+  const key = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+  return { ...key, apiKey: apiKeyText(mode, key) };
+};
 
 let now: number;
 let stored: Map<string, ApiKeyRow>;
 let asked: string[];
+/** Keys whose use was recorded. */
+let noted: string[];
 /** Look-ups that PostgreSQL has not answered. None is answered while it stalls. */
 let unanswered: (() => void)[];
 let stalls: boolean;
@@ -27,6 +42,7 @@ beforeEach(() => {
   now = 1_000_000;
   stored = new Map();
   asked = [];
+  noted = [];
   unanswered = [];
   stalls = false;
   const query = {
@@ -40,13 +56,13 @@ beforeEach(() => {
     query,
     { now: () => now },
     { API_KEY_CACHE_MS: CACHE_MS, DATABASE_URL: 'postgresql://x@localhost/x' },
-    { note: () => undefined } as unknown as KeyUse,
+    { note: (keyId: string) => void noted.push(keyId) } as unknown as KeyUse,
     new RevokedKeys(),
     { now: () => now },
   );
 });
 
-const store = (key: NewApiKey, mode: Mode = 'live'): NewApiKey => {
+const store = (key: TestKey, mode: Mode = 'live', networks: readonly string[] = []): TestKey => {
   stored.set(key.keyId, {
     workspaceId: 'ws_1',
     hash: key.hash,
@@ -54,12 +70,13 @@ const store = (key: NewApiKey, mode: Mode = 'live'): NewApiKey => {
     revokedAt: null,
     mode,
     scopes: ['readings:read'],
-    networks: [],
+    networks: networks.map((text) => readNetwork(text)!),
   });
   return key;
 };
+const verify = (apiKey: string, from = '203.0.113.7') => authenticator.verify(apiKey, from);
 const settle = () => new Promise((resolve) => setImmediate(resolve));
-const flood = () => Array.from({ length: FLOOD }, () => authenticator.verify(newKey().apiKey));
+const flood = () => Array.from({ length: FLOOD }, () => verify(newKey().apiKey));
 
 describe('Made-up keys with a right checksum', () => {
   it('are looked up a few at a time; when too many wait, the answer is 503', async () => {
@@ -72,18 +89,18 @@ describe('Made-up keys with a right checksum', () => {
     const refused = (await answers).filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(FLOOD / 2);
     expect((refused[0] as PromiseRejectedResult).reason).toMatchObject(unavailable);
-    expect(await authenticator.verify(newKey().apiKey)).toBeNull();
+    expect(await verify(newKey().apiKey)).toBeNull();
   });
 
   it('do not delay a known key, even when it is looked up again', async () => {
     const { apiKey } = store(newKey());
-    expect(await authenticator.verify(apiKey)).not.toBeNull();
+    expect(await verify(apiKey)).not.toBeNull();
     stalls = true;
     const answers = Promise.allSettled(flood());
     await settle();
     stalls = false;
     now += CACHE_MS;
-    expect(await authenticator.verify(apiKey)).toMatchObject({ workspaceId: 'ws_1' });
+    expect(await verify(apiKey)).toMatchObject({ workspaceId: 'ws_1' });
     for (const answer of unanswered.splice(0)) answer();
     await answers;
   });
@@ -103,31 +120,54 @@ describe('Made-up keys with a right checksum', () => {
 describe('A key', () => {
   it.each(['live', 'test'] as const)('of the mode %s makes and sees nothing of the other', async (mode) => {
     const { apiKey } = store(newKey(mode), mode);
-    expect(await authenticator.verify(apiKey)).toMatchObject({ authMode: 'apiKey', mode, sees: [mode] });
+    expect(await verify(apiKey)).toMatchObject({ authMode: 'apiKey', mode, sees: [mode] });
   });
 
-  it('does not work with the prefix of the other mode, even if its hash ignores the prefix', async () => {
+  it('does not work with the prefix of the other mode', async () => {
     const { apiKey, keyId } = store(newKey('test'), 'live');
-    const { secret } = parseApiKey(apiKey)!;
-    stored.set(keyId, { ...stored.get(keyId)!, hash: createHash('sha256').update(secret).digest('hex') });
-    expect(await authenticator.verify(apiKey)).toBeNull();
+    expect(await verify(apiKey)).toBeNull();
     stored.set(keyId, { ...stored.get(keyId)!, mode: 'test' });
     now += CACHE_MS;
-    expect(await authenticator.verify(apiKey)).not.toBeNull();
+    expect(await verify(apiKey)).not.toBeNull();
+  });
+
+  it('has its scopes, and from before scopes the hash of its secret', async () => {
+    const { apiKey, keyId, secret } = store(newKey());
+    expect(await verify(apiKey)).toMatchObject({ scopes: ['readings:read'] });
+    const hash = createHash('sha256').update(secret).digest('hex');
+    stored.set(keyId, { ...stored.get(keyId)!, hash });
+    now += CACHE_MS;
+    expect(await verify(apiKey)).toMatchObject({ scopes: ['readings:read'] });
+  });
+
+  it('of some networks is refused from elsewhere, without a look-up of its own', async () => {
+    const { apiKey } = store(newKey(), 'live', ['203.0.113.0/24', '2001:db8::/32']);
+    const answers = await Promise.all(
+      ['203.0.113.7', '2001:db8::1', '203.0.114.7', '2001:db9::1', ''].map((from) => verify(apiKey, from)),
+    );
+    const refused = { workspaceId: 'ws_1', actor: expect.any(String), refusal: 'network' };
+    expect(answers.slice(2)).toEqual([refused, refused, refused]);
+    expect(answers.slice(0, 2)).toEqual([1, 2].map(() => expect.objectContaining({ authMode: 'apiKey' })));
+    expect([asked.length, noted.length]).toEqual([1, 2]);
+  });
+
+  it('of some networks is refused when the caller has no address', async () => {
+    const { apiKey } = store(newKey(), 'live', ['0.0.0.0/0', '::/0']);
+    expect(await authenticator.verify(apiKey, null)).toMatchObject({ refusal: 'network' });
   });
 
   it('that many concurrent requests carry is looked up once', async () => {
     const { apiKey } = store(newKey());
-    const answers = await Promise.all(Array.from({ length: FLOOD }, () => authenticator.verify(apiKey)));
+    const answers = await Promise.all(Array.from({ length: FLOOD }, () => verify(apiKey)));
     expect(answers.every((principal) => principal !== null)).toBe(true);
     expect(asked).toHaveLength(1);
   });
 
   it('that was issued a moment ago works as soon as it is stored', async () => {
     const key = newKey();
-    expect(await authenticator.verify(key.apiKey)).toBeNull();
+    expect(await verify(key.apiKey)).toBeNull();
     store(key);
-    expect(await authenticator.verify(key.apiKey)).not.toBeNull();
+    expect(await verify(key.apiKey)).not.toBeNull();
   });
 
   it('is looked up again when PostgreSQL failed', async () => {
@@ -136,8 +176,8 @@ describe('A key', () => {
     stored.get = () => {
       throw new Error('away');
     };
-    await expect(authenticator.verify(key.apiKey)).rejects.toThrow('away');
+    await expect(verify(key.apiKey)).rejects.toThrow('away');
     stored.get = () => row;
-    expect(await authenticator.verify(key.apiKey)).not.toBeNull();
+    expect(await verify(key.apiKey)).not.toBeNull();
   });
 });

@@ -1,10 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import type { EndedKey, Principal } from '@app/platform/auth/authentication.js';
+import type { Principal, RefusedKey } from '@app/platform/auth/authentication.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Notifications } from '@app/platform/postgres/notifications.js';
 import { CLOCK, CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
+import { isWithin } from '../contracts/networks.js';
 import { isHashOf, parseApiKey } from '../domain/api-key/api-key.js';
 import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.query.js';
 import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
@@ -67,8 +68,11 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     await this.revocations.stop();
   }
 
-  /** @returns an ended key only to a caller with its secret: its state must not reveal to others that it exists */
-  async verify(apiKey: string): Promise<Principal | EndedKey | null> {
+  /**
+   * @param from the caller's address, canonical
+   * @returns a refused key only to a caller with its secret: its state must not reveal to others that it exists
+   */
+  async verify(apiKey: string, from: string | null): Promise<Principal | RefusedKey | null> {
     const parsed = parseApiKey(apiKey);
     if (!parsed) return null;
     const { keyId, mode } = parsed;
@@ -76,7 +80,10 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     if (!row || row.mode !== mode || !isHashOf(row.hash, parsed)) return null;
     const expired = row.expiresAt !== null && row.expiresAt.getTime() <= this.clock.now();
     const identity = { workspaceId: row.workspaceId, actor: `apiKey:${keyId}` };
-    if (expired || row.revokedAt !== null || this.revoked.has(keyId)) return { ...identity, isEnded: true };
+    if (expired || row.revokedAt !== null || this.revoked.has(keyId))
+      return { ...identity, refusal: 'ended' };
+    if (row.networks.length > 0 && !isWithin(from ?? '', row.networks))
+      return { ...identity, refusal: 'network' };
     this.use.note(keyId);
     return { ...identity, authMode: 'apiKey', mode, sees: [mode], scopes: row.scopes };
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Authenticator, EndedKey, Principal } from '@app/platform/auth/authentication.js';
+import type { Authenticator, Principal, RefusedKey } from '@app/platform/auth/authentication.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import { BearerAuthenticator } from './bearer.authenticator.js';
 
@@ -11,8 +11,8 @@ export class WorkspaceAuthenticator implements Authenticator {
     private readonly tokens: BearerAuthenticator,
   ) {}
 
-  verifyApiKey(apiKey: string): Promise<Principal | EndedKey | null> {
-    return this.apiKeys.verify(apiKey);
+  verifyApiKey(apiKey: string, from: string | null): Promise<Principal | RefusedKey | null> {
+    return this.apiKeys.verify(apiKey, from);
   }
 
   verifyBearer(token: string): Promise<Principal | null> {

@@ -1,5 +1,5 @@
 import { Command } from '@app/platform/cqrs/message.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /** Opens a workspace. Its id is `ws_` and 22 base62 characters, and cannot be guessed. */
@@ -17,25 +17,83 @@ export interface ApiKeyTerms {
   readonly label: string | null;
   readonly mode: Mode;
   readonly scopes: readonly string[];
-  /** CIDR ranges that it works from; none: everywhere. */
+  /** CIDR ranges that it works from, canonical; none: everywhere. */
   readonly networks: readonly string[];
   /** RFC 3339, or `null` for a key that does not expire. */
   readonly expiresAt: string | null;
 }
 
 /**
- * Issues an API key. Only this result contains it. `unknown_workspace` when the workspace does not exist,
- * `key_limit_reached` when it has the most active keys allowed.
+ * The terms that a caller asks for. `null` for the scopes: the ordinary ones; for networks and expiry: none. A caller
+ * with a key gives its own networks and expiry instead, and only those of the ordinary scopes that it has.
  */
-export class IssueApiKey extends Command<
-  | { outcome: 'issued'; keyId: string; apiKey: string }
-  | { outcome: 'unknown_workspace' }
-  | { outcome: 'key_limit_reached'; limit: number }
-> {
+export interface AskedTerms extends Pick<ApiKeyTerms, 'label' | 'mode' | 'expiresAt'> {
+  readonly scopes: readonly string[] | null;
+  readonly networks: readonly string[] | null;
+}
+
+/** Who issues, rotates or revokes a key. */
+export interface KeyManager {
+  /** The key that the caller uses: it gives no more than it has. `null` for bearer tokens and operators. */
+  readonly keyId: string | null;
+  /** Keys of other modes are unknown to the caller. */
+  readonly sees: readonly Mode[];
+}
+
+/** An operator may manage every key. */
+export const OPERATOR: KeyManager = { keyId: null, sees: MODES };
+
+/** A term that a caller may not give a key. */
+export type BeyondCaller =
+  /** `scope`: the first that it does not have, or `keys:write`, which no key gives. */
+  { readonly term: 'scopes'; readonly scope: string } | { readonly term: 'mode' | 'networks' | 'expiresAt' };
+
+export type KeyRefusal =
+  | { readonly outcome: 'unknown_workspace' }
+  /** A key to rotate is not active, or of a mode that the caller does not see. */
+  | { readonly outcome: 'unknown_key' }
+  | { readonly outcome: 'key_limit_reached'; readonly limit: number }
+  /** The caller's own key was revoked or has expired. */
+  | { readonly outcome: 'own_key_ended' }
+  | ({ readonly outcome: 'beyond_caller' } & BeyondCaller);
+
+/** Only this result contains the key itself. */
+export interface IssuedKey {
+  readonly outcome: 'issued';
+  readonly keyId: string;
+  readonly apiKey: string;
+  readonly terms: ApiKeyTerms;
+}
+
+/** Issues an API key. At most API_KEYS_PER_WORKSPACE keys of a workspace are active. */
+export class IssueApiKey extends Command<IssuedKey | KeyRefusal> {
   constructor(
     readonly workspaceId: string,
-    readonly key: ApiKeyTerms,
+    readonly asked: AskedTerms,
     readonly by: RequestContext,
+    readonly manager: KeyManager = OPERATOR,
+  ) {
+    super();
+  }
+}
+
+export interface RotatedKey extends Omit<IssuedKey, 'outcome'> {
+  readonly outcome: 'rotated';
+  /** RFC 3339: when the previous key ends. */
+  readonly previousExpiresAt: string;
+}
+
+/**
+ * Issues a key with the terms of another one, which ends after the overlap; without overlap, it is revoked.
+ */
+export class RotateApiKey extends Command<RotatedKey | KeyRefusal> {
+  constructor(
+    readonly keyId: string,
+    readonly overlapSeconds: number,
+    readonly by: RequestContext,
+    /** The key's workspace. Without it, the workspace is looked up by the key, which must then be projected. */
+    readonly workspaceId: string | null,
+    readonly manager: KeyManager = OPERATOR,
   ) {
     super();
   }
@@ -51,6 +109,7 @@ export class RevokeApiKey extends Command<{ outcome: 'revoked' | 'already_revoke
     readonly by: RequestContext,
     /** The key's workspace. Without it, the workspace is looked up by the key, which must then be projected. */
     readonly workspaceId: string | null = null,
+    readonly sees: readonly Mode[] = MODES,
   ) {
     super();
   }

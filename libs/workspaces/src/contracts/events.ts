@@ -22,7 +22,7 @@ const SCOPES_OF_VERSION_1 = [
 export const workspaceEvents = eventCatalogue(byWorkspace('workspace'), {
   WorkspaceOpened: event(1, z.strictObject({ workspaceId: z.string(), name: z.string() })),
   /**
-   * `hash`: lowercase hex SHA-256 of the key without its checksum; in version 1, of its 32-character secret alone.
+   * `hash`: lowercase hex SHA-256 of `<keyId>_<secret>`; in version 1, of the 32-character secret alone.
    * `networks`: CIDR ranges that it works from, none: everywhere. `replaces`: the id of the key that it was rotated from.
    */
   ApiKeyIssued: event(
@@ -46,6 +46,11 @@ export const workspaceEvents = eventCatalogue(byWorkspace('workspace'), {
         replaces: null,
       }),
     },
+  ),
+  /** The key ends at `expiresAt` (RFC 3339), because the key `replacedBy` was issued in its place. */
+  ApiKeyReplaced: event(
+    1,
+    z.strictObject({ keyId: z.string(), replacedBy: z.string(), expiresAt: z.string() }),
   ),
   ApiKeyRevoked: event(1, z.strictObject({ keyId: z.string(), reason: z.string().nullable() })),
 });

@@ -1,3 +1,4 @@
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Query } from '@app/platform/cqrs/message.js';
 
 export interface WorkspaceSummary {
@@ -22,6 +23,10 @@ export class ListWorkspaces extends Query<readonly WorkspaceSummary[]> {}
 export interface ApiKeySummary {
   readonly keyId: string;
   readonly label: string | null;
+  readonly mode: Mode;
+  readonly scopes: readonly string[];
+  /** CIDR ranges that it works from; none: everywhere. */
+  readonly networks: readonly string[];
   readonly issuedAt: string;
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;

@@ -1,7 +1,18 @@
 import { applyDecorators, Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Accepts, ScopeArea } from '@app/platform/auth/authentication.js';
+import { Accepts, type Principal } from '@app/platform/auth/authentication.js';
+import type { KeyManager } from '../contracts/commands.js';
 
-/** The routes of a workspace's API keys. Bearer only: a leaked key must not issue others. */
-export const ApiKeyRoutes = () =>
-  applyDecorators(Controller('api/v1/keys'), Accepts('bearer'), ScopeArea('keys'), ApiTags('Keys'));
+/** The routes of a workspace's API keys. */
+export const ApiKeyRoutes = () => applyDecorators(Controller('api/v1/keys'), ApiTags('Keys'));
+
+/** Declares that a route shows keys. */
+export const ReadsKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:read' });
+/** Declares that a route issues or ends keys. */
+export const WritesKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:write' });
+
+/** What a caller may do with keys. */
+export const managerOf = ({ authMode, actor, sees }: Principal): KeyManager => ({
+  keyId: authMode === 'apiKey' ? actor.slice('apiKey:'.length) : null,
+  sees,
+});

@@ -13,6 +13,7 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -34,7 +35,7 @@ const everyKey = {
       sees: ['live'],
       workspaceId,
       actor: 'apiKey:k1',
-      scopes: [],
+      scopes: API_KEY_SCOPES,
     }),
 };
 const clock = { now: () => Date.parse('2026-04-10T12:00:00.000Z') };

@@ -3,7 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { BOOK_UNREADABLE } from '@app/readings/contracts/index.js';
-import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
@@ -25,8 +25,7 @@ export class GetCreditsController {
   constructor(private readonly queries: QueryBus) {}
 
   @Get()
-  @Accepts('apiKey', 'bearer')
-  @ScopeArea('credits')
+  @Accepts({ apiKey: 'credits:read', bearer: 'credits:read' })
   @ApiOperation({
     operationId: 'getCredits',
     summary: 'Get the credits of the workspace',

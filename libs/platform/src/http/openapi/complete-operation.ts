@@ -18,7 +18,7 @@ export const completeOperation = (operation: OperationObject, route: Route): Ope
     ...[...reads].flatMap((name) => sharedParameter(name) ?? []),
   ];
   const always = headers(
-    route.modes === 'public' ? ['RequestId'] : ['RequestId', 'RateLimitPolicy', 'RateLimit'],
+    route.accepts === 'public' ? ['RequestId'] : ['RequestId', 'RateLimitPolicy', 'RateLimit'],
   );
   const answers = Object.entries(operation.responses).flatMap(([status, answer]) =>
     answer ? [[status, withHeaders(answer as ResponseObject, always, route)] as const] : [],
@@ -32,7 +32,7 @@ export const completeOperation = (operation: OperationObject, route: Route): Ope
       ...(reads.has('if-none-match') && {
         304: { description: 'The state is the one you have', headers: { ...always, ...headers(['ETag']) } },
       }),
-      ...problemResponses(problemsOf(own, reads, route), route.modes !== 'public'),
+      ...problemResponses(problemsOf(own, reads, route), route.accepts !== 'public'),
     },
   };
 };
@@ -59,15 +59,16 @@ const withHeaders = (
   },
 });
 
-const securityOf = ({ modes, scope }: Route): Record<string, string[]>[] => {
-  if (modes === undefined || modes === 'public') return [];
-  return modes.map((mode) => ({ [mode]: mode === 'bearer' && scope !== undefined ? [scope] : [] }));
-};
+/** OpenAPI 3.1 lets every kind of scheme list the roles, here scopes, that a call needs. */
+const securityOf = ({ accepts }: Route): Record<string, string[]>[] =>
+  accepts === undefined || accepts === 'public'
+    ? []
+    : Object.entries(accepts).map(([mode, scope]) => ({ [mode]: [scope as string] }));
 
 const problemsOf = (
   own: readonly ParameterObject[],
   reads: ReadonlySet<string>,
-  { method, modes, keepsOwnKeys, ignoresParameters, refusals }: Route,
+  { method, accepts, keepsOwnKeys, ignoresParameters, refusals }: Route,
 ): readonly ProblemCode[] => {
   const hasQuery = reads.has('limit') || own.some((one) => one.in === 'query');
   const takesBody = method === 'post' || method === 'patch';
@@ -78,7 +79,14 @@ const problemsOf = (
     'rate_limited',
     ...refusals,
     ...when(!ignoresParameters, 'unknown_parameter'),
-    ...when(modes !== 'public', 'unauthenticated', 'auth_mode_not_allowed', 'enqueue_unavailable'),
+    ...when(
+      accepts !== 'public',
+      'unauthenticated',
+      'auth_mode_not_allowed',
+      'scope_missing',
+      'network_not_allowed',
+      'enqueue_unavailable',
+    ),
     ...when(takesBody, 'malformed_json', 'validation_failed', 'unsupported_media_type'),
     ...when(hasQuery, 'validation_failed'),
     ...when(reads.has('if-match'), 'precondition_failed'),

@@ -62,7 +62,11 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
       },
     ],
   },
-  unauthenticated: { detail: 'Send a valid API key in x-api-key, or a bearer token where it is accepted' },
+  scope_missing: {
+    detail: 'The API key needs the scope readings:write',
+    members: { scope: 'readings:write' },
+  },
+  network_not_allowed: { detail: 'This API key works only from other networks' },
   insufficient_credits: {
     detail: 'The reading costs 20 credits; 10 are available',
     members: { required: 20, available: 10 },
@@ -104,6 +108,7 @@ const problem = z.object({
     .describe('All invalid fields at once'),
   required: z.int().optional().describe('With `insufficient_credits`: what the reading costs'),
   available: z.int().optional().describe('With `insufficient_credits`: the credits available'),
+  scope: z.string().optional().describe('With `scope_missing`: the scope that the credential lacks'),
   replayId: z.uuid().optional().describe('With `replay_in_progress`: the running replay'),
 });
 

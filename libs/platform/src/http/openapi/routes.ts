@@ -2,7 +2,8 @@ import { RequestMethod, type INestApplication, type Type } from '@nestjs/common'
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
-import { AUTH_MODES_KEY, SCOPE_AREA_KEY, scopeFor, type AuthMode } from '../../auth/authentication.js';
+import { ACCEPTS_KEY } from '../../auth/authentication.js';
+import type { NeededScopes } from '../../auth/scopes.js';
 import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
 import type { ProblemCode } from '../problem.js';
 import { ignoresParameters } from '../known-parameters.interceptor.js';
@@ -17,9 +18,7 @@ export interface Route {
   /** `Controller.handler`, for messages. */
   readonly handler: string;
   /** Absent when the route declares none: then it refuses everyone. */
-  readonly modes: readonly AuthMode[] | 'public' | undefined;
-  /** The scope that a bearer token needs, such as `webhooks:read`. */
-  readonly scope: string | undefined;
+  readonly accepts: NeededScopes | 'public' | undefined;
   readonly keepsOwnKeys: boolean;
   /** Whether the route ignores unknown query parameters instead of refusing them. */
   readonly ignoresParameters: boolean;
@@ -49,7 +48,6 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
   const method = RequestMethod[
     Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod
   ].toLowerCase() as Route['method'];
-  const area = reflector.getAllAndOverride<string | undefined>(SCOPE_AREA_KEY, targets);
   return {
     method,
     path: joined(
@@ -57,8 +55,7 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
       Reflect.getMetadata(PATH_METADATA, handler) as string,
     ),
     handler: `${controller.name}.${handler.name}`,
-    modes: reflector.getAllAndOverride<Route['modes']>(AUTH_MODES_KEY, targets),
-    scope: area && scopeFor(area, method),
+    accepts: reflector.getAllAndOverride<Route['accepts']>(ACCEPTS_KEY, targets),
     keepsOwnKeys: reflector.getAllAndOverride<boolean | undefined>(OWN_IDEMPOTENCY_KEY, targets) ?? false,
     ignoresParameters: ignoresParameters(controller),
     reads: readBy(controller, handler.name),
@@ -87,23 +84,16 @@ const joined = (...parts: readonly string[]): string =>
     .join('/')}`.replaceAll(/:(\w+)/g, '{$1}');
 
 /**
- * Checks that every route declares who may call it, and with which scope. Otherwise the route would refuse everyone,
- * and nobody would notice until they need it.
- * @param scopes every scope that a token may have
+ * Checks that every route declares who may call it. Otherwise the route would refuse everyone, and nobody would notice
+ * until they need it.
  * @throws Error that names each route without such a declaration
  */
-export const requireDeclared = (routes: readonly Route[], scopes: readonly string[]): void => {
-  const faults = routes.flatMap(({ method, path, handler, modes, scope }) => {
-    const route = `${method.toUpperCase()} ${path} (${handler})`;
-    if (modes === undefined)
-      return [
-        `${route} does not say who may call it: add @Accepts('apiKey'), @Accepts('bearer') or @Public()`,
-      ];
-    if (modes !== 'public' && modes.includes('bearer') && scope === undefined)
-      return [`${route} accepts bearer tokens without naming their scope: add @ScopeArea(…)`];
-    if (scope !== undefined && !scopes.includes(scope))
-      return [`${route} needs the scope ${scope}, which no token can have: add its area to the manifest`];
-    return [];
-  });
+export const requireDeclared = (routes: readonly Route[]): void => {
+  const faults = routes
+    .filter(({ accepts }) => accepts === undefined || Object.keys(accepts).length === 0)
+    .map(
+      ({ method, path, handler }) =>
+        `${method.toUpperCase()} ${path} (${handler}) does not say who may call it: add @Accepts({ apiKey: 'some:scope' }) or @Public()`,
+    );
   if (faults.length > 0) throw new Error(faults.join('\n'));
 };

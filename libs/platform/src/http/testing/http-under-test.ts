@@ -17,13 +17,14 @@ import {
   AUTHENTICATOR,
   Caller,
   Public,
-  ScopeArea,
   type Authenticator,
   type Principal,
 } from '../../auth/authentication.js';
+import { API_KEY_SCOPES } from '../../auth/scopes.js';
 import { loadConfig } from '../../config/load-config.js';
 import { settings } from '../../config/settings.js';
 import { LOGGER } from '../../telemetry/logger.js';
+import { CONFIG } from '../../tokens.js';
 import { BodyPipe, type SelfChecking } from '../body.pipe.js';
 import { configureHttp } from '../configure-http.js';
 import { JsonBodyInterceptor } from '../json-body.interceptor.js';
@@ -97,30 +98,22 @@ class SpecController {
     sendJson(response, '{"a":1}', response.req.headers['if-none-match']);
   }
 
-  @Accepts('apiKey')
+  @Accepts({ apiKey: 'readings:read' })
   @Get('keys-only')
   keysOnly(@Caller() caller: Principal): unknown {
     return caller;
   }
 
-  @Accepts('apiKey', 'bearer')
-  @ScopeArea('webhooks')
+  @Accepts({ apiKey: 'webhooks:read', bearer: 'webhooks:read' })
   @Get('scoped')
   read(@Caller() { actor }: Principal): unknown {
     return { actor };
   }
 
-  @Accepts('apiKey', 'bearer')
-  @ScopeArea('webhooks')
+  @Accepts({ apiKey: 'webhooks:write', bearer: 'webhooks:write' })
   @Post('scoped')
   write(@Caller() { actor }: Principal): unknown {
     return { actor };
-  }
-
-  @Accepts('bearer')
-  @Get('no-area')
-  noArea(): string {
-    return 'secret';
   }
 
   @Get('undeclared')
@@ -135,20 +128,30 @@ export const principal = (authMode: 'apiKey' | 'bearer'): Principal => ({
   sees: ['live'],
   workspaceId: 'ws_1',
   actor: 'apiKey:k',
-  scopes: [],
+  scopes: API_KEY_SCOPES,
 });
+/** `scopes.webhooks-read.credits-read` has these scopes. */
+const scopesIn = (credential: string): readonly string[] =>
+  credential
+    .slice('scopes.'.length)
+    .split('.')
+    .map((scope) => scope.replace('-', ':'));
+
 const authenticator: Authenticator = {
-  verifyApiKey: async (key) => (key === 'good' ? principal('apiKey') : null),
+  verifyApiKey: async (key, from) => {
+    if (key === 'elsewhere') return { workspaceId: 'ws_1', actor: 'apiKey:k', refusal: 'network' };
+    if (key === 'ended') return { workspaceId: 'ws_1', actor: 'apiKey:k', refusal: 'ended' };
+    if (key === 'whence') return { ...principal('apiKey'), actor: `apiKey:${from}` };
+    if (key.startsWith('scopes.')) return { ...principal('apiKey'), scopes: scopesIn(key) };
+    return key === 'good' ? principal('apiKey') : null;
+  },
   verifyBearer: async (token) => {
     if (token === 'unjudged') throw new Problem('enqueue_unavailable', { isLogged: true });
     return token.startsWith('scopes.')
       ? {
           ...principal('bearer'),
           actor: 'user:u',
-          scopes: token
-            .slice(7)
-            .split('.')
-            .map((scope) => scope.replace('-', ':')),
+          scopes: scopesIn(token),
         }
       : null;
   },
@@ -164,7 +167,8 @@ const config = loadConfig(settings, {
 });
 
 /** One application with all that the platform puts around a route. The members are available only within tests. */
-export const httpUnderTest = () => {
+/** @param trustedProxies in front of the application */
+export const httpUnderTest = (trustedProxies = 0) => {
   let app: INestApplication;
   let refusal: () => Problem | null = () => null;
   const lines: string[] = [];
@@ -177,6 +181,7 @@ export const httpUnderTest = () => {
         { provide: LOGGER, useValue: log },
         { provide: AUTHENTICATOR, useValue: authenticator },
         { provide: APP_GUARD, useClass: AuthGuard },
+        { provide: CONFIG, useValue: { ...config, TRUSTED_PROXIES: trustedProxies } },
         { provide: AddressLimiter, useValue: { refusal: async () => refusal() } },
         { provide: APP_PIPE, useClass: BodyPipe },
         { provide: APP_FILTER, useClass: ProblemFilter },

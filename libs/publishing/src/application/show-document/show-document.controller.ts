@@ -23,7 +23,7 @@ const LOOK_AGAIN_MS = 100;
 const POLL_AFTER = { 'Retry-After': '2' };
 
 @Controller('api/v1/readings/:readingId/document')
-@Accepts('apiKey')
+@Accepts({ apiKey: 'documents:read' })
 @ApiTags('Readings')
 export class ShowDocumentController {
   constructor(

@@ -1,7 +1,7 @@
 import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -10,10 +10,12 @@ import { EraseReading } from '../../contracts/commands.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { NAMED_READING } from '../../http/reading.schemas.js';
 
-/** Erasure of what a reading knows about a person; by bearer only, so that an integration's key cannot destroy data. */
+/**
+ * Erasure of what a reading knows about a person. An API key needs a scope of its own for it, so that no ordinary
+ * integration can destroy data.
+ */
 @Controller('api/v1/readings/:readingId/personal-data')
-@Accepts('bearer')
-@ScopeArea('readings')
+@Accepts({ apiKey: 'erasure', bearer: 'readings:write' })
 @ApiTags('Readings')
 @Names('readingId', 'reading_not_found', NAMED_READING)
 export class EraseReadingController {

@@ -23,7 +23,7 @@ const instantFilter = (name: string, description: string) =>
 
 /** Lists the readings of a workspace, newest first, without the persons. */
 @Controller('api/v1/readings')
-@Accepts('apiKey')
+@Accepts({ apiKey: 'readings:read' })
 @ApiTags('Readings')
 export class ListReadingsController {
   constructor(

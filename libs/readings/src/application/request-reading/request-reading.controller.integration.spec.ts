@@ -8,6 +8,7 @@ import request from 'supertest';
 import { assertObserved, observeServer } from '../../../../../test/support/observe-contract.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
@@ -42,7 +43,14 @@ beforeAll(async () => {
   const authenticator: Authenticator = {
     verifyApiKey: async (apiKey) => {
       const mode = apiKey === 'test' ? 'test' : 'live';
-      return { authMode: 'apiKey', mode, sees: [mode], workspaceId: 'ws_1', actor: 'apiKey:k', scopes: [] };
+      return {
+        authMode: 'apiKey',
+        mode,
+        sees: [mode],
+        workspaceId: 'ws_1',
+        actor: 'apiKey:k',
+        scopes: API_KEY_SCOPES,
+      };
     },
     verifyBearer: async () => null,
   };

@@ -19,7 +19,7 @@ import { RequestReading } from './request-reading.command.js';
 
 /** Accepts readings. */
 @Controller('api/v1/readings')
-@Accepts('apiKey')
+@Accepts({ apiKey: 'readings:write' })
 @ApiTags('Readings')
 export class RequestReadingController {
   constructor(private readonly commands: CommandBus) {}

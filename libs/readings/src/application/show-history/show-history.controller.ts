@@ -10,7 +10,7 @@ import { historyPageSchema, NAMED_READING } from '../../http/reading.schemas.js'
 
 /** What happened to a reading, for its owner. */
 @Controller('api/v1/readings/:readingId/events')
-@Accepts('apiKey')
+@Accepts({ apiKey: 'readings:read' })
 @ApiTags('Readings')
 @Names('readingId', 'reading_not_found', NAMED_READING)
 export class ShowHistoryController {

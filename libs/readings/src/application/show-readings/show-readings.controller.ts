@@ -19,7 +19,7 @@ const LOOK_AGAIN_MS = 100;
 
 /** Shows readings to their workspace. */
 @Controller('api/v1/readings')
-@Accepts('apiKey')
+@Accepts({ apiKey: 'readings:read' })
 @ApiTags('Readings')
 export class ShowReadingsController {
   constructor(private readonly readings: ReadingQuery) {}

@@ -10,7 +10,7 @@ import { allowedModes, distinct } from '../../http/endpoint-settings.js';
 import { etagOf, readIfMatch } from '../../http/if-match.js';
 import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { changedEndpointSchema } from '../../http/webhook.schemas.js';
 import { ChangeWebhookEndpointDto } from './change-webhook-endpoint.body.js';
 import { ChangeWebhookEndpoint } from './change-webhook-endpoint.command.js';
@@ -20,6 +20,7 @@ export class ChangeWebhookEndpointController {
   constructor(private readonly commands: CommandBus) {}
 
   @Patch()
+  @WritesWebhooks()
   @ChangesEndpoint()
   @ApiConsumes('application/json', 'application/merge-patch+json')
   @ApiOperation({

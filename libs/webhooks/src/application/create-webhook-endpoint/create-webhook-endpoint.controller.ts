@@ -10,7 +10,7 @@ import { CreateWebhookEndpoint } from '../../contracts/commands.js';
 import { allowedModes, distinct } from '../../http/endpoint-settings.js';
 import { etagOf } from '../../http/if-match.js';
 import { orProblem } from '../../http/refusals.js';
-import { WebhookRoutes } from '../../http/webhook-routes.js';
+import { WebhookRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { createdEndpointSchema } from '../../http/webhook.schemas.js';
 import { CreateWebhookEndpointDto } from './create-webhook-endpoint.body.js';
 
@@ -19,6 +19,7 @@ export class CreateWebhookEndpointController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post()
+  @WritesWebhooks()
   @HttpCode(201)
   @ApiOperation({
     operationId: 'createWebhookEndpoint',

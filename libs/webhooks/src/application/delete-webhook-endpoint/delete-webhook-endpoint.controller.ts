@@ -8,7 +8,7 @@ import { Requester } from '@app/platform/http/requester.js';
 import { readIfMatch } from '../../http/if-match.js';
 import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { DeleteWebhookEndpoint } from './delete-webhook-endpoint.command.js';
 
 @EndpointRoutes()
@@ -16,6 +16,7 @@ export class DeleteWebhookEndpointController {
   constructor(private readonly commands: CommandBus) {}
 
   @Delete()
+  @WritesWebhooks()
   @ChangesEndpoint()
   @HttpCode(204)
   @ApiOperation({

@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { sendJson } from '@app/platform/http/send-json.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
@@ -15,8 +15,7 @@ const BEFORE_THE_FIRST = '-1';
 
 /** The feed of the events that webhooks push. */
 @Controller('api/v1/events')
-@Accepts('apiKey', 'bearer')
-@ScopeArea('events')
+@Accepts({ apiKey: 'events:read', bearer: 'events:read' })
 @ApiTags('Events')
 export class PullEventsController {
   constructor(

@@ -4,7 +4,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes, NamesDelivery } from '../../http/webhook-routes.js';
+import { EndpointRoutes, NamesDelivery, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';
 import { Redeliver } from './redeliver.command.js';
 
@@ -13,6 +13,7 @@ export class RedeliverController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('deliveries/:deliveryId/redeliver')
+  @WritesWebhooks()
   @HttpCode(202)
   @ApiOperation({
     operationId: 'redeliver',

@@ -14,7 +14,7 @@ import type { Config } from '../../settings.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { ReplayDto } from './replay.body.js';
 import { orProblem, problemOf } from '../../http/refusals.js';
-import { EndpointRoutes, NamesReplay } from '../../http/webhook-routes.js';
+import { EndpointRoutes, NamesReplay, ReadsWebhooks, WritesWebhooks } from '../../http/webhook-routes.js';
 import { replaySchema } from '../../http/webhook.schemas.js';
 
 const LOOK_AGAIN_MS = 50;
@@ -28,6 +28,7 @@ export class ReplayController {
   ) {}
 
   @Post('replay')
+  @WritesWebhooks()
   @OwnIdempotency()
   @HttpCode(202)
   @ApiOperation({
@@ -79,6 +80,7 @@ export class ReplayController {
   }
 
   @Get('replays/:replayId')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'getReplay',
     summary: 'Get the progress of a replay',
@@ -95,6 +97,7 @@ export class ReplayController {
   }
 
   @Delete('replays/:replayId')
+  @WritesWebhooks()
   @ApiOperation({
     operationId: 'stopReplay',
     summary: 'Stop a replay',

@@ -7,10 +7,10 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { etagOf } from '../../http/if-match.js';
-import { OptionalBody } from '../../http/optional-body.pipe.js';
 import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
+import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { rotatedEndpointSchema } from '../../http/webhook.schemas.js';
 import { RotateSecretDto } from './rotate-secret.body.js';
 import { RotateSecret } from './rotate-secret.command.js';
@@ -20,6 +20,7 @@ export class RotateSecretController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('rotate-secret')
+  @WritesWebhooks()
   @ChangesEndpoint()
   @HttpCode(200)
   @ApiOperation({

@@ -5,9 +5,9 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
-import { OptionalBody } from '../../http/optional-body.pipe.js';
+import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';
 import { SendTestEventDto } from './send-test-event.body.js';
 import { SendTestEvent } from './send-test-event.command.js';
@@ -17,6 +17,7 @@ export class SendTestEventController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('test')
+  @WritesWebhooks()
   @HttpCode(202)
   @ApiOperation({
     operationId: 'sendTestEvent',

@@ -16,7 +16,7 @@ import {
   type QueryValue,
 } from '../../http/query-parameters.js';
 import { problemOf } from '../../http/refusals.js';
-import { EndpointRoutes, NamesDelivery } from '../../http/webhook-routes.js';
+import { EndpointRoutes, NamesDelivery, ReadsWebhooks } from '../../http/webhook-routes.js';
 import { deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
 import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
 
@@ -28,6 +28,7 @@ export class ShowDeliveriesController {
   ) {}
 
   @Get('deliveries')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'listDeliveries',
     summary: 'List the deliveries to an endpoint',
@@ -93,6 +94,7 @@ export class ShowDeliveriesController {
   }
 
   @Get('deliveries/:deliveryId')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'getDelivery',
     summary: 'Get a delivery with all its attempts',

@@ -3,7 +3,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { EndpointRoutes, ReadsWebhooks } from '../../http/webhook-routes.js';
 import { endpointHealthSchema } from '../../http/webhook.schemas.js';
 import { QueueHealth } from '../../read-models/health/queue-health.js';
 import { EndpointAccess } from '../endpoint-access.js';
@@ -16,6 +16,7 @@ export class ShowEndpointHealthController {
   ) {}
 
   @Get('health')
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'getWebhookEndpointHealth',
     summary: 'Get the health of an endpoint',

@@ -8,7 +8,7 @@ import { etagOf } from '../../http/if-match.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { LIVEMODE_SHOWN, readModes, type QueryValue } from '../../http/query-parameters.js';
 import { orProblem } from '../../http/refusals.js';
-import { WebhookRoutes } from '../../http/webhook-routes.js';
+import { ReadsWebhooks, WebhookRoutes } from '../../http/webhook-routes.js';
 import { NAMED_ENDPOINT, endpointPageSchema, endpointSchema } from '../../http/webhook.schemas.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
@@ -22,6 +22,7 @@ export class ShowEndpointsController {
   ) {}
 
   @Get()
+  @ReadsWebhooks()
   @ApiOperation({
     operationId: 'listWebhookEndpoints',
     summary: 'List the webhook endpoints',
@@ -44,6 +45,7 @@ export class ShowEndpointsController {
   }
 
   @Get(':endpointId')
+  @ReadsWebhooks()
   @UseGuards(OwnEndpointGuard)
   @ApiOperation({
     operationId: 'getWebhookEndpoint',

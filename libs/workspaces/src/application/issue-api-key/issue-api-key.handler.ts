@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { IssueApiKey } from '../../contracts/commands.js';
-import { RANDOM_BYTES, makeApiKey } from '../../domain/api-key/api-key.js';
+import { IssueApiKey, type IssuedKey, type KeyRefusal } from '../../contracts/commands.js';
+import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../domain/api-key/api-key.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 import type { Config } from '../../settings.js';
+import { refusalOf, termsOf } from '../key-outcome.js';
 
 @CommandHandler(IssueApiKey)
 export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
@@ -16,21 +18,17 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEYS_PER_WORKSPACE'>,
   ) {}
 
-  async execute({ workspaceId, key: terms, by }: IssueApiKey) {
-    const { keyId, apiKey, hash } = makeApiKey(terms.mode, {
-      id: randomBytes(RANDOM_BYTES),
-      secret: randomBytes(RANDOM_BYTES),
-    });
+  async execute({ workspaceId, asked, by, manager }: IssueApiKey): Promise<IssuedKey | KeyRefusal> {
+    const key = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+    const { keyId, hash } = key;
     const now = this.clock.now();
     const limit = this.config.API_KEYS_PER_WORKSPACE;
     const outcome = await this.executor.execute(
       workspaceId,
-      { type: 'IssueApiKey', keyId, hash, terms, limit, now },
+      { type: 'IssueApiKey', keyId, hash, asked, ordinaryScopes: ORDINARY_SCOPES, manager, limit, now },
       { intent: `issue-key:${keyId}`, by, workspaceId, at: now },
     );
-    if (outcome.kind !== 'rejected') return { outcome: 'issued', keyId, apiKey } as const;
-    return outcome.code === 'KeyLimitReached'
-      ? ({ outcome: 'key_limit_reached', limit } as const)
-      : ({ outcome: 'unknown_workspace' } as const);
+    if (outcome.kind === 'rejected') return refusalOf(outcome);
+    return { outcome: 'issued', keyId, apiKey: apiKeyText(asked.mode, key), terms: termsOf(outcome, keyId) };
   }
 }

@@ -3,10 +3,10 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { Problem } from '@app/platform/http/problem.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { RevokeApiKey } from '../../contracts/commands.js';
-import { ApiKeyRoutes } from '../../http/api-key-routes.js';
+import { ApiKeyRoutes, WritesKeys } from '../../http/api-key-routes.js';
+import { absentKey, requireKeyId } from '../../http/key-refusals.js';
 import { NAMED_KEY } from '../../http/key.schemas.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';
 
@@ -18,6 +18,7 @@ export class RevokeApiKeyController {
   ) {}
 
   @Delete(':keyId')
+  @WritesKeys()
   @HttpCode(204)
   @ApiOperation({
     operationId: 'revokeApiKey',
@@ -27,13 +28,14 @@ export class RevokeApiKeyController {
   })
   @Names('keyId', 'not_found', NAMED_KEY)
   @Answers(204, 'The key is revoked')
-  async revoke(@Param('keyId') keyId: string, @Caller() { workspaceId, actor }: Principal): Promise<void> {
-    const unknown = new Problem('not_found', { detail: 'There is no such API key' });
-    if (!/^[0-9A-Za-z]{8}$/.test(keyId)) throw unknown;
+  async revoke(
+    @Param('keyId') keyId: string,
+    @Caller() { workspaceId, actor, sees }: Principal,
+  ): Promise<void> {
+    requireKeyId(keyId);
     const { outcome } = await this.commands.execute(
-      new RevokeApiKey(keyId, null, ownRequest(actor), workspaceId),
+      new RevokeApiKey(keyId, null, ownRequest(actor), workspaceId, sees),
     );
-    if (outcome !== 'unknown_key') return;
-    throw (await this.keys.find(keyId)) ? new Problem('wrong_workspace') : unknown;
+    if (outcome === 'unknown_key') throw await absentKey(this.keys, keyId, workspaceId);
   }
 }

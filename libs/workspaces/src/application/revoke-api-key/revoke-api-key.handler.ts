@@ -16,14 +16,14 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
     private readonly revoked: RevokedKeys,
   ) {}
 
-  async execute({ keyId, reason, by, ...named }: RevokeApiKey) {
+  async execute({ keyId, reason, by, sees, ...named }: RevokeApiKey) {
     // With the workspace's id, a key can be revoked that no worker has projected yet.
     const workspaceId = named.workspaceId ?? (await this.keys.find(keyId))?.workspaceId;
     if (workspaceId === undefined) return { outcome: 'unknown_key' } as const;
     const now = this.clock.now();
     const outcome = await this.executor.execute(
       workspaceId,
-      { type: 'RevokeApiKey', keyId, reason },
+      { type: 'RevokeApiKey', keyId, reason, sees },
       { intent: `revoke-key:${keyId}`, by, workspaceId, at: now },
     );
     if (outcome.kind === 'rejected') return { outcome: 'unknown_key' } as const;

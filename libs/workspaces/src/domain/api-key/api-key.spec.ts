@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
-import { RANDOM_BYTES, base62, isHashOf, makeApiKey, parseApiKey } from './api-key.js';
+import { RANDOM_BYTES, apiKeyText, base62, isHashOf, makeApiKey, parseApiKey } from './api-key.js';
 
-const make = (mode: 'live' | 'test' = 'live') =>
-  makeApiKey(mode, { id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+const make = (mode: 'live' | 'test' = 'live') => {
+  const key = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+  return { ...key, apiKey: apiKeyText(mode, key) };
+};
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('an API key', () => {

@@ -40,47 +40,47 @@ const checksum = (body: string): string => {
   return text;
 };
 
-/**
- * Lowercase hex SHA-256 of a key without its checksum. Only this is stored. The secret has 190 bits, so no slow hash is
- * needed.
- */
-const hashKey = (body: string): string => createHash('sha256').update(body, 'ascii').digest('hex');
+const sha256 = (text: string): string => createHash('sha256').update(text, 'ascii').digest('hex');
+
+/** The secret has 190 bits, so no slow hash is needed. */
+const hashOf = ({ keyId, secret }: KeyParts): string => sha256(`${keyId}_${secret}`);
 
 /**
  * Whether the hash is that of this key. Keys from before modes and scopes have the hash of their secret alone: programs
  * of that time know no other hash. They refuse the keys of this one, which they would accept without limits.
  */
-export const isHashOf = (hash: string, { body, secret }: ParsedApiKey): boolean =>
-  [body, secret].some((text) => timingSafeEqual(Buffer.from(hash), Buffer.from(hashKey(text))));
+export const isHashOf = (hash: string, key: KeyParts): boolean =>
+  isSame(hash, hashOf(key)) || isSame(hash, sha256(key.secret));
 
-export interface NewApiKey {
+const isSame = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+interface KeyParts {
   readonly keyId: string;
-  /** `ek_<mode>_<8 id>_<32 secret><6 checksum>`: shown once, never stored. */
-  readonly apiKey: string;
+  /** 32 base62 characters. */
+  readonly secret: string;
+}
+
+export interface NewApiKey extends KeyParts {
+  /** Lowercase hex SHA-256 of id and secret. Only this is stored. */
   readonly hash: string;
 }
 
 /** @param random RANDOM_BYTES bytes for the id and as many for the secret */
-export const makeApiKey = (mode: Mode, random: { id: Uint8Array; secret: Uint8Array }): NewApiKey => {
-  const keyId = base62(random.id, ID_LENGTH);
-  const secret = base62(random.secret, SECRET_LENGTH);
-  const body = `ek_${mode}_${keyId}_${secret}`;
-  return { keyId, apiKey: body + checksum(body), hash: hashKey(body) };
+export const makeApiKey = (random: { id: Uint8Array; secret: Uint8Array }): NewApiKey => {
+  const key = { keyId: base62(random.id, ID_LENGTH), secret: base62(random.secret, SECRET_LENGTH) };
+  return { ...key, hash: hashOf(key) };
 };
 
-export interface ParsedApiKey {
-  readonly mode: Mode;
-  readonly keyId: string;
-  readonly secret: string;
-  /** The key without its checksum. */
-  readonly body: string;
-}
+/** The key itself, `ek_<mode>_<8 id>_<32 secret><6 checksum>`: shown once, never stored. */
+export const apiKeyText = (mode: Mode, { keyId, secret }: KeyParts): string => {
+  const body = `ek_${mode}_${keyId}_${secret}`;
+  return body + checksum(body);
+};
 
 /** The parts of a well-formed key, or `null` for a wrong shape or checksum. */
-export const parseApiKey = (text: string): ParsedApiKey | null => {
+export const parseApiKey = (text: string): (KeyParts & { readonly mode: Mode }) | null => {
   const match = SHAPE.exec(text);
   if (!match) return null;
   const [, mode, keyId, secret, sum] = match as unknown as [string, Mode, string, string, string];
-  const body = text.slice(0, -CHECKSUM_LENGTH);
-  return checksum(body) === sum ? { mode, keyId, secret, body } : null;
+  return checksum(text.slice(0, -CHECKSUM_LENGTH)) === sum ? { mode, keyId, secret } : null;
 };

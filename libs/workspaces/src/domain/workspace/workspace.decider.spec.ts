@@ -1,31 +1,61 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { MODES } from '@app/event-sourcing/core/mode.js';
 import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { OPERATOR, type ApiKeyTerms, type KeyManager } from '../../contracts/commands.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
 import type { WorkspaceCommand } from './workspace.commands.js';
 import { workspaceDecider } from './workspace.decider.js';
 
-const TERMS = {
+const NOW = Date.parse('2026-04-04T00:00:00Z');
+const ORDINARY = ['readings:read', 'readings:write'];
+const TERMS: ApiKeyTerms = {
   label: null,
-  mode: 'test' as const,
+  mode: 'live',
   scopes: ['readings:read'],
   networks: ['203.0.113.0/24'],
   expiresAt: null,
 };
+const ASKED = { label: null, mode: 'live', scopes: null, networks: null, expiresAt: null } as const;
+
 const opened: WorkspaceEvent = { type: 'WorkspaceOpened', data: { workspaceId: 'ws_1', name: 'Atelier' } };
-const issued: WorkspaceEvent = {
-  type: 'ApiKeyIssued',
-  data: { keyId: 'key00001', hash: 'h', ...TERMS, replaces: null },
+const key = (
+  keyId: string,
+  changes: Partial<ApiKeyTerms> = {},
+  replaces: string | null = null,
+): WorkspaceEvent => {
+  const { scopes, networks, ...terms } = { ...TERMS, ...changes };
+  const data = { keyId, hash: 'h', ...terms, scopes: [...scopes], networks: [...networks], replaces };
+  return { type: 'ApiKeyIssued', data };
 };
+const issued = key('key00001');
 const revoked: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'key00001', reason: 'leaked' } };
+
 const issue = {
   type: 'IssueApiKey' as const,
   keyId: 'key00001',
   hash: 'h',
-  terms: TERMS,
+  asked: TERMS,
+  ordinaryScopes: ORDINARY,
+  manager: OPERATOR,
   limit: 100,
-  now: Date.parse('2026-04-04T00:00:00Z'),
+  now: NOW,
 } satisfies WorkspaceCommand;
-const revoke: WorkspaceCommand = { type: 'RevokeApiKey', keyId: 'key00001', reason: 'leaked' };
+const revoke = {
+  type: 'RevokeApiKey' as const,
+  keyId: 'key00001',
+  reason: 'leaked',
+  sees: MODES,
+} satisfies WorkspaceCommand;
+const rotate = {
+  type: 'RotateApiKey' as const,
+  keyId: 'key00002',
+  hash: 'h',
+  previous: 'key00001',
+  overlapMs: 60_000,
+  manager: OPERATOR,
+  limit: 100,
+  now: NOW,
+} satisfies WorkspaceCommand;
 
 describe('a workspace', () => {
   it('opens once', () => {
@@ -40,13 +70,15 @@ describe('a workspace', () => {
     given(workspaceDecider, [opened, issued]).when(issue).thenIgnores('AlreadyIssued');
   });
 
+  it('issues keys with the ordinary scopes when none are asked for', () => {
+    given(workspaceDecider, [opened])
+      .when({ ...issue, asked: { ...ASKED, mode: 'test' } })
+      .then(key('key00001', { mode: 'test', scopes: ORDINARY, networks: [] }));
+  });
+
   it('issues no more keys than may be active at once; revoked and expired ones do not count', () => {
-    const key = (keyId: string, expiresAt: string | null = null): WorkspaceEvent => ({
-      type: 'ApiKeyIssued',
-      data: { keyId, hash: 'h', ...TERMS, expiresAt, replaces: null },
-    });
     const two = { ...issue, limit: 2 };
-    const full = [opened, key('a'), key('b', '2026-04-04T00:00:00.001Z')];
+    const full = [opened, key('a'), key('b', { expiresAt: '2026-04-04T00:00:00.001Z' })];
     given(workspaceDecider, full).when(two).thenRejects('KeyLimitReached', { limit: 2 });
     given(workspaceDecider, full)
       .when({ ...two, now: two.now + 1 })
@@ -56,7 +88,7 @@ describe('a workspace', () => {
       .when(two)
       .then(issued);
     given(workspaceDecider, [opened, key('a'), key('b'), key('c')])
-      .when({ type: 'RevokeApiKey', keyId: 'a', reason: null })
+      .when({ ...revoke, keyId: 'a', reason: null })
       .then(ended);
   });
 
@@ -65,5 +97,132 @@ describe('a workspace', () => {
     given(workspaceDecider, [opened, issued]).when(revoke).then(revoked);
     given(workspaceDecider, [opened, issued, revoked]).when(revoke).thenIgnores('AlreadyRevoked');
     given(workspaceDecider, [opened, issued, revoked]).when(issue).thenIgnores('AlreadyIssued');
+  });
+
+  it('revokes no key of a mode that the caller does not see, revoked or not', () => {
+    const unseen = { ...revoke, sees: ['test'] as const };
+    given(workspaceDecider, [opened, issued]).when(unseen).thenRejects('UnknownKey');
+    given(workspaceDecider, [opened, issued, revoked]).when(unseen).thenRejects('UnknownKey');
+    const seen = [opened, key('key00001', { mode: 'test' }), revoked];
+    given(workspaceDecider, seen).when(unseen).thenIgnores('AlreadyRevoked');
+  });
+});
+
+describe('a rotation', () => {
+  const replacedAt = (expiresAt: string): WorkspaceEvent => ({
+    type: 'ApiKeyReplaced',
+    data: { keyId: 'key00001', replacedBy: 'key00002', expiresAt },
+  });
+
+  it('issues a key with the same terms, and ends the previous one after the overlap', () => {
+    const terms = { label: 'shop', mode: 'test' as const, expiresAt: '2027-01-01T00:00:00.000Z' };
+    given(workspaceDecider, [opened, key('key00001', terms)])
+      .when(rotate)
+      .then(replacedAt('2026-04-04T00:01:00.000Z'), key('key00002', terms, 'key00001'));
+  });
+
+  it('without overlap revokes the previous key', () => {
+    given(workspaceDecider, [opened, issued])
+      .when({ ...rotate, overlapMs: 0 })
+      .then(
+        { type: 'ApiKeyRevoked', data: { keyId: 'key00001', reason: 'rotated' } },
+        key('key00002', {}, 'key00001'),
+      );
+  });
+
+  it('never lets the previous key work longer than before', () => {
+    const expiresAt = '2026-04-04T00:00:30.000Z';
+    given(workspaceDecider, [opened, key('key00001', { expiresAt })])
+      .when(rotate)
+      .then(replacedAt(expiresAt), key('key00002', { expiresAt }, 'key00001'));
+    const again = given(workspaceDecider, [opened, issued, key('key00003'), replacedAt(expiresAt)]);
+    again.when(rotate).then(replacedAt(expiresAt), key('key00002', {}, 'key00001'));
+  });
+
+  it('needs an active key that the caller sees', () => {
+    const unknown = { keyId: 'key00001' };
+    given(workspaceDecider, [opened]).when(rotate).thenRejects('UnknownKey', unknown);
+    given(workspaceDecider, [opened, issued, revoked]).when(rotate).thenRejects('UnknownKey', unknown);
+    const replaced = [opened, issued, key('key00003'), replacedAt('2026-04-04T00:00:00.000Z')];
+    given(workspaceDecider, replaced).when(rotate).thenRejects('UnknownKey', unknown);
+    given(workspaceDecider, [opened, issued])
+      .when({ ...rotate, manager: { keyId: null, sees: ['test'] } })
+      .thenRejects('UnknownKey', unknown);
+    given(workspaceDecider, [opened, issued, key('key00002')])
+      .when(rotate)
+      .thenIgnores('AlreadyIssued');
+  });
+
+  it('counts both keys during the overlap; at the limit only one without overlap is possible', () => {
+    const full = { ...rotate, limit: 1 };
+    given(workspaceDecider, [opened, issued]).when(full).thenRejects('KeyLimitReached', { limit: 1 });
+    given(workspaceDecider, [opened, issued])
+      .when({ ...full, overlapMs: 0 })
+      .thenTypes('ApiKeyRevoked', 'ApiKeyIssued');
+  });
+});
+
+describe('a caller with a key', () => {
+  const OWN: Partial<ApiKeyTerms> = {
+    scopes: ['readings:read', 'erasure', 'keys:write'],
+    networks: ['203.0.113.0/24'],
+    expiresAt: '2026-06-01T00:00:00.000Z',
+  };
+  const manager: KeyManager = { keyId: 'own', sees: ['live'] };
+  const by = { ...issue, manager };
+  const workspace = given(workspaceDecider, [
+    opened,
+    key('own', OWN),
+    key('key00009', { scopes: ['events:read'] }),
+  ]);
+
+  it('gives its networks and expiry, and the ordinary scopes that it has, when it asks for nothing else', () => {
+    workspace.when({ ...by, asked: ASKED }).then(key('key00001', { ...OWN, scopes: ['readings:read'] }));
+  });
+
+  it.each<[string, Partial<ApiKeyTerms>]>([
+    ['a part of its scopes', { scopes: ['erasure'] }],
+    ['a part of its networks', { networks: ['203.0.113.128/25', '203.0.113.7/32'] }],
+    ['an earlier end', { expiresAt: '2026-05-01T00:00:00.000Z' }],
+  ])('gives %s', (_, changes) => {
+    const asked = { ...TERMS, expiresAt: '2026-06-01T00:00:00.000Z', ...changes };
+    workspace.when({ ...by, asked }).then(key('key00001', asked));
+  });
+
+  it.each<[string, Partial<ApiKeyTerms>, object]>([
+    ['the other mode', { mode: 'test' }, { term: 'mode' }],
+    [
+      'a scope beyond its own',
+      { scopes: ['readings:read', 'readings:write'] },
+      { term: 'scopes', scope: 'readings:write' },
+    ],
+    ['the scope to manage keys', { scopes: ['keys:write'] }, { term: 'scopes', scope: 'keys:write' }],
+    ['a wider network', { networks: ['203.0.0.0/16'] }, { term: 'networks' }],
+    ['another network', { networks: ['203.0.113.0/25', '198.51.100.0/24'] }, { term: 'networks' }],
+    ['everywhere', { networks: [] }, { term: 'networks' }],
+    ['a later end', { expiresAt: '2026-06-01T00:00:00.001Z' }, { term: 'expiresAt' }],
+  ])('does not give %s', (_, changes, beyond) => {
+    const asked = { ...TERMS, expiresAt: '2026-06-01T00:00:00.000Z', ...changes };
+    workspace.when({ ...by, asked }).thenRejects('BeyondCaller', beyond as never);
+  });
+
+  it('does not rotate a key that has more than its own, nor its own', () => {
+    const rotates = { ...rotate, manager };
+    workspace
+      .when({ ...rotates, previous: 'key00009' })
+      .thenRejects('BeyondCaller', { term: 'scopes', scope: 'events:read' });
+    workspace
+      .when({ ...rotates, previous: 'own' })
+      .thenRejects('BeyondCaller', { term: 'scopes', scope: 'keys:write' });
+  });
+
+  it('gives nothing once its key has ended, even while a process still trusts it', () => {
+    const ended: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'own', reason: null } };
+    given(workspaceDecider, [opened, key('own', OWN), ended])
+      .when(by)
+      .thenRejects('OwnKeyEnded');
+    const late = Date.parse('2026-06-01T00:00:00.000Z');
+    workspace.when({ ...by, now: late }).thenRejects('OwnKeyEnded');
+    expect(workspace.state.standing.has('own')).toBe(true);
   });
 });

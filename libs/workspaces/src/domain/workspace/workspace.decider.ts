@@ -1,29 +1,27 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
 import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { Decider } from '@app/event-sourcing/core/decider.js';
+import type { ApiKeyTerms } from '../../contracts/commands.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
+import { beyondCaller, completed, expiryOf, type StandingKey } from './key-terms.js';
 import { PersistentMap } from './persistent-map.js';
 import type { WorkspaceCommand, WorkspaceRejection } from './workspace.commands.js';
 
 export interface Workspace {
   readonly open: boolean;
-  /** Expiry of each key that is not revoked, by id: milliseconds since the epoch, or infinity. */
-  readonly standing: PersistentMap<number>;
-  /** Ids of revoked keys. */
-  readonly revoked: PersistentMap<true>;
+  /** Each key that is not revoked, by id. */
+  readonly standing: PersistentMap<StandingKey>;
+  /** The modes of revoked keys, by id. */
+  readonly revoked: PersistentMap<Mode>;
 }
 
-/** Expired keys remain until they are revoked. Only a check of the limit counts them. */
-const isFull = ({ standing }: Workspace, limit: number, now: number): boolean => {
-  if (standing.size < limit) return false;
-  let active = 0;
-  for (const expiresAt of standing.values()) if (expiresAt > now) active += 1;
-  return active >= limit;
-};
+type Decided = Decision<WorkspaceEvent, WorkspaceRejection>;
+type Issue = Extract<WorkspaceCommand, { type: 'IssueApiKey' }>;
+type Rotate = Extract<WorkspaceCommand, { type: 'RotateApiKey' }>;
+type Revoke = Extract<WorkspaceCommand, { type: 'RevokeApiKey' }>;
 
-const decide = (
-  command: WorkspaceCommand,
-  state: Workspace,
-): Decision<WorkspaceEvent, WorkspaceRejection> => {
+const decide = (command: WorkspaceCommand, state: Workspace): Decided => {
   if (command.type === 'OpenWorkspace') {
     const { workspaceId, name } = command;
     return state.open
@@ -32,56 +30,117 @@ const decide = (
   }
   if (!state.open) return reject('WorkspaceNotOpen', null);
   switch (command.type) {
-    case 'IssueApiKey': {
-      const { keyId, hash, terms, limit, now } = command;
-      if (state.standing.has(keyId) || state.revoked.has(keyId)) return ignore('AlreadyIssued');
-      if (isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
-      const { label, expiresAt, mode, scopes, networks } = terms;
-      return accept({
-        type: 'ApiKeyIssued',
-        data: {
-          keyId,
-          hash,
-          label,
-          expiresAt,
-          mode,
-          scopes: [...scopes],
-          networks: [...networks],
-          replaces: null,
-        },
-      });
-    }
-    case 'RevokeApiKey': {
-      const { keyId, reason } = command;
-      if (state.revoked.has(keyId)) return ignore('AlreadyRevoked');
-      return state.standing.has(keyId)
-        ? accept({ type: 'ApiKeyRevoked', data: { keyId, reason } })
-        : reject('UnknownKey', { keyId });
-    }
+    case 'IssueApiKey':
+      return issue(command, state);
+    case 'RotateApiKey':
+      return rotate(command, state);
+    case 'RevokeApiKey':
+      return revoke(command, state);
     default:
       return assertNever(command);
   }
 };
 
+const issue = (command: Issue, state: Workspace): Decided => {
+  const { keyId, asked, ordinaryScopes, manager, limit, now } = command;
+  if (isIssued(state, keyId)) return ignore('AlreadyIssued');
+  const own = manager.keyId === null ? null : activeKey(state, manager.keyId, now);
+  if (own === undefined) return ownKeyEnded(manager.keyId);
+  const terms = completed(asked, ordinaryScopes, own);
+  const beyond = beyondCaller(terms, manager, own);
+  if (beyond) return reject('BeyondCaller', beyond);
+  if (isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
+  return accept(issued(command, terms, null));
+};
+
+/** During an overlap both keys count: the limit is never exceeded. Without one, the new key takes the place of the old. */
+const rotate = (command: Rotate, state: Workspace): Decided => {
+  const { keyId, previous, overlapMs, manager, limit, now } = command;
+  if (isIssued(state, keyId)) return ignore('AlreadyIssued');
+  const own = manager.keyId === null ? null : activeKey(state, manager.keyId, now);
+  if (own === undefined) return ownKeyEnded(manager.keyId);
+  const terms = activeKey(state, previous, now);
+  if (!terms || !manager.sees.includes(terms.mode)) return reject('UnknownKey', { keyId: previous });
+  const beyond = beyondCaller(terms, manager, own);
+  if (beyond) return reject('BeyondCaller', beyond);
+  if (overlapMs > 0 && isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
+  // The successor last: whoever sees it sees the end of the previous key, too.
+  return accept(
+    overlapMs === 0
+      ? { type: 'ApiKeyRevoked', data: { keyId: previous, reason: 'rotated' } }
+      : {
+          type: 'ApiKeyReplaced',
+          data: {
+            keyId: previous,
+            replacedBy: keyId,
+            expiresAt: instant(Math.min(terms.endsAt, now + overlapMs)),
+          },
+        },
+    issued(command, terms, previous),
+  );
+};
+
+const revoke = ({ keyId, reason, sees }: Revoke, state: Workspace): Decided => {
+  const mode = state.standing.get(keyId)?.mode ?? state.revoked.get(keyId);
+  if (mode === undefined || !sees.includes(mode)) return reject('UnknownKey', { keyId });
+  return state.revoked.has(keyId)
+    ? ignore('AlreadyRevoked')
+    : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
+};
+
+const issued = (
+  { keyId, hash }: Issue | Rotate,
+  { label, expiresAt, mode, scopes, networks }: ApiKeyTerms,
+  replaces: string | null,
+): WorkspaceEvent => ({
+  type: 'ApiKeyIssued',
+  data: { keyId, hash, label, expiresAt, mode, scopes: [...scopes], networks: [...networks], replaces },
+});
+
+const ownKeyEnded = (keyId: string | null) => reject('OwnKeyEnded', { keyId: keyId ?? '' });
+
+const isIssued = ({ standing, revoked }: Workspace, keyId: string): boolean =>
+  standing.has(keyId) || revoked.has(keyId);
+
+const activeKey = ({ standing }: Workspace, keyId: string, now: number): StandingKey | undefined => {
+  const key = standing.get(keyId);
+  return key && key.endsAt > now ? key : undefined;
+};
+
+/** Expired keys remain until they are revoked. Only a check of the limit counts them. */
+const isFull = ({ standing }: Workspace, limit: number, now: number): boolean => {
+  if (standing.size < limit) return false;
+  let active = 0;
+  for (const { endsAt } of standing.values()) if (endsAt > now) active += 1;
+  return active >= limit;
+};
+
 const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
+  const { standing, revoked } = state;
   switch (event.type) {
     case 'WorkspaceOpened':
       return { ...state, open: true };
-    case 'ApiKeyIssued':
-      return { ...state, standing: state.standing.with(event.data.keyId, expiryOf(event.data.expiresAt)) };
-    case 'ApiKeyRevoked':
-      return {
-        ...state,
-        standing: state.standing.without(event.data.keyId),
-        revoked: state.revoked.with(event.data.keyId, true),
-      };
+    case 'ApiKeyIssued': {
+      const { keyId, label, mode, scopes, networks, expiresAt } = event.data;
+      const key = { label, mode, scopes, networks, expiresAt, endsAt: expiryOf(expiresAt) };
+      return { ...state, standing: standing.with(keyId, key) };
+    }
+    case 'ApiKeyReplaced': {
+      const { keyId, expiresAt } = event.data;
+      const key = standing.get(keyId);
+      return key
+        ? { ...state, standing: standing.with(keyId, { ...key, endsAt: expiryOf(expiresAt) }) }
+        : state;
+    }
+    case 'ApiKeyRevoked': {
+      const { keyId } = event.data;
+      const mode = standing.get(keyId)?.mode ?? 'live';
+      return { ...state, standing: standing.without(keyId), revoked: revoked.with(keyId, mode) };
+    }
     default:
       return assertNever(event);
   }
 };
-
-const expiryOf = (expiresAt: string | null): number =>
-  expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
 
 export const workspaceDecider: Decider<WorkspaceCommand, WorkspaceEvent, Workspace, WorkspaceRejection> = {
   initialState: { open: false, standing: PersistentMap.empty(), revoked: PersistentMap.empty() },

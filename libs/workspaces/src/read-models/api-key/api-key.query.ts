@@ -1,9 +1,10 @@
 import type { Pool } from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { readNetwork, type Network } from '../../contracts/networks.js';
 import { ApiKeyIsKnown, ListApiKeys, type ApiKeySummary } from '../../contracts/queries.js';
 import { API_KEY_REVOKED } from './revocations.js';
 
@@ -16,7 +17,7 @@ export interface ApiKeyRow {
   readonly mode: Mode;
   readonly scopes: readonly string[];
   /** CIDR ranges that the key works from; none: everywhere. */
-  readonly networks: readonly string[];
+  readonly networks: readonly Network[];
 }
 
 @Injectable()
@@ -24,14 +25,15 @@ export class ApiKeyQuery {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
   async find(keyId: string): Promise<ApiKeyRow | null> {
-    const { rows } = await this.pool.query<ApiKeyRow>({
+    const { rows } = await this.pool.query<Omit<ApiKeyRow, 'networks'> & { networks: readonly string[] }>({
       name: 'api-key',
       text: `select workspace_id as "workspaceId", hash, expires_at as "expiresAt", revoked_at as "revokedAt",
                     mode, scopes, networks
              from workspaces.api_key where key_id = $1`,
       values: [keyId],
     });
-    return rows[0] ?? null;
+    const [row] = rows;
+    return row ? { ...row, networks: row.networks.map(stored) } : null;
   }
 
   /**
@@ -46,26 +48,30 @@ export class ApiKeyQuery {
     );
   }
 
-  /** Keys of a workspace, newest first, after the last key of the page before (`issuedAt`, `keyId`). */
+  /** Keys of a workspace and of these modes, newest first, after the last key of the page before (`issuedAt`, `keyId`). */
   async page(
     workspaceId: string,
+    sees: readonly Mode[],
     limit: number,
     after: readonly string[] | null,
   ): Promise<readonly ApiKeySummary[]> {
     const { rows } = await this.pool.query<{
       keyId: string;
       label: string | null;
+      mode: Mode;
+      scopes: readonly string[];
+      networks: readonly string[];
       issuedAt: Date;
       expiresAt: Date | null;
       revokedAt: Date | null;
       lastUsedAt: Date | null;
     }>(
-      `select key_id as "keyId", label, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt",
+      `select key_id as "keyId", label, mode, scopes, networks, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt",
               used_at as "lastUsedAt"
        from workspaces.api_key left join workspaces.api_key_use using (key_id)
-       where workspace_id = $1 and ($3::timestamptz is null or (issued_at, key_id) < ($3, $4))
+       where workspace_id = $1 and mode = any ($5) and ($3::timestamptz is null or (issued_at, key_id) < ($3, $4))
        order by issued_at desc, key_id desc limit $2`,
-      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null],
+      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
     );
     return rows.map(({ issuedAt, expiresAt, revokedAt, lastUsedAt, ...key }) => ({
       ...key,
@@ -76,6 +82,13 @@ export class ApiKeyQuery {
     }));
   }
 }
+
+/** A network that cannot be read must not open the key to everyone. */
+const stored = (text: string): Network => {
+  const network = readNetwork(text);
+  if (!network) throw new TypeError('A stored network cannot be read');
+  return network;
+};
 
 @QueryHandler(ApiKeyIsKnown)
 export class ApiKeyIsKnownHandler implements IQueryHandler<ApiKeyIsKnown> {
@@ -91,6 +104,6 @@ export class ListApiKeysHandler implements IQueryHandler<ListApiKeys> {
   constructor(private readonly keys: ApiKeyQuery) {}
 
   execute({ workspaceId, limit, after }: ListApiKeys): Promise<readonly ApiKeySummary[]> {
-    return this.keys.page(workspaceId, limit, after);
+    return this.keys.page(workspaceId, MODES, limit, after);
   }
 }

@@ -62,7 +62,9 @@ const apiKeys = view<ApiKeyRow, Event>({
         networks,
       };
     }
-    return event.type === 'ApiKeyRevoked' && row !== null ? { ...row, revoked_at: at } : row;
+    if (row === null) return null;
+    if (event.type === 'ApiKeyReplaced') return { ...row, expires_at: event.data.expiresAt };
+    return event.type === 'ApiKeyRevoked' ? { ...row, revoked_at: at } : row;
   },
 });
 

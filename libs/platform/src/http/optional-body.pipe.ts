@@ -5,7 +5,7 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { BodyPipe } from '@app/platform/http/body.pipe.js';
+import { BodyPipe } from './body.pipe.js';
 
 /** Checks an optional body like any other body. */
 class OptionalBodyPipe implements PipeTransform {

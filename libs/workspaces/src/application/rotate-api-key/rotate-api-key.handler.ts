@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { RevokedKeys } from '../../authentication/revoked-keys.js';
+import { RotateApiKey } from '../../contracts/commands.js';
+import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../domain/api-key/api-key.js';
+import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';
+import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
+import type { Config } from '../../settings.js';
+import { refusalOf, termsOf } from '../key-outcome.js';
+
+@CommandHandler(RotateApiKey)
+export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
+  constructor(
+    @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEYS_PER_WORKSPACE'>,
+    private readonly keys: ApiKeyQuery,
+    private readonly revoked: RevokedKeys,
+  ) {}
+
+  async execute({ keyId: previous, overlapSeconds, by, manager, ...named }: RotateApiKey) {
+    const workspaceId = named.workspaceId ?? (await this.keys.find(previous))?.workspaceId;
+    if (workspaceId === undefined) return { outcome: 'unknown_key' } as const;
+    const key = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+    const { keyId, hash } = key;
+    const now = this.clock.now();
+    const limit = this.config.API_KEYS_PER_WORKSPACE;
+    const overlapMs = overlapSeconds * 1_000;
+    const outcome = await this.executor.execute(
+      workspaceId,
+      { type: 'RotateApiKey', keyId, hash, previous, overlapMs, manager, limit, now },
+      { intent: `rotate-key:${keyId}`, by, workspaceId, at: now },
+    );
+    if (outcome.kind === 'rejected') return refusalOf(outcome);
+    const terms = termsOf(outcome, keyId);
+    const left = outcome.state.standing.get(previous);
+    if (!left) await this.close(previous, now);
+    return {
+      outcome: 'rotated',
+      keyId,
+      apiKey: apiKeyText(terms.mode, key),
+      terms,
+      previousExpiresAt: instant(left?.endsAt ?? now),
+    } as const;
+  }
+
+  /** Without overlap the previous key is revoked, so it must end at once, as in RevokeApiKeyHandler. */
+  private async close(keyId: string, now: number): Promise<void> {
+    this.revoked.add(keyId);
+    await this.keys.close(keyId, now);
+  }
+}
