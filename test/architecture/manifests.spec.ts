@@ -32,7 +32,17 @@ const registered = (): WorkRegistry => {
   const work = new WorkRegistry();
   new WorkspacesWorkerModule(work).onModuleInit();
   new BillingWorkerModule(work, later, later, later, later, config, later).onModuleInit();
-  new ReadingsWorkerModule(work, later, later, later, documentPublisher, config, later, later).onModuleInit();
+  new ReadingsWorkerModule(
+    work,
+    later,
+    later,
+    later,
+    later,
+    documentPublisher,
+    config,
+    later,
+    later,
+  ).onModuleInit();
   new PublishingWorkerModule(work, later, later, later, later, later).onModuleInit();
   new WebhooksWorkerModule(
     work,
@@ -43,6 +53,7 @@ const registered = (): WorkRegistry => {
     later,
     config,
     systemClock,
+    later,
     later,
     later,
   ).onModuleInit();

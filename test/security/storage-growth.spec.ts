@@ -99,12 +99,15 @@ describe('With many repetitions', () => {
     expect(await rows('delivery')).toBe(events + 1);
   });
 
-  it('test events are refused while ten wait', async () => {
+  it('trials are refused while ten wait, and share one test reading', async () => {
     const answers = [];
     for (let n = 0; n < REPEATS; n += 1) answers.push(await post('/test'));
     expect(statusesOf(answers).toSorted()).toEqual([202, 429]);
     expect(await rows('delivery where test')).toBe(10);
-    expect(await rows('public_event')).toBe(events + 10);
+    expect(await rows('public_event where position is null')).toBe(10);
+    expect(await rows('public_event where livemode')).toBe(events);
+    const { rows: made } = await database.query('select from readings.reading where not livemode');
+    expect(made).toHaveLength(1);
   });
 
   it('an endpoint that is disabled, enabled and replayed has one unsent delivery per event', async () => {

@@ -498,8 +498,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event to an endpoint
-         * @description The event has the real shape and names a reading that does not exist. It carries the header `X-Service-Test`.
+         * Send a trial to an endpoint
+         * @description The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`.
          */
         post: operations["sendTestEvent"];
         delete?: never;
@@ -754,6 +754,11 @@ export interface components {
              * @enum {string}
              */
             locale: "fr-FR" | "en-US";
+            /**
+             * @description Only in the document of a test reading, which every format marks with the word TEST
+             * @enum {boolean}
+             */
+            livemode?: false;
             /** @description Title of the document */
             title: string;
             /** @description the name as its owner writes it */
@@ -1600,6 +1605,13 @@ export interface components {
              */
             events?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /**
+             * @description Of the readings whose events it receives; default: `live`, for a test key `test`
+             * @example [
+             *       "live"
+             *     ]
+             */
+            modes?: ("live" | "test")[];
+            /**
              * @description For you: the service does not use it
              * @example orders
              */
@@ -1620,6 +1632,13 @@ export interface components {
              *     ]
              */
             events?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /**
+             * @description Replaces the whole choice
+             * @example [
+             *       "live"
+             *     ]
+             */
+            modes?: ("live" | "test")[];
             /**
              * @description Whether deliveries are sent
              * @example true
@@ -1812,6 +1831,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -1879,6 +1900,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -1960,6 +1983,8 @@ export interface components {
              * @description The reading that the event is about
              */
             readingId: string;
+            /** @description False for an event of a test reading */
+            livemode: boolean;
             /** @description Number of the event among the public events of the reading */
             sequence: number;
             /**
@@ -2028,6 +2053,8 @@ export interface components {
              * @description The reading that the event is about
              */
             readingId: string;
+            /** @description False for an event of a test reading */
+            livemode: boolean;
             /** @description Number of the event among the public events of the reading */
             sequence: number;
             /**
@@ -2243,12 +2270,19 @@ export interface components {
             createdAt: string;
             /** @description The workspace that owns the reading */
             workspaceId: string;
+            /** @description False for an event of a test reading */
+            livemode: boolean;
+            /**
+             * @description Only in a trial, which `POST …/test` sends
+             * @enum {boolean}
+             */
+            trial?: true;
             /**
              * Format: uuid
              * @description The reading that the event is about
              */
             readingId: string;
-            /** @description Counts the public events of the reading, from 1 without gaps; 0 for a test event */
+            /** @description Counts the public events of the reading, from 1 without gaps; 0 for a trial */
             sequence: number;
             /** @description The reading at that moment, without personal data */
             data: {
@@ -2583,6 +2617,8 @@ export interface components {
             types: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /** @description What became of the events at this endpoint before */
             statuses: ("missing" | "skipped" | "exhausted" | "succeeded")[];
+            /** @description Of the readings whose events it sends */
+            modes: ("live" | "test")[];
             /** @description Whether it only counts */
             dryRun: boolean;
             /**
@@ -2666,6 +2702,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -2714,6 +2752,8 @@ export interface components {
             url: string;
             /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Of the readings whose events it receives */
+            modes: ("live" | "test")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -5516,6 +5556,8 @@ export interface operations {
     listWebhookEndpoints: {
         parameters: {
             query?: {
+                /** @description Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode */
+                livemode?: boolean;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20
@@ -6073,6 +6115,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
+            402: components["responses"]["insufficient_credits"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
@@ -6105,7 +6148,31 @@ export interface operations {
             422: components["responses"]["idempotency_key_reused"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            /** @description `enqueue_unavailable`: The request cannot be enqueued right now; `billing_misconfigured`: Billing is not configured for this request */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 503;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "enqueue_unavailable" | "billing_misconfigured";
+                    };
+                };
+            };
         };
     };
     getWebhookEndpointHealth: {
@@ -6180,6 +6247,8 @@ export interface operations {
                 until?: string;
                 /** @description Only deliveries of events that have not reached the endpoint by any delivery */
                 undelivered?: boolean;
+                /** @description Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode */
+                livemode?: boolean;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20
@@ -6731,6 +6800,8 @@ export interface operations {
             query?: {
                 /** @description Comma-separated; default: all. A cursor is valid only with the same types */
                 type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+                /** @description Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode */
+                livemode?: boolean;
                 /**
                  * @description Maximum number of elements per page
                  * @example 20
@@ -6863,7 +6934,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -6900,6 +6971,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {
@@ -6981,7 +7053,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -7018,6 +7090,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {
@@ -7099,7 +7172,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -7136,6 +7209,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {
@@ -7222,7 +7296,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` for a test event
+                 * @description `true` for a trial
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -7259,6 +7333,7 @@ export interface operations {
                  *       "apiVersion": "v1",
                  *       "createdAt": "2026-04-04T09:30:00.000Z",
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *       "sequence": 1,
                  *       "data": {

@@ -43,6 +43,8 @@ export class ReadingServiceClient {
 export interface EventFilter {
   /** One type or several; all by default. */
   readonly type?: PublicEvent['type'] | readonly PublicEvent['type'][];
+  /** Of live or of test readings; only with a bearer token, since a key sees its own mode. */
+  readonly livemode?: boolean;
 }
 
 /** The events that webhooks deliver, to fetch instead of webhooks or in addition. */

@@ -26,6 +26,8 @@ export interface DeliveryFilter {
   readonly until?: string;
   /** Only deliveries that never reached the receiver. */
   readonly undelivered?: boolean;
+  /** Of live or of test readings; only with a bearer token, since a key sees its own mode. */
+  readonly livemode?: boolean;
 }
 
 /** Webhook endpoints and their deliveries. */
@@ -52,7 +54,8 @@ export class Webhooks {
     return { ...created, signingSecret };
   }
 
-  list(options: PageOptions = {}): AsyncGenerator<WebhookEndpoint> {
+  /** @param options.livemode of live or of test readings; only with a bearer token, since a key sees its own mode */
+  list(options: PageOptions & { readonly livemode?: boolean } = {}): AsyncGenerator<WebhookEndpoint> {
     return everything(this.transport, PATH, { ...options });
   }
 
@@ -100,7 +103,7 @@ export class Webhooks {
     });
   }
 
-  /** Sends a test event, marked as such. */
+  /** Sends a trial: an event about a test reading of the workspace, marked as such in its body. */
   sendTest(endpointId: string, body: SendTestEvent, options: PostOptions = {}): Promise<Delivery> {
     return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/test`, body, ...options });
   }

@@ -25,7 +25,9 @@ import {
   TIME_OUT_READING,
   generationProcess,
 } from './processes/generation.process.js';
+import { TestOutcomes } from './application/test-outcome/test-outcomes.js';
 import { KeySweep } from './application/sweep-keys/key-sweep.js';
+import { TestReadingSweep } from './application/sweep-test-readings/test-reading-sweep.js';
 import { ReadingsModule } from './readings.module.js';
 import { readingsProjections } from './projections.js';
 import { ReadingMetrics } from './telemetry/reading-metrics.js';
@@ -35,8 +37,10 @@ import type { Config } from './settings.js';
   imports: [ReadingsModule],
   providers: [
     GenerateReadingJob,
+    TestOutcomes,
     ReadingTimers,
     KeySweep,
+    TestReadingSweep,
     ReadingMetrics,
     { provide: THEME_CALCULATOR, useFactory: themeCalculator, inject: [DOCUMENT_PUBLISHER] },
   ],
@@ -54,6 +58,7 @@ export class ReadingsWorkerModule implements OnModuleInit {
     private readonly generate: GenerateReadingJob,
     private readonly timers: ReadingTimers,
     private readonly keySweep: KeySweep,
+    private readonly testSweep: TestReadingSweep,
     @Inject(DOCUMENT_PUBLISHER) private readonly publisher: DocumentPublisher,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(POSTGRES) private readonly pool: Pool,
@@ -95,6 +100,14 @@ export class ReadingsWorkerModule implements OnModuleInit {
         'readings.key-sweep',
         KEY_UPKEEP_EVERY_MS,
         (signal) => this.keySweep.sweep(signal),
+        this.log,
+      ),
+    );
+    this.work.addLoop(
+      repeatedWork(
+        'readings.test-sweep',
+        KEY_UPKEEP_EVERY_MS,
+        (signal) => this.testSweep.sweep(signal),
         this.log,
       ),
     );

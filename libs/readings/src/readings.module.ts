@@ -3,11 +3,13 @@ import { Module } from '@app/platform/injection.js';
 import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
 import { RequestBatchHandler } from './application/request-batch/request-batch.handler.js';
+import { PrepareTrialReadingHandler } from './application/prepare-trial-reading/prepare-trial-reading.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { BATCH_EXECUTOR, createBatchExecutor } from './batch.executor.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
 import {
   GetExternalIdHandler,
+  GetPublicationTimeHandler,
   GetReadingResultHandler,
   GetReadingSummaryHandler,
 } from './read-models/reading/reading.handlers.js';
@@ -23,11 +25,13 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     BatchQuery,
     RequestReadingHandler,
     RequestBatchHandler,
+    PrepareTrialReadingHandler,
     AbandonReadingHandler,
     EraseReadingHandler,
     GetReadingSummaryHandler,
     GetReadingResultHandler,
     GetExternalIdHandler,
+    GetPublicationTimeHandler,
   ],
   exports: [READING_EXECUTOR, ReadingQuery, BatchQuery],
 })

@@ -3,10 +3,11 @@ import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { replayTask, rescueReplays } from './application/replay/replay.job.js';
@@ -17,6 +18,7 @@ import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
 import { repairQueues } from './processes/dispatch/repair-queues.js';
 import { contentProjection } from './read-models/content/content.projection.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
+import { sweepTestEvents } from './processes/retention/test-event-sweep.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
@@ -34,6 +36,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly trustedClock: TrustedClock,
     @Inject(LOGGER) private readonly log: Logger,
     @Inject(RESOLVE_HOST) private readonly resolve: ResolveHost,
   ) {}
@@ -46,6 +49,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS));
     this.registry.addLoop(skipNoted(pool));
     this.registry.addLoop(repairQueues(pool, clock, log));
+    this.registry.addLoop(sweepTestEvents(pool, this.trustedClock, config, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     const parts = { pool, config, clock, resolve, vault, streams, queryBus, log, observer };
     // A dispatcher runs once; the loop may run again.

@@ -11,11 +11,13 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
+import { PrepareTrialReading } from '@app/readings/contracts/index.js';
 import { assertObserved, observeServer } from '../../../test/support/observe-contract.js';
 import { RESOLVE_HOST } from '../src/application/resolve-host.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
@@ -24,17 +26,37 @@ import type { TestDatabase } from './postgres.js';
 import { testConfig } from './service.js';
 import { movedTo } from './events.js';
 
-/** Accepts every key and uses it as the workspace. */
+/** The key of a workspace in test mode; in live mode it is the workspace itself. */
+export const testKeyOf = (workspaceId: string): string => `${workspaceId}:test`;
+
+/** Accepts every key, which names the workspace. */
 const everyKey = {
-  verifyApiKey: async (workspaceId: string): Promise<Principal> => ({
-    authMode: 'apiKey',
-    mode: 'live',
-    sees: ['live'],
-    workspaceId,
-    actor: 'apiKey:k1',
-    scopes: API_KEY_SCOPES,
-  }),
+  verifyApiKey: async (apiKey: string): Promise<Principal> => {
+    const [workspaceId = '', test] = apiKey.split(':');
+    const mode = test === undefined ? 'live' : 'test';
+    return {
+      authMode: 'apiKey',
+      mode,
+      sees: [mode],
+      workspaceId,
+      actor: 'apiKey:k1',
+      scopes: API_KEY_SCOPES,
+    };
+  },
 };
+
+/** The test reading that every trial is about. */
+export const TRIAL = {
+  readingId: '0c3a9c0a-5f0e-4d5b-8f5e-3f7d2a1b6c90',
+  document: { version: 1, artifactId: 'art_trial', publishedAt: '2026-04-04T09:31:00.000Z' },
+};
+
+@CommandHandler(PrepareTrialReading)
+class TrialReading implements ICommandHandler<PrepareTrialReading> {
+  async execute() {
+    return { outcome: 'ready', ...TRIAL } as const;
+  }
+}
 
 @Global()
 @Module({ providers: [{ provide: AUTHENTICATOR, useValue: everyKey }], exports: [AUTHENTICATOR] })
@@ -82,6 +104,7 @@ export class TestApi {
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },
+        TrialReading,
       ],
     })
       .overrideProvider(EVENT_STORE)

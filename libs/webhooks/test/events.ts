@@ -79,6 +79,23 @@ export const reading = (readingId: string) => ({
     ),
 });
 
+/** Events of a test reading. */
+export const testReading = (readingId: string) => {
+  const about = { ...inWorkspace, livemode: false };
+  const of = (revision: number, type: string, data: object) =>
+    stored(
+      `reading-${readingId}`,
+      revision,
+      type,
+      { ...about, ...data },
+      { version: type === 'ReadingFailed' ? 2 : 3 },
+    );
+  return {
+    completed: () => of(2, 'ReadingCompleted', { attempt: 1, reservationId: 'r', sealedResult: 'sealed' }),
+    failed: () => of(3, 'ReadingFailed', { code: 'timed_out', attempts: 1, reservationId: 'r' }),
+  };
+};
+
 /** The release of the credits that a failed or abandoned reading held. */
 export const released = (
   cause: Pick<StoredEvent, 'id' | 'stream'>,

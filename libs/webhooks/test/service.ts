@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
@@ -137,7 +138,7 @@ export class TestService {
 
   async create(
     url: string,
-    options: { events?: readonly PublicEventType[]; workspaceId?: string } = {},
+    options: { events?: readonly PublicEventType[]; modes?: readonly Mode[]; workspaceId?: string } = {},
   ): Promise<CreatedWebhookEndpoint> {
     const urls = new UrlCheck(this.config, this.options.resolve ?? resolveHost);
     const { vault, streams, rows, config, clock } = this;
@@ -150,9 +151,16 @@ export class TestService {
       config,
       clock,
     );
-    const { events = null, workspaceId = 'ws_1' } = options;
+    const { events = null, modes = ['live'], workspaceId = 'ws_1' } = options;
     const result = await handler.execute(
-      new CreateWebhookEndpoint(workspaceId, url, events, null, requestedBy('apiKey:test', 'req_test')),
+      new CreateWebhookEndpoint(
+        workspaceId,
+        url,
+        events,
+        modes,
+        null,
+        requestedBy('apiKey:test', 'req_test'),
+      ),
     );
     if (result.outcome !== 'created') throw new Error(result.outcome);
     return result.endpoint;

@@ -160,7 +160,14 @@ export const scenario = (service: Service): readonly Step[] => {
       'a webhook endpoint is created',
       async () => {
         const created = await commands.execute(
-          new CreateWebhookEndpoint(ws, 'https://192.0.2.10/', null, 'first', byOwner('req_created')),
+          new CreateWebhookEndpoint(
+            ws,
+            'https://192.0.2.10/',
+            null,
+            ['live'],
+            'first',
+            byOwner('req_created'),
+          ),
         );
         if (created.outcome === 'created') ({ endpointId } = created.endpoint);
       },
@@ -201,7 +208,7 @@ export const scenario = (service: Service): readonly Step[] => {
     ],
     [
       'a delivery that it never had is not sent again',
-      () => commands.execute(new Redeliver(endpointId, ws, DELIVERY)),
+      () => commands.execute(new Redeliver(endpointId, ws, DELIVERY, ['live'])),
     ],
     [
       'it is deleted',

@@ -27,6 +27,7 @@ import {
   THEME_CALCULATOR,
   type CalculationRequest,
 } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import { TestOutcomes } from '@app/readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { erasureProcess } from '@app/publishing/processes/erasure.process.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
@@ -117,7 +118,7 @@ export const startService = async () => {
       PublishingModule,
       WebhooksModule,
     ],
-    providers: [GenerateReadingJob, ReadingTimers, PublishDocumentJob],
+    providers: [GenerateReadingJob, TestOutcomes, ReadingTimers, PublishDocumentJob],
   })
   class Service {}
 

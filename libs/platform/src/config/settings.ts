@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { STORE_DEFAULTS } from '@app/event-sourcing/store/defaults.js';
 import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
+import { auditSettings, testDataSettings } from './kept-settings.js';
 import { count, flag, milliseconds, setting } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
@@ -184,19 +185,8 @@ export const settings = z
       25,
       'events that may keep streams of one consumer parked; at the next one the consumer halts as a whole, because a faulty release would park everything',
     ),
-    AUDIT_RETENTION_DAYS: count(400, 'how long audit records are kept (days)'),
-    AUDIT_FLUSH_MS: milliseconds(
-      250,
-      'how often audit records are written; a killed process loses the records of this interval',
-    ),
-    AUDIT_BUFFER_RECORDS: count(
-      10_000,
-      'audit records a process buffers while PostgreSQL is unavailable (about 500 bytes each); beyond that, reads of personal data get 503 and other requests are not recorded',
-    ),
-    AUDIT_REFUSED_ROWS_PER_MINUTE: count(
-      1_000,
-      'audit records of refused requests a process writes per minute for each kind: known callers, 401, other refusals of unknown callers, refusals at the door; beyond that, they are only counted',
-    ),
+    ...auditSettings,
+    ...testDataSettings,
     SUBJECT_KEY_CACHE_MS: milliseconds(
       2_000,
       'how long the opened key of a reading is cached; an erasure takes effect within this time',

@@ -68,6 +68,17 @@ describe('Any document', () => {
     }
   });
 
+  it('says that it is of a test reading; else it says nothing about it', () => {
+    const test = composeDocument(resultOf(camille), { ...options, livemode: false });
+    expect(test).toMatchObject({
+      livemode: false,
+      details: [expect.anything(), expect.anything(), expect.stringMatching(/^TEST – /)],
+    });
+    const live = composeDocument(resultOf(camille), { ...options, livemode: true });
+    expect(JSON.stringify(live)).toBe(JSON.stringify(composeDocument(resultOf(camille), options)));
+    expect(live).not.toHaveProperty('livemode');
+  });
+
   it('contains its versions, and the counter of its publication', () => {
     const { meta } = composeDocument(resultOf(camille), { ...options, documentVersion: 3 });
     expect(meta).toMatchObject({

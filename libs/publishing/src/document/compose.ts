@@ -25,7 +25,15 @@ export interface PublicationOptions {
   readonly publishedAt: string;
   /** Publication counter of the reading, from 1 (the default). */
   readonly documentVersion?: number;
+  /** False for a test reading. Default: true. */
+  readonly livemode?: boolean;
 }
+
+/** Stands under the title of a test reading's document. */
+const TEST_DETAIL = {
+  'fr-FR': 'TEST – lecture d’essai, faite en mode test',
+  'en-US': 'TEST – trial reading, made in test mode',
+} as const;
 
 /** In order: the general, the particular, time, the whole again, and the arithmetic last. */
 const SECTIONS = [opening, overview, path, name, grid, cycles, year, synthesis, method, closingNotice];
@@ -42,6 +50,7 @@ const CHILD_SECTIONS = [
  */
 export const composeDocument = (result: ReadingResult, options: PublicationOptions): DocumentV1 => {
   const composer = createComposer(result);
+  const isTest = options.livemode === false;
   const sections = isForParents(result) ? CHILD_SECTIONS : SECTIONS;
   const body = {
     title: composer.plain('frames/opening documentTitle'),
@@ -49,6 +58,7 @@ export const composeDocument = (result: ReadingResult, options: PublicationOptio
     details: [
       composer.plain('frames/opening born', { date: composer.date(result.subject.dateOfBirth) }),
       composer.plain('frames/opening established', { date: composer.date(result.asOf) }),
+      ...(isTest ? [TEST_DETAIL[result.locale]] : []),
     ],
     children: sections.map((write) => write(composer)),
   };
@@ -56,6 +66,7 @@ export const composeDocument = (result: ReadingResult, options: PublicationOptio
     type: 'document',
     schemaVersion: '1.0',
     locale: result.locale,
+    ...(isTest && { livemode: false }),
     title: body.title,
     subtitle: body.subtitle,
     details: body.details,

@@ -196,6 +196,8 @@ export interface DocumentV1 {
   readonly type: 'document';
   readonly schemaVersion: '1.0';
   readonly locale: Locale;
+  /** Only in the document of a test reading, which every format marks. */
+  readonly livemode?: false;
   readonly title: string;
   readonly subtitle: string;
   /** Short facts printed under the title: birth, date of the reading. */

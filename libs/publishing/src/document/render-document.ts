@@ -11,6 +11,8 @@ export interface Edition {
   readonly version: number;
   /** RFC 3339 UTC. */
   readonly publishedAt: string;
+  /** False for a test reading: every format is marked. */
+  readonly livemode: boolean;
 }
 
 /**
@@ -19,14 +21,14 @@ export interface Edition {
  */
 export const renderDocument = async (
   result: Buffer,
-  { version, publishedAt }: Edition,
+  { version, publishedAt, livemode }: Edition,
   typeset: (document: DocumentV1) => Uint8Array | Promise<Uint8Array>,
 ): Promise<Readonly<Record<DocumentFormat, Uint8Array>>> => {
   const stored = JSON.parse(result.toString('utf8')) as ReadingResult;
   // A result keeps the version of the texts that were current when it was calculated.
   const document = composeDocument(
     { ...stored, contentVersion: CONTENT_VERSION },
-    { publishedAt, documentVersion: version },
+    { publishedAt, documentVersion: version, livemode },
   );
   return {
     document_v1: Buffer.from(JSON.stringify(document)),

@@ -74,6 +74,13 @@ const bare = (root: Root): unknown =>
     JSON.stringify(root, (key, value: unknown) => (key === 'position' || value === null ? undefined : value)),
   );
 
+it('says TEST first, for a test reading alone', () => {
+  const test = renderMarkdown({ ...document, livemode: false });
+  expect(test.replace(FRONT_MATTER, '').trimStart()).toMatch(/^[*]{2}TEST[*]{2}\n\n# /);
+  expect(parse(FRONT_MATTER.exec(test)![1]!)).toMatchObject({ livemode: false });
+  expect(renderMarkdown(document)).not.toMatch(/TEST|livemode/);
+});
+
 describe('The Markdown of a document', () => {
   const documents = SAMPLES.map((sample): [string, DocumentV1] => [sample.slug, trialDocument(sample)]);
 

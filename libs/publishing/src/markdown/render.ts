@@ -1,3 +1,4 @@
+import type { RootContent } from 'mdast';
 import { frontmatterToMarkdown } from 'mdast-util-frontmatter';
 import { gfmTableToMarkdown } from 'mdast-util-gfm-table';
 import { toMarkdown } from 'mdast-util-to-markdown';
@@ -7,11 +8,12 @@ import { lowerDocument } from './lower.js';
 import { plainTextFirst } from './plain-text.js';
 
 /** Identifies the document and the versions to reproduce it; no personal data beyond that of the text. */
-const frontMatter = ({ title, locale, schemaVersion, meta }: DocumentV1): string =>
+const frontMatter = ({ title, locale, livemode, schemaVersion, meta }: DocumentV1): string =>
   stringify(
     {
       title,
       lang: locale,
+      ...(livemode === false && { livemode }),
       document: `document_v${schemaVersion}`,
       readingId: meta.readingId,
       documentVersion: meta.documentVersion,
@@ -24,14 +26,22 @@ const frontMatter = ({ title, locale, schemaVersion, meta }: DocumentV1): string
     { lineWidth: 0 },
   ).trimEnd();
 
+/** The first line of a test reading's document. */
+const TEST_MARK: RootContent = {
+  type: 'paragraph',
+  children: [{ type: 'strong', children: [{ type: 'text', value: 'TEST' }] }],
+};
+
 /**
  * Renders the document as CommonMark with GFM tables and a YAML front matter, ending in a newline. Escapes names and
  * all other text, so that nothing in them becomes markup or a link.
  */
 export const renderMarkdown = (document: DocumentV1): string => {
   const body = lowerDocument(document);
+  const head: RootContent[] = [{ type: 'yaml', value: frontMatter(document) }];
+  if (document.livemode === false) head.push(TEST_MARK);
   return toMarkdown(
-    { ...body, children: [{ type: 'yaml', value: frontMatter(document) }, ...body.children] },
+    { ...body, children: [...head, ...body.children] },
     {
       bullet: '-',
       rule: '-',

@@ -90,6 +90,25 @@ describe('The PDF of a document', () => {
     expect(source.match(/D:\d{14}/g)).toEqual(['D:20260929080000', 'D:20260929080000']);
   });
 
+  it.each(['fr-FR', 'en-US'] as const)(
+    'says TEST on each page of a test reading, and on no other: %s',
+    (locale) => {
+      const options = { publishedAt: '2026-09-29T08:00:00.000Z' };
+      const result = resultOf(camille, locale, 'feminine');
+      const bytes = typesetter.typeset(composeDocument(result, { ...options, livemode: false }));
+      const test = readPdf(bytes);
+      // The cover, then in the head and the margin of each page.
+      const marks = test.printed.map((page) => page.match(/TEST/g)?.length);
+      expect(marks).toEqual([2, ...marks.slice(1).map(() => 2)]);
+      expect(pdfUaFaults(bytes)).toEqual([]);
+      // Readers of the text hear it on the cover alone, as a mark and in a sentence.
+      expect(test.text.match(/TEST/g)).toHaveLength(2);
+      const live = readPdf(typesetter.typeset(composeDocument(result, options)));
+      expect(live.printed.filter((page) => page.includes('TEST'))).toEqual([]);
+      expect(test.pages).toBe(live.pages);
+    },
+  );
+
   it('prints text that looks like markup literally', () => {
     const document = { ...composed(camille, 'en-US', 'neutral'), subtitle: '#panic() *A* $x$ \\ <b> @c' };
     expect(letters(readPdf(typesetter.typeset(document)).text)).toContain(

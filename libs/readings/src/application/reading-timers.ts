@@ -60,18 +60,21 @@ export class ReadingTimers {
   ): Promise<void> {
     const { readingId, workspaceId } = job;
     const at = await this.clock.now();
-    const requestedAt = await this.requestedAt(readingId);
-    const remainingMs = requestedAt === null ? 0 : requestedAt + afterMs - at;
+    const acceptedAt = await requestedAt(this.store, readingId);
+    const remainingMs = acceptedAt === null ? 0 : acceptedAt + afterMs - at;
     if (remainingMs > 0) throw new NotDueYet(remainingMs);
     const by = causedBy(job, 'readings.timer');
     await this.executor.execute(readingId, command, { intent, by, workspaceId, at });
   }
-
-  /** `null` when the events of the reading were truncated. */
-  private async requestedAt(readingId: string): Promise<number | null> {
-    for await (const event of this.store.read(streamName(readingEvents.category, readingId))) {
-      if (event.type === 'ReadingRequested') return event.recordedAt ?? Date.parse(event.metadata.occurredAt);
-    }
-    return null;
-  }
 }
+
+/** When the store recorded the request; `null` when the events of the reading were truncated. */
+export const requestedAt = async (
+  store: Pick<EventStore, 'read'>,
+  readingId: string,
+): Promise<number | null> => {
+  for await (const event of store.read(streamName(readingEvents.category, readingId))) {
+    if (event.type === 'ReadingRequested') return event.recordedAt ?? Date.parse(event.metadata.occurredAt);
+  }
+  return null;
+};

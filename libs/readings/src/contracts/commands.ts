@@ -1,5 +1,6 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { PublishedDocument } from './ports/publication.js';
 
 /**
  * Permanently erases the personal data of a reading. An unfinished reading first fails as `input_unprocessable`, so
@@ -27,6 +28,25 @@ export class AbandonReading extends Command<{ outcome: 'abandoned' | 'claimed' }
     readonly reservationId: string,
     readonly livemode: boolean,
     readonly reason: string,
+  ) {
+    super();
+  }
+}
+
+/** `not_ready`: a new test reading is not published yet. */
+export type TrialReadingResult =
+  | { readonly outcome: 'ready'; readonly readingId: string; readonly document: PublishedDocument }
+  | { readonly outcome: 'not_ready' | 'billing_misconfigured' }
+  | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number };
+
+/**
+ * Finds the newest test reading of a workspace whose result and document can be fetched. Without one, requests one about
+ * an invented person, and waits some seconds until it is published. @throws StoreUnavailable
+ */
+export class PrepareTrialReading extends Command<TrialReadingResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly by: RequestContext,
   ) {
     super();
   }

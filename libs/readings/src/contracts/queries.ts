@@ -23,6 +23,16 @@ export class GetReadingSummary extends Query<ReadingSummary | null> {
   }
 }
 
+/**
+ * When the documents of a completed reading may be published (RFC 3339): a test reading may ask for a late publication.
+ * `null`: at once.
+ */
+export class GetPublicationTime extends Query<string | null> {
+  constructor(readonly readingId: string) {
+    super();
+  }
+}
+
 /** The exact bytes of `/result`; `null` until the reading is completed, and after its erasure. */
 export class GetReadingResult extends Query<{
   bytes: Buffer;

@@ -6,6 +6,8 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 const readingJob = z.object({
   readingId: z.string(),
   workspaceId: z.string(),
+  /** Absent for a live reading, and where the step is the same in both modes. */
+  mode: z.literal('test').optional(),
   correlationId: z.string(),
   /** Id of the event that added the job. */
   causationId: z.string(),
@@ -36,21 +38,32 @@ export const readingJobKey = ({ task }: ReadingJobKind, readingId: string): stri
 export const readingJobAfter = (event: Recorded): ReadingJob => ({
   readingId: streamId(event.stream),
   workspaceId: event.metadata.workspaceId,
+  ...(isOfTest(event.data) && { mode: 'test' as const }),
   ...causeOf(event),
   ...(event.metadata.traceparent && { traceparent: event.metadata.traceparent }),
 });
+
+const isOfTest = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && 'livemode' in data && data.livemode === false;
 
 /** A reading with an overdue step, as found by a query. */
 export interface OverdueReading {
   readonly reading_id: string;
   readonly workspace_id: string;
+  readonly livemode?: boolean;
   readonly correlation_id: string;
 }
 
 /** The job that repeats the overdue step of a reading. */
 export const readingJobAgain =
   (kind: ReadingJobKind) =>
-  ({ reading_id: readingId, workspace_id: workspaceId, correlation_id: correlationId }: OverdueReading) => ({
-    payload: { readingId, workspaceId, correlationId, causationId: readingId },
+  ({ reading_id: readingId, workspace_id: workspaceId, livemode, correlation_id }: OverdueReading) => ({
+    payload: {
+      readingId,
+      workspaceId,
+      ...(livemode === false && { mode: 'test' as const }),
+      correlationId: correlation_id,
+      causationId: readingId,
+    },
     key: readingJobKey(kind, readingId),
   });

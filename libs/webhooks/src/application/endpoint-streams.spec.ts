@@ -37,6 +37,7 @@ it('Each change of an endpoint costs no more than the one before, however many t
       workspaceId: 'ws_1',
       url: 'https://receiver.example/',
       events: ['reading.completed'],
+      modes: ['live'],
       description: null,
       secretRef: '3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11',
     },

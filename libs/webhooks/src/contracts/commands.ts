@@ -1,4 +1,5 @@
 import { Command } from '@app/platform/cqrs/message.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { PublicEventType } from './event-types.js';
 import type { WebhookEndpointRecord } from './endpoint-record.js';
@@ -16,12 +17,13 @@ export type CreateEndpointResult =
   | UrlRefusal
   | EndpointLimitReached;
 
-/** Creates an endpoint. `events` null subscribes to all. */
+/** Creates an endpoint. `events` null subscribes to all. `modes`: of the readings whose events it receives. */
 export class CreateWebhookEndpoint extends Command<CreateEndpointResult> {
   constructor(
     readonly workspaceId: string,
     readonly url: string,
     readonly events: readonly PublicEventType[] | null,
+    readonly modes: readonly Mode[],
     readonly description: string | null,
     readonly by: RequestContext,
   ) {

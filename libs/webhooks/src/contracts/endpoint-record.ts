@@ -1,3 +1,4 @@
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { DisabledReason } from './events.js';
 import type { PublicEventType } from './event-types.js';
 
@@ -7,6 +8,8 @@ export interface WebhookEndpointRecord {
   readonly endpointId: string;
   readonly url: string;
   readonly events: readonly PublicEventType[];
+  /** The modes of the readings whose events it receives. */
+  readonly modes: readonly Mode[];
   readonly enabled: boolean;
   readonly description: string | null;
   readonly createdAt: string;

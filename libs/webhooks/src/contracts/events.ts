@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { MODES } from '@app/event-sourcing/core/mode.js';
 import {
   byWorkspace,
   event,
   eventCatalogue,
   type EventOf,
+  type Upcaster,
 } from '@app/event-sourcing/core/event-catalogue.js';
 import { PUBLIC_EVENT_TYPES } from './event-types.js';
 
@@ -12,7 +14,12 @@ const settings = {
   url: z.string(),
   events: z.array(z.enum(PUBLIC_EVENT_TYPES)),
   description: z.string().nullable(),
+  /** The modes of the readings whose events it receives. */
+  modes: z.array(z.enum(MODES)),
 };
+
+/** Upgrades events from before test mode: their endpoints receive live events. */
+const live: Upcaster = (data) => ({ ...(data as object), modes: ['live'] });
 
 /** Why an endpoint was disabled: at the owner's request, after the receiver answered 410, or after failing too long. */
 export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
@@ -24,11 +31,12 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
  */
 export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
   WebhookEndpointCreated: event(
-    1,
+    2,
     z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() }),
+    { 1: live },
   ),
   /** All settings from now on, changed or not. */
-  WebhookEndpointUpdated: event(1, z.strictObject(settings)),
+  WebhookEndpointUpdated: event(2, z.strictObject(settings), { 1: live }),
   /** The previous secret also signs until `previousValidUntil` (RFC 3339). */
   WebhookEndpointSecretRotated: event(
     1,

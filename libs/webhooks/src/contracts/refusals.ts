@@ -23,11 +23,16 @@ export interface EndpointLimitReached {
   readonly limit: number;
 }
 
-/** `limit` test events are waiting for the endpoint, as many as may wait. */
+/** `limit` trials are waiting for the endpoint, as many as may wait. */
 export interface TooManyTestEvents {
   readonly outcome: 'too_many_test_events';
   readonly limit: number;
 }
+
+/** The test reading that a trial is about cannot be had now. */
+export type TrialRefusal =
+  | { readonly outcome: 'not_ready' | 'billing_misconfigured' }
+  | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number };
 
 /** The endpoint has no such delivery. */
 export interface DeliveryNotFound {
@@ -52,6 +57,7 @@ export type WebhookRefusal =
   | ChangeRefusal
   | EndpointLimitReached
   | TooManyTestEvents
+  | TrialRefusal
   | DeliveryNotFound
   | ReplayNotFound
   | ReplayRefusal;

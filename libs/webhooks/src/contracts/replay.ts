@@ -1,4 +1,5 @@
 import { Command, Query } from '@app/platform/cqrs/message.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { DeliveryStatus } from './deliveries.js';
 import type { PublicEventType } from './event-types.js';
 import type { EndpointRefusal, ReplayNotFound, ReplayRefusal } from './refusals.js';
@@ -17,6 +18,8 @@ export interface ReplayChoice {
   readonly until: string;
   readonly types: readonly PublicEventType[];
   readonly statuses: readonly ReplayableStatus[];
+  /** Of the readings whose events it chooses. */
+  readonly modes: readonly Mode[];
   /** Counts only, sends nothing. */
   readonly dryRun: boolean;
 }
@@ -57,6 +60,8 @@ export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | Re
       readonly until: string | null;
       readonly types: readonly PublicEventType[] | null;
       readonly statuses: readonly ReplayableStatus[] | null;
+      /** The endpoint's own, as far as these include them; `null`: all of them. */
+      readonly modes: readonly Mode[] | null;
       readonly dryRun: boolean;
     },
     readonly idempotencyKey: string | null,

@@ -34,7 +34,7 @@ const DELIVERY_HEADERS = [
     '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10',
   ),
   header('X-Service-Attempt', 'Counts from 1', '1'),
-  header('X-Service-Test', '`true` for a test event', 'true', false),
+  header('X-Service-Test', '`true` for a trial', 'true', false),
   header('X-Service-Redelivery', '`true` for a redelivery or a replay', 'true', false),
   header('Webhook-Id', 'As in Standard Webhooks', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
   header('Webhook-Timestamp', 'As in Standard Webhooks', '1775295000'),

@@ -1,4 +1,6 @@
-import type { FieldError } from '@app/platform/http/problem.js';
+import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
+import type { Principal } from '@app/platform/auth/authentication.js';
+import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { checkWebhookUrl } from '../domain/url/webhook-url.js';
 
@@ -23,6 +25,13 @@ export const EVENTS_SHOWN = {
   items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
   examples: [['reading.completed', 'reading.published']],
 };
+export const MODES_SHOWN = {
+  type: 'array' as const,
+  minItems: 1,
+  items: { type: 'string', enum: [...MODES] },
+  examples: [['live']],
+};
+export const modesType = { message: 'must be an array of modes', context: { code: 'invalid_type' } };
 export const DESCRIPTION_SHOWN = {
   type: 'string',
   nullable: true,
@@ -57,18 +66,48 @@ const eventErrors = (events: readonly unknown[]): FieldError[] => {
   );
 };
 
+const modeErrors = (modes: readonly unknown[]): FieldError[] => {
+  if (modes.length === 0)
+    return [{ pointer: '/modes', code: 'too_short', detail: 'must name at least one mode' }];
+  return modes.flatMap((mode, index) =>
+    MODES.includes(mode as Mode)
+      ? []
+      : [
+          {
+            pointer: `/modes/${index}`,
+            code: 'invalid_value',
+            detail: `must be one of ${MODES.join(', ')}`,
+          },
+        ],
+  );
+};
+
+/**
+ * The modes that a caller may give an endpoint: a live key live, or both; a test key test; a bearer token any.
+ * @throws Problem validation_failed
+ */
+export const allowedModes = (modes: readonly Mode[], { mode, sees }: Pick<Principal, 'mode' | 'sees'>) => {
+  const isAllowed = sees.length > 1 || (modes.includes(mode) && (mode === 'live' || modes.length === 1));
+  const detail =
+    mode === 'live' ? 'must include live: you call in live mode' : 'must be test: you call in test mode';
+  if (!isAllowed) throw invalidRequest([{ pointer: '/modes', code: 'invalid_value', detail }]);
+  return MODES.filter((one) => modes.includes(one));
+};
+
 interface Settings {
   readonly url?: string;
   readonly events?: readonly unknown[];
+  readonly modes?: readonly unknown[];
   readonly description?: string | null;
 }
 
 export const settingErrors = (
-  { url, events, description }: Settings,
+  { url, events, modes, description }: Settings,
   sound: (property: string) => boolean,
 ): FieldError[] => [
   ...(url !== undefined && sound('url') ? urlErrors(url) : []),
   ...(events && sound('events') ? eventErrors(events) : []),
+  ...(modes && sound('modes') ? modeErrors(modes) : []),
   ...(description && sound('description') ? descriptionErrors(description) : []),
 ];
 

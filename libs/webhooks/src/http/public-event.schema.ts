@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { apiSchema, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
-import { API_VERSION, sampleEvent, withExternalId } from '../domain/delivery/public-event.js';
+import { API_VERSION, madeUpEvent, withExternalId } from '../domain/delivery/public-event.js';
 
 const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
+const AT = '2026-04-04T09:30:00.000Z';
 
 const publicEvent = z.object({
   id: text(/^evt_/).describe(
@@ -13,11 +14,13 @@ const publicEvent = z.object({
   apiVersion: z.literal(API_VERSION).describe('The version of this body'),
   createdAt: instant().describe('When it happened'),
   workspaceId: z.string().describe('The workspace that owns the reading'),
+  livemode: z.boolean().describe('False for an event of a test reading'),
+  trial: z.literal(true).optional().describe('Only in a trial, which `POST …/test` sends'),
   readingId: uuid().describe('The reading that the event is about'),
   sequence: z
     .int()
     .min(0)
-    .describe('Counts the public events of the reading, from 1 without gaps; 0 for a test event'),
+    .describe('Counts the public events of the reading, from 1 without gaps; 0 for a trial'),
   data: z
     .object({
       status: z
@@ -62,13 +65,19 @@ type PublicEventBody = z.infer<typeof publicEvent>;
 
 /** A real body of this type with example ids. */
 export const publicEventExample = (type: PublicEventType): PublicEventBody => {
-  const { bodyHead, bodyTail } = sampleEvent({
-    eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
-    type,
-    workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
-    readingId: READING_ID,
-    occurredAt: '2026-04-04T09:30:00.000Z',
-  });
+  const { bodyHead, bodyTail } = madeUpEvent(
+    {
+      eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
+      type,
+      workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
+      occurredAt: AT,
+    },
+    {
+      readingId: READING_ID,
+      livemode: true,
+      document: { version: 1, artifactId: `art_${READING_ID}`, publishedAt: AT },
+    },
+  );
   return JSON.parse(withExternalId(`${bodyHead}1${bodyTail}`, 'order-4711')) as PublicEventBody;
 };
 

@@ -1,3 +1,6 @@
+import { modeOf } from '@app/platform/auth/livemode.js';
+import type { Principal } from '@app/platform/auth/authentication.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { invalidParameter } from '@app/platform/http/query-parameters.js';
 
@@ -36,6 +39,25 @@ export const readInstant = (name: string, value: QueryValue): string | null =>
 export const readFlag = (name: string, value: QueryValue): boolean => {
   if (value === undefined || value === 'false') return false;
   return value === 'true' ? true : refuse(name, 'invalid_value', 'must be true or false');
+};
+
+export const LIVEMODE_SHOWN = {
+  name: 'livemode',
+  required: false,
+  description: 'Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode',
+  schema: { type: 'boolean' as const },
+};
+
+/** The modes that a list shows: those that the caller sees, or the one of them that it asks for. @throws Problem */
+export const readModes = (
+  livemode: QueryValue,
+  { authMode, sees }: Pick<Principal, 'authMode' | 'sees'>,
+): readonly Mode[] => {
+  if (livemode === undefined) return sees;
+  if (authMode === 'apiKey')
+    return refuse('livemode', 'invalid_value', 'is for bearer tokens: a key sees its own mode');
+  const mode = modeOf(readFlag('livemode', livemode));
+  return sees.filter((one) => one === mode);
 };
 
 /** A UUID in lower case; `null` when the parameter is absent. @throws Problem validation_failed */

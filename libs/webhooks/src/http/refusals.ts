@@ -26,8 +26,19 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
     new Problem('endpoint_limit_reached', { detail: `A workspace has at most ${limit} webhook endpoints` }),
   too_many_test_events: ({ limit }) =>
     new Problem('rate_limited', {
-      detail: `${limit} test events wait to be sent to this endpoint`,
+      detail: `${limit} trials wait to be sent to this endpoint`,
       headers: RETRY_AFTER,
+    }),
+  not_ready: () =>
+    new Problem('enqueue_unavailable', {
+      detail: 'The test reading of this trial is still being made',
+      headers: RETRY_AFTER,
+    }),
+  billing_misconfigured: () => new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } }),
+  insufficient_credits: ({ required, available }) =>
+    new Problem('insufficient_credits', {
+      detail: `The test reading of this trial costs ${required} test credits; ${available} are available`,
+      members: { required, available },
     }),
   replay_in_progress: ({ endpointId, replayId }) =>
     new Problem('replay_in_progress', {

@@ -1,7 +1,8 @@
-import { applyDecorators, Controller } from '@nestjs/common';
+import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Accepts } from '@app/platform/auth/authentication.js';
 import { Names } from '@app/platform/http/openapi/operation.js';
+import { OwnEndpointGuard } from './own-endpoint.guard.js';
 import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_REPLAY } from './webhook.schemas.js';
 
 const routes = (path: string) => applyDecorators(Controller(path), ApiTags('Webhooks'));
@@ -14,6 +15,7 @@ export const EndpointRoutes = () =>
   applyDecorators(
     routes('api/v1/webhooks/:endpointId'),
     Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT),
+    UseGuards(OwnEndpointGuard),
   );
 
 /** Declares that a route shows endpoints or their deliveries. */

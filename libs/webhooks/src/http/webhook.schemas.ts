@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MODES } from '@app/event-sourcing/core/mode.js';
 import { apiPage, apiSchema, count, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
 import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
 import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
@@ -33,6 +34,7 @@ const endpoint = z.object({
   endpointId: endpointId().describe('Names the endpoint in paths'),
   url: z.string().describe('Where deliveries are sent'),
   events: z.array(eventType()).describe('The event types that it receives'),
+  modes: z.array(z.enum(MODES)).describe('Of the readings whose events it receives'),
   enabled: z.boolean().describe('Whether deliveries are sent'),
   description: z.string().nullable().describe('As given by you'),
   createdAt: instant().describe('When it was created'),
@@ -45,6 +47,7 @@ const endpointExample: WebhookEndpointRecord = {
   endpointId: ENDPOINT_ID,
   url: 'https://receiver.example.com/hook',
   events: ['reading.completed', 'reading.published'],
+  modes: ['live'],
   enabled: true,
   description: 'orders',
   createdAt: AT,
@@ -82,7 +85,12 @@ export const createdEndpointSchema = apiSchema(
       .describe('`unresolvable`: the host has no address yet'),
   }),
   'A new endpoint.',
-  { ...endpointExample, events: [...endpointExample.events], signingSecret: SECRET },
+  {
+    ...endpointExample,
+    events: [...endpointExample.events],
+    modes: [...endpointExample.modes],
+    signingSecret: SECRET,
+  },
 );
 
 export const changedEndpointSchema = apiSchema(
@@ -93,7 +101,12 @@ export const changedEndpointSchema = apiSchema(
       .describe('If the change enabled it: deliveries skipped while it was disabled'),
   }),
   'An endpoint after a change.',
-  { ...endpointExample, events: [...endpointExample.events], skippedDeliveries: 3 },
+  {
+    ...endpointExample,
+    events: [...endpointExample.events],
+    modes: [...endpointExample.modes],
+    skippedDeliveries: 3,
+  },
 );
 
 export const rotatedEndpointSchema = apiSchema(
@@ -106,6 +119,7 @@ export const rotatedEndpointSchema = apiSchema(
   {
     ...endpointExample,
     events: [...endpointExample.events],
+    modes: [...endpointExample.modes],
     signingSecret: SECRET,
     previousValidUntil: '2026-04-05T09:30:00.000Z',
   },
@@ -146,6 +160,7 @@ const delivery = z.object({
   eventId: text(/^evt_/).describe('The event that it delivers'),
   type: eventType().describe('The type of the event'),
   readingId: uuid().describe('The reading that the event is about'),
+  livemode: z.boolean().describe('False for an event of a test reading'),
   sequence: count().describe('Number of the event among the public events of the reading'),
   status: z.enum(DELIVERY_STATUSES).describe('Where the delivery stands; only `pending` changes'),
   attempts: count().describe('Attempts so far'),
@@ -170,6 +185,7 @@ const deliveryExample: DeliveryRecord = {
   eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
   type: 'reading.completed',
   readingId: READING_ID,
+  livemode: true,
   sequence: 1,
   status: 'succeeded',
   attempts: 1,
@@ -214,6 +230,7 @@ export const replaySchema = apiSchema<ReplayRecord>(
     statuses: z
       .array(z.enum(REPLAYABLE_STATUSES))
       .describe('What became of the events at this endpoint before'),
+    modes: z.array(z.enum(MODES)).describe('Of the readings whose events it sends'),
     dryRun: z.boolean().describe('Whether it only counts'),
     state: z
       .enum(['queued', 'running', 'finished', 'stopped'])
@@ -241,6 +258,7 @@ export const replaySchema = apiSchema<ReplayRecord>(
     until: AT,
     types: ['reading.completed'],
     statuses: ['missing', 'skipped', 'exhausted'],
+    modes: ['live'],
     dryRun: false,
     state: 'queued',
     events: 0,

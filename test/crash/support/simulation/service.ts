@@ -29,6 +29,8 @@ import { AbandonReadingHandler } from '@app/readings/application/abandon-reading
 import { EraseReadingHandler } from '@app/readings/application/erase-reading/erase-reading.handler.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import { TestReadingSweep } from '@app/readings/application/sweep-test-readings/test-reading-sweep.js';
+import { TestOutcomes } from '@app/readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
 import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';
@@ -36,12 +38,14 @@ import {
   AbandonReading,
   EraseReading,
   GetOpenHolds,
+  GetPublicationTime,
   GetReadingResult,
   GetReadingSummary,
   ReserveCredits,
   WithdrawPublication,
 } from '@app/readings/contracts/index.js';
 import {
+  GetPublicationTimeHandler,
   GetReadingResultHandler,
   GetReadingSummaryHandler,
 } from '@app/readings/read-models/reading/reading.handlers.js';
@@ -127,6 +131,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const queries = busOf([
     [GetReadingResult, new GetReadingResultHandler(query)],
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
+    [GetPublicationTime, new GetPublicationTimeHandler(query)],
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
   const republications = new RepublishDocumentHandler(publications, clock, {
@@ -174,7 +179,8 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     if (scheduler.isRough && scheduler.random.chance(CALCULATION_FAILS)) throw new Error('failed');
     return Buffer.from(JSON.stringify({ readingId }));
   };
-  const generate = new GenerateReadingJob(readings, calculate, time, CONFIG, log as never, keys);
+  const outcomes = new TestOutcomes(readings, store, time, keys);
+  const generate = new GenerateReadingJob(readings, calculate, time, CONFIG, log as never, keys, outcomes);
   const timers = new ReadingTimers(readings, time, store, CONFIG);
   const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
   const artifacts = new ArtifactStore(pool, keys);
@@ -184,11 +190,13 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
   const sweep = new KeySweep(queries, readings, pool, CONFIG);
+  const testSweep = new TestReadingSweep(commands, readings, pool, time, CONFIG);
   new ReadingsWorkerModule(
     work,
     generate,
     timers,
     sweep,
+    testSweep,
     documentPublisher,
     CONFIG,
     pool,

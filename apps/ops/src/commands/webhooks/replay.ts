@@ -85,6 +85,7 @@ const run = async (session: Session, options: Options): Promise<ReplayRecord> =>
     until: until === undefined ? null : new Date(until).toISOString(),
     types,
     statuses,
+    modes: null,
     dryRun: !yes,
   };
   const answer = await session.commands.execute(new ReplayEvents(endpoint, workspaceId, choice, null));

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
 import type { PublicationCommand } from '../../domain/publication/publication.commands.js';
 import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';
@@ -99,4 +100,17 @@ describe('PublishDocumentJob, for a reading whose result cannot be decrypted', (
     expect([...state.failed]).toEqual([2]);
     expect(discarded).toEqual([]);
   });
+});
+
+it('publishes a test reading no earlier than it asked', async () => {
+  const due = '2026-11-22T12:00:07.000Z';
+  const answers = { GetReadingResult: { livemode: false }, GetPublicationTime: due };
+  const queries = {
+    execute: async (query: object) => answers[query.constructor.name as keyof typeof answers],
+  };
+  const at = Date.parse(due) - 2_000;
+  const unused = {} as never;
+  const one = new PublishDocumentJob(executor, unused, { now: () => at }, unused, queries as never, unused);
+  await expect(one.run(job)).rejects.toMatchObject(new NotDueYet(2_000));
+  expect(await recorded()).toEqual([]);
 });

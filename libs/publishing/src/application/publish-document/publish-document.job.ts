@@ -5,9 +5,15 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
+import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { GetReadingResult, GetReadingSummary, type ReadingJob } from '@app/readings/contracts/index.js';
+import {
+  GetPublicationTime,
+  GetReadingResult,
+  GetReadingSummary,
+  type ReadingJob,
+} from '@app/readings/contracts/index.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
@@ -48,9 +54,11 @@ export class PublishDocumentJob {
     private readonly artifacts: ArtifactStore,
   ) {}
 
+  /** @throws NotDueYet when a test reading asked for a late publication */
   async run(job: ReadingJob): Promise<void> {
     const result = await this.queries.execute(new GetReadingResult(job.readingId));
     if (!result) return this.endWithoutResult(job);
+    if (!result.livemode) await this.untilDue(job);
     const requested = await this.executor.execute(
       job.readingId,
       {
@@ -81,6 +89,12 @@ export class PublishDocumentJob {
     );
     if (recorded.kind === 'rejected') return this.artifacts.discard(job.readingId);
     this.log.info({ readingId: job.readingId, requestId: job.correlationId, version }, 'reading published');
+  }
+
+  private async untilDue({ readingId }: ReadingJob): Promise<void> {
+    const due = await this.queries.execute(new GetPublicationTime(readingId));
+    const remainingMs = due === null ? 0 : Date.parse(due) - this.clock.now();
+    if (remainingMs > 0) throw new NotDueYet(remainingMs);
   }
 
   /** A completed reading without a result, not erased, has lost its key. It is never published. */

@@ -4,6 +4,7 @@ import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { RemakeDocuments, type RemadeVersion } from '../../contracts/commands.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
 import type { DocumentFormat, PublicationEvent } from '../../contracts/events.js';
+import type { Edition } from '../../document/render-document.js';
 import type { Typesetter } from '../../pdf/typesetter.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 
@@ -36,7 +37,7 @@ export class RemakeDocumentsHandler implements ICommandHandler<RemakeDocuments> 
 
   private async remake(
     readingId: string,
-    { version, artifactId, publishedAt, formats, contentVersion }: Published,
+    { version, livemode, artifactId, publishedAt, formats, contentVersion }: Published,
     lost: readonly DocumentFormat[],
     result: Buffer,
     dryRun: boolean,
@@ -44,7 +45,7 @@ export class RemakeDocumentsHandler implements ICommandHandler<RemakeDocuments> 
     const digests = new Map(formats.map(({ format, digest }) => [format, digest]));
     if (lost.some((format) => digests.get(format) === null)) return 'not_verifiable';
     if (contentVersion !== null && contentVersion !== CONTENT_VERSION) return 'texts_changed';
-    const rendered = await render(result, { version, publishedAt });
+    const rendered = await render(result, { version, publishedAt, livemode });
     const again: Partial<Record<DocumentFormat, Uint8Array>> = {};
     for (const format of lost) {
       const same = await this.artifacts.matches(readingId, rendered[format], digests.get(format)!);
@@ -60,7 +61,7 @@ export class RemakeDocumentsHandler implements ICommandHandler<RemakeDocuments> 
 }
 
 /** The texts and the typesetter load at the first use: no other command of this module needs them. */
-const render = async (result: Buffer, edition: { version: number; publishedAt: string }) => {
+const render = async (result: Buffer, edition: Edition) => {
   const { renderDocument } = await import('../../document/render-document.js');
   const { createTypesetter } = await import('../../pdf/typesetter.js');
   typesetter ??= createTypesetter();

@@ -5,6 +5,8 @@ export interface PdfContents {
   readonly pages: number;
   /** The text of the pages in content order, without artifacts (running heads, page numbers, drawn ornaments). */
   readonly text: string;
+  /** All text of each page, artifacts included. */
+  readonly printed: readonly string[];
   /** Titles of the bookmarks, in order. */
   readonly outline: readonly string[];
   /** The raw bytes, one character each, to search for plain entries such as `/Lang`. */
@@ -73,8 +75,11 @@ const decode = (token: string, characters: CharMap): string => {
   return text;
 };
 
-/** The visible text of a content stream. In nested marked content, artifacts hide and `/ActualText` replaces it. */
-const shownText = (content: string, fonts: ReadonlyMap<string, CharMap>): string => {
+/**
+ * The text of a content stream. In nested marked content, `/ActualText` replaces it.
+ * @param hidesArtifacts leaves out artifacts, as readers of the text do
+ */
+const shownText = (content: string, fonts: ReadonlyMap<string, CharMap>, hidesArtifacts: boolean): string => {
   const marks: { hidden: boolean }[] = [];
   const operands: string[] = [];
   let characters: CharMap = new Map();
@@ -88,7 +93,9 @@ const shownText = (content: string, fonts: ReadonlyMap<string, CharMap>): string
     if (token === 'BMC' || token === 'BDC') {
       const actual = ACTUAL_TEXT.exec(operands.join(' '))?.[1];
       if (actual !== undefined && !hidden) text += textOf(actual);
-      marks.push({ hidden: hidden || operands[0] === '/Artifact' || actual !== undefined });
+      marks.push({
+        hidden: hidden || (hidesArtifacts && operands[0] === '/Artifact') || actual !== undefined,
+      });
     } else if (token === 'EMC') marks.pop();
     else if (token === 'Tf') characters = fonts.get(operands[0] ?? '') ?? new Map<number, string>();
     else if (token === 'Tj' || token === 'TJ') {
@@ -119,7 +126,8 @@ export const readPdf = (pdf: Uint8Array): PdfContents => {
         charMapOf(streamOf(reference(object(id), 'ToUnicode'))),
       ]),
     );
-    return shownText(streamOf(reference(page, 'Contents')), fonts);
+    const content = streamOf(reference(page, 'Contents'));
+    return { text: shownText(content, fonts, true), printed: shownText(content, fonts, false) };
   });
 
   const bookmarks = (node: string): string[] => {
@@ -134,7 +142,8 @@ export const readPdf = (pdf: Uint8Array): PdfContents => {
   const outlines = [...objects.values()].find((body) => body.includes('/Type /Outlines')) ?? '';
   return {
     pages: pages.length,
-    text: texts.join('\n'),
+    text: texts.map(({ text }) => text).join('\n'),
+    printed: texts.map(({ printed }) => printed),
     outline: bookmarks(reference(outlines, 'First')),
     source,
   };

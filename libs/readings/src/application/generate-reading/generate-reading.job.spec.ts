@@ -4,10 +4,12 @@ import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import type { EventToAppend } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { openResult } from '../../sealed-reading.js';
+import { TestOutcomes } from '../test-outcome/test-outcomes.js';
 import {
   GenerateReadingJob,
   InputUnprocessable,
@@ -29,29 +31,39 @@ let store: InMemoryEventStore;
 let keys: InMemoryKeys;
 let now: number;
 
-beforeEach(async () => {
-  store = new InMemoryEventStore();
-  keys = new InMemoryKeys();
-  now = Date.parse('2026-09-29T08:00:00.000Z');
-  const key = await keys.create(READING);
+const request = async (
+  readingId: string,
+  livemode: boolean,
+  metadata?: Readonly<Record<string, string>>,
+): Promise<void> => {
+  const key = await keys.create(readingId);
   await createReadingExecutor(store).execute(
-    READING,
+    readingId,
     {
       type: 'RequestReading',
       request: {
         workspaceId: 'ws_1',
-        livemode: true,
+        livemode,
         productId: 'theme',
         profileId: 'evan',
         locale: 'fr-FR',
         asOf: '2026-09-29',
-        sealedInput: key.seal('input', Buffer.from(JSON.stringify(input))).toString('base64'),
+        sealedInput: key
+          .seal('input', Buffer.from(JSON.stringify({ ...input, metadata })))
+          .toString('base64'),
         cost: 20,
         reservationId: 'r1',
       },
     },
     { intent: 'request', by: requestedBy('apiKey:k', 'req_1'), workspaceId: 'ws_1', at: now },
   );
+};
+
+beforeEach(async () => {
+  store = new InMemoryEventStore();
+  keys = new InMemoryKeys();
+  now = Date.parse('2026-09-29T08:00:00.000Z');
+  await request(READING, true);
 });
 
 const worker = (calculate: ThemeCalculator = calculateResult): GenerateReadingJob =>
@@ -62,6 +74,7 @@ const worker = (calculate: ThemeCalculator = calculateResult): GenerateReadingJo
     config,
     pino({ level: 'silent' }),
     keys as unknown as SubjectKeys,
+    new TestOutcomes(createReadingExecutor(store), store, { now: () => now }, keys as unknown as SubjectKeys),
   );
 
 const types = () => store.log.map(({ type }) => type);
@@ -173,5 +186,51 @@ describe('generating a reading', () => {
     await overtaken.run(job);
     await takenOver;
     expect(types().filter((type) => type === 'ReadingCompleted')).toHaveLength(1);
+  });
+});
+
+describe('a test reading that asks for its outcome', () => {
+  const ASKING = '1c9f6b1e-44b5-4b8c-9e0d-7a1d5f3c2b10';
+  const askingJob = { ...job, readingId: ASKING, mode: 'test' as const };
+  const ask = (outcome: string, livemode = false) => request(ASKING, livemode, { test_outcome: outcome });
+  const run = () => worker().run(askingJob);
+  const history = () =>
+    store.log.filter(({ stream }) => stream === `reading-${ASKING}`).map(({ type }) => type);
+
+  it.each(['generation_failed', 'input_unprocessable', 'timed_out', 'internal_error'])(
+    'fails at its first attempt with %s',
+    async (code) => {
+      await ask(`failed:${code}`);
+      await run();
+      expect(history()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingFailed']);
+      expect(store.log.at(-1)!.data).toMatchObject({ code, livemode: false, attempts: 1 });
+    },
+  );
+
+  it('starts no earlier than it asked, however often a worker takes it', async () => {
+    await ask('slow:20');
+    await expect(run()).rejects.toMatchObject(new NotDueYet(20_000));
+    now += 19_000;
+    await expect(run()).rejects.toMatchObject({ remainingMs: 1_000 });
+    expect(history()).toEqual(['ReadingRequested']);
+    now += 1_000;
+    await run();
+    expect(history()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
+  });
+
+  it('is delayed after five seconds, once, and then completes', async () => {
+    await ask('delayed');
+    await expect(run()).rejects.toMatchObject({ remainingMs: 5_000 });
+    now += 5_000;
+    await run();
+    await run();
+    const whole = ['ReadingRequested', 'ReadingDelayed', 'ReadingStarted', 'ReadingCompleted'];
+    expect(history()).toEqual(whole);
+  });
+
+  it.each(['failed:timed_out', 'slow:20'])('in live mode is not heeded: %s', async (outcome) => {
+    await ask(outcome, true);
+    await run();
+    expect(history()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
   });
 });

@@ -17,6 +17,8 @@ import type { DocumentPublisher } from '../../contracts/ports/index.js';
 import type { ReadingJob } from '../../contracts/reading-job.js';
 import type { ReadingInput } from '../../domain/reading/reading-view.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
+import { askedOutcome } from '../../domain/test-outcome/test-outcome.js';
+import { TestOutcomes } from '../test-outcome/test-outcomes.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { openInput, sealResult } from '../../sealed-reading.js';
 import type { Config } from '../../settings.js';
@@ -37,9 +39,17 @@ export interface CalculationRequest {
 export type ThemeCalculator = (request: CalculationRequest) => Buffer;
 export const THEME_CALCULATOR = Symbol('ThemeCalculator');
 
+/** A test reading asked to fail so. */
+class AskedFailure extends Error {
+  override readonly name = 'AskedFailure';
+  constructor(readonly code: FailureCode) {
+    super(code);
+  }
+}
+
 /** SQL: unfinished readings whose lease or waiting time has expired, the longest overdue first; at most $1. */
 export const OVERDUE_READINGS = `
-  select reading_id, workspace_id, correlation_id from readings.reading
+  select reading_id, workspace_id, livemode, correlation_id from readings.reading
   where due_at < now() order by due_at limit $1`;
 
 /**
@@ -58,9 +68,12 @@ export class GenerateReadingJob {
     private readonly config: Pick<Config, 'READING_LEASE_MS' | 'READING_RETRY_MS' | 'READING_ATTEMPTS'>,
     @Inject(LOGGER) private readonly log: Logger,
     private readonly keys: SubjectKeys,
+    private readonly testOutcomes: TestOutcomes,
   ) {}
 
+  /** @throws NotDueYet when a test reading asked for a later start */
   async run(job: ReadingJob): Promise<void> {
+    if (job.mode === 'test') await this.testOutcomes.beforeAttempt(job);
     const intent = `start:${randomUUID()}`;
     const now = await this.clock.now();
     const started = await this.executor.execute(
@@ -83,7 +96,8 @@ export class GenerateReadingJob {
     } catch (error) {
       // Not the reading's fault: the job is retried, and takes over once this lease has expired.
       if (isDependencyAway(error)) throw error;
-      const code = failureCode(error);
+      const isAsked = error instanceof AskedFailure;
+      const code = isAsked ? error.code : failureCode(error);
       // The error's own message is not recorded: it might repeat the input.
       this.log.warn(
         {
@@ -95,7 +109,7 @@ export class GenerateReadingJob {
         },
         'an attempt failed',
       );
-      await this.fail(job, attempt, code);
+      await this.fail(job, attempt, code, isAsked ? attempt : this.config.READING_ATTEMPTS);
     }
   }
 
@@ -103,6 +117,8 @@ export class GenerateReadingJob {
     const key = await this.keys.find(job.readingId);
     if (!key) throw new InputUnprocessable('The key of this reading was destroyed');
     const input = openInput(key, request.sealedInput);
+    const asked = request.livemode ? null : askedOutcome(input.metadata);
+    if (asked?.kind === 'failed') throw new AskedFailure(asked.code);
     const bytes = this.calculate({
       readingId: job.readingId,
       locale: request.locale,
@@ -120,7 +136,12 @@ export class GenerateReadingJob {
     );
   }
 
-  private async fail(job: ReadingJob, attempt: number, code: FailureCode): Promise<void> {
+  private async fail(
+    job: ReadingJob,
+    attempt: number,
+    code: FailureCode,
+    attemptsAllowed: number,
+  ): Promise<void> {
     const now = await this.clock.now();
     await this.executor.execute(
       job.readingId,
@@ -128,7 +149,7 @@ export class GenerateReadingJob {
         type: 'FailAttempt',
         attempt,
         code,
-        attemptsAllowed: this.config.READING_ATTEMPTS,
+        attemptsAllowed,
         retryAt: instant(now + this.config.READING_RETRY_MS * 2 ** (attempt - 1)),
       },
       contextOf(job, `fail:${attempt}`, now),

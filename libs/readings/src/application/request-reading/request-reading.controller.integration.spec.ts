@@ -41,14 +41,17 @@ let admits = true;
 beforeAll(async () => {
   const log = pino({ level: 'silent' });
   const authenticator: Authenticator = {
-    verifyApiKey: async () => ({
-      authMode: 'apiKey',
-      mode: 'live',
-      sees: ['live'],
-      workspaceId: 'ws_1',
-      actor: 'apiKey:k',
-      scopes: API_KEY_SCOPES,
-    }),
+    verifyApiKey: async (apiKey) => {
+      const mode = apiKey === 'test' ? 'test' : 'live';
+      return {
+        authMode: 'apiKey',
+        mode,
+        sees: [mode],
+        workspaceId: 'ws_1',
+        actor: 'apiKey:k',
+        scopes: API_KEY_SCOPES,
+      };
+    },
     verifyBearer: async () => null,
   };
   const testing = await Test.createTestingModule({
@@ -128,5 +131,46 @@ describe('POST /api/v1/readings', () => {
     const { status, body, headers } = await post();
     admits = true;
     expect([status, body.code, headers['retry-after']]).toEqual([429, 'rate_limited', '10']);
+  });
+
+  describe('with an outcome asked for', () => {
+    const ask = (outcome: string, key = 'test') =>
+      post()
+        .set('x-api-key', key)
+        .send({ ...body, metadata: { test_outcome: outcome } });
+
+    it.each([
+      ['insufficient_credits', 402, 'insufficient_credits', undefined],
+      ['rate_limited', 429, 'rate_limited', '1'],
+      ['unavailable', 503, 'enqueue_unavailable', '5'],
+      ['billing_misconfigured', 503, 'billing_misconfigured', '60'],
+    ])('is refused at once: %s', async (outcome, status, code, retryAfter) => {
+      accept = () => Promise.reject(new Error('it tried to accept one'));
+      const answer = await ask(outcome);
+      expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([
+        status,
+        code,
+        retryAfter,
+      ]);
+    });
+
+    it('passes an outcome of the worker on', async () => {
+      accept = async ({ request: { input } }) => {
+        expect(input.metadata).toEqual({ test_outcome: 'slow:5' });
+        return { outcome: 'different_request' };
+      };
+      expect((await ask('slow:5')).body.code).toBe('idempotency_key_reused');
+    });
+
+    it.each([
+      ['of no known name', 'slow:61', 'test', /must be one of failed:generation_failed, .*delayed/],
+      ['in live mode', 'unavailable', 'k', /test keys alone/],
+    ])('is 400 %s', async (_, outcome, key, detail) => {
+      const answer = await ask(outcome, key);
+      expect(answer.status).toBe(400);
+      expect(answer.body.errors).toEqual([
+        { pointer: '/metadata/test_outcome', code: 'invalid_value', detail: expect.stringMatching(detail) },
+      ]);
+    });
   });
 });

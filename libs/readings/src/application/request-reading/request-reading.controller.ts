@@ -12,6 +12,7 @@ import { OwnIdempotency } from '@app/platform/idempotency/idempotency.intercepto
 import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { requestedFields } from '../../domain/reading/requested-fields.js';
 import { POLL_AFTER, readingSchema } from '../../http/reading.schemas.js';
+import { askedRefusal } from '../../http/asked-refusal.js';
 import { InFlightGuard } from './in-flight.guard.js';
 import { CreateReadingDto, inputOf } from './request-reading.body.js';
 import { RequestReading } from './request-reading.command.js';
@@ -50,6 +51,8 @@ export class RequestReadingController {
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
+    const refusal = askedRefusal(body.metadata, caller.mode);
+    if (refusal) throw refusal;
     const result = await this.commands.execute(
       new RequestReading(
         caller.workspaceId,

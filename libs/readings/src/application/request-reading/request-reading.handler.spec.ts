@@ -64,16 +64,12 @@ const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
   );
 };
 
-const ask = (
-  idempotencyKey: string | null = null,
-  changed: Partial<ReadingRequest> = {},
-  livemode = true,
-): RequestReading =>
+const ask = (key: string | null = null, changed: Partial<ReadingRequest> = {}, livemode = true) =>
   new RequestReading(
     'ws_1',
     livemode,
     { ...request, ...changed },
-    idempotencyKey,
+    key,
     requestedBy('apiKey:k', `req_${(requests += 1)}`),
   );
 

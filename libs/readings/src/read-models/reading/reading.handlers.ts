@@ -1,10 +1,13 @@
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
 import {
   GetExternalId,
+  GetPublicationTime,
   GetReadingResult,
   GetReadingSummary,
   type ReadingSummary,
 } from '../../contracts/queries.js';
+import { askedOutcome } from '../../domain/test-outcome/test-outcome.js';
 import { ReadingQuery } from './reading.query.js';
 
 @QueryHandler(GetReadingSummary)
@@ -36,5 +39,20 @@ export class GetExternalIdHandler implements IQueryHandler<GetExternalId> {
     const found = await this.readings.find(readingId);
     const input = found && (await this.readings.soundInput(found));
     return input?.externalId ?? null;
+  }
+}
+
+@QueryHandler(GetPublicationTime)
+export class GetPublicationTimeHandler implements IQueryHandler<GetPublicationTime> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId }: GetPublicationTime): Promise<string | null> {
+    const found = await this.readings.find(readingId);
+    if (!found || found.record.livemode) return null;
+    const { createdAt, completedAt } = found.record;
+    const outcome = askedOutcome((await this.readings.input(found))?.metadata);
+    // Its row may be a moment behind its result.
+    const from = Date.parse(completedAt ?? createdAt);
+    return outcome?.kind === 'publication_late' ? instant(from + outcome.byMs) : null;
   }
 }

@@ -92,6 +92,17 @@ export class ReadingQuery {
     );
   }
 
+  /** The newest test reading of a workspace whose documents can be fetched. */
+  async newestPublishedTest(workspaceId: string): Promise<ReadingRecord | null> {
+    const { rows } = await this.pool.query<Row>(
+      `select ${COLUMNS} from readings.reading
+       where workspace_id = $1 and not livemode and document_version is not null and erased_at is null
+       order by created_at desc, reading_id desc limit 1`,
+      [workspaceId],
+    );
+    return rows[0] ? fromRow(withInstants(rows[0])).record : null;
+  }
+
   /** Waits a short time until the row shows the caller's own erasure. */
   async untilErased(readingId: string): Promise<void> {
     const givesUpAt = performance.now() + OWN_PROJECTION_MS;

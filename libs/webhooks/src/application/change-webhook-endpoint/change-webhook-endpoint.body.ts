@@ -1,14 +1,17 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsString } from 'class-validator';
 import { IfSent, IfSentAndNotNull, booleanType, stringType } from '@app/platform/http/body-rules.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
+  MODES_SHOWN,
   URL_SHOWN,
   arrayType,
+  modesType,
   settingErrors,
   urlType,
 } from '../../http/endpoint-settings.js';
@@ -25,6 +28,11 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];
+
+  @ApiPropertyOptional({ ...MODES_SHOWN, description: 'Replaces the whole choice' })
+  @IfSent()
+  @IsArray(modesType)
+  modes?: Mode[];
 
   @ApiPropertyOptional({ description: 'Whether deliveries are sent', examples: [true] })
   @IfSent()

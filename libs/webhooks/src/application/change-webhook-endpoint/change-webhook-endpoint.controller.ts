@@ -1,4 +1,4 @@
-import { Body, Headers, Param, Patch, Res, UseGuards } from '@nestjs/common';
+import { Body, Headers, Param, Patch, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiConsumes, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -6,9 +6,9 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
-import { distinct } from '../../http/endpoint-settings.js';
+import { allowedModes, distinct } from '../../http/endpoint-settings.js';
 import { etagOf, readIfMatch } from '../../http/if-match.js';
-import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
+import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { changedEndpointSchema } from '../../http/webhook.schemas.js';
@@ -21,7 +21,7 @@ export class ChangeWebhookEndpointController {
 
   @Patch()
   @WritesWebhooks()
-  @UseGuards(OwnEndpointGuard)
+  @ChangesEndpoint()
   @ApiConsumes('application/json', 'application/merge-patch+json')
   @ApiOperation({
     operationId: 'updateWebhookEndpoint',
@@ -33,21 +33,22 @@ export class ChangeWebhookEndpointController {
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type')
   async change(
     @Param('endpointId') endpointId: string,
-    @Body() { url, events, enabled, description }: ChangeWebhookEndpointDto,
+    @Body() { url, events, modes, enabled, description }: ChangeWebhookEndpointDto,
     @Headers('if-match') ifMatch: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
     const changes = {
       ...(url === undefined ? {} : { url }),
       ...(events === undefined ? {} : { events: distinct(events) }),
+      ...(modes === undefined ? {} : { modes: allowedModes(modes, caller) }),
       ...(enabled === undefined ? {} : { enabled }),
       ...(description === undefined ? {} : { description }),
     };
     const { record, revision, skippedDeliveries } = orProblem(
       await this.commands.execute(
-        new ChangeWebhookEndpoint(endpointId, workspaceId, changes, readIfMatch(ifMatch), by),
+        new ChangeWebhookEndpoint(endpointId, caller.workspaceId, changes, readIfMatch(ifMatch), by),
       ),
     );
     response.set('ETag', etagOf(revision));

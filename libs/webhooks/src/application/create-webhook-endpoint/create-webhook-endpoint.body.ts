@@ -1,14 +1,17 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsDefined, IsString } from 'class-validator';
 import { IfSent, IfSentAndNotNull, required, stringType } from '@app/platform/http/body-rules.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
+  MODES_SHOWN,
   URL_SHOWN,
   arrayType,
+  modesType,
   settingErrors,
   urlType,
 } from '../../http/endpoint-settings.js';
@@ -26,6 +29,14 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];
+
+  @ApiPropertyOptional({
+    ...MODES_SHOWN,
+    description: 'Of the readings whose events it receives; default: `live`, for a test key `test`',
+  })
+  @IfSent()
+  @IsArray(modesType)
+  modes?: Mode[];
 
   @ApiPropertyOptional({ ...DESCRIPTION_SHOWN, description: 'For you: the service does not use it' })
   @IfSentAndNotNull()

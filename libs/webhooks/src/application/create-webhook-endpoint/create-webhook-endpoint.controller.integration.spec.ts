@@ -16,6 +16,7 @@ describe('POST /api/v1/webhooks', () => {
       endpointId: expect.stringMatching(/^we_[0-9a-f-]{36}$/),
       url,
       events: ['reading.completed', 'reading.published', 'reading.failed', 'reading.delayed'],
+      modes: ['live'],
       enabled: true,
       description: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

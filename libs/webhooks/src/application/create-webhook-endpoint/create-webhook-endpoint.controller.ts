@@ -7,7 +7,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { CreateWebhookEndpoint } from '../../contracts/commands.js';
-import { distinct } from '../../http/endpoint-settings.js';
+import { allowedModes, distinct } from '../../http/endpoint-settings.js';
 import { etagOf } from '../../http/if-match.js';
 import { orProblem } from '../../http/refusals.js';
 import { WebhookRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
@@ -29,15 +29,17 @@ export class CreateWebhookEndpointController {
   @Answers(201, 'The endpoint', createdEndpointSchema, ['Location', 'ETag'])
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type', 'endpoint_limit_reached')
   async create(
-    @Body() { url, events, description }: CreateWebhookEndpointDto,
-    @Caller() { workspaceId }: Principal,
+    @Body() { url, events, modes, description }: CreateWebhookEndpointDto,
+    @Caller() caller: Principal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
+    const { workspaceId } = caller;
     const chosen = events ? distinct(events) : null;
+    const chosenModes = allowedModes(modes ?? [caller.mode], caller);
     const { endpoint } = orProblem(
       await this.commands.execute(
-        new CreateWebhookEndpoint(workspaceId, url, chosen, description ?? null, by),
+        new CreateWebhookEndpoint(workspaceId, url, chosen, chosenModes, description ?? null, by),
       ),
     );
     const { warnings, ...created } = endpoint;

@@ -6,6 +6,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { readIfMatch } from '../../http/if-match.js';
+import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { DeleteWebhookEndpoint } from './delete-webhook-endpoint.command.js';
@@ -16,6 +17,7 @@ export class DeleteWebhookEndpointController {
 
   @Delete()
   @WritesWebhooks()
+  @ChangesEndpoint()
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteWebhookEndpoint',

@@ -10,7 +10,7 @@ import { wholeBody } from '../whole-bodies.js';
 import { EventFeed } from '../../read-models/event-feed/event-feed.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { eventPageSchema } from '../../http/public-event.schema.js';
-import { readChoice, type QueryValue } from '../../http/query-parameters.js';
+import { LIVEMODE_SHOWN, readChoice, readModes, type QueryValue } from '../../http/query-parameters.js';
 
 /** The position before the first event, for the cursor of an empty feed. */
 const BEFORE_THE_FIRST = '-1';
@@ -40,20 +40,24 @@ export class PullEventsController {
     schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] } },
     explode: false,
   })
+  @ApiQuery(LIVEMODE_SHOWN)
   @Answers(200, 'A page of events', eventPageSchema, ['ETag'])
   @Refuses('unsupported_event_type')
   async list(
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
     @Query('type') type: QueryValue,
+    @Query('livemode') livemode: QueryValue,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
     @Res() response: Response,
   ): Promise<void> {
     const types = readChoice('type', type, PUBLIC_EVENT_TYPES, 'unsupported_event_type');
-    const scope = ['events', workspaceId, ...(types ?? [])];
+    const { workspaceId } = caller;
+    const modes = readModes(livemode, caller);
+    const scope = ['events', workspaceId, ...modes, ...(types ?? [])];
     const { limit: count, after } = this.cursors.read(limit, cursor, ...scope);
-    const events = await this.feed.page(workspaceId, count + 1, after?.[0] ?? null, types);
+    const events = await this.feed.page(workspaceId, count + 1, after?.[0] ?? null, types, modes);
     const page = events.slice(0, count);
     const end = page.at(-1)?.position ?? after?.[0] ?? BEFORE_THE_FIRST;
     const bodies = await Promise.all(page.map((event) => wholeBody(event, this.queries)));

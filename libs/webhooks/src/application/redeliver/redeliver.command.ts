@@ -1,3 +1,4 @@
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Command } from '@app/platform/cqrs/message.js';
 import type { DeliveryNotFound, EndpointRefusal } from '../../contracts/refusals.js';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
@@ -14,6 +15,8 @@ export class Redeliver extends Command<RedeliverResult> {
     readonly endpointId: string,
     readonly workspaceId: string,
     readonly deliveryId: string,
+    /** The modes of the events that the caller may send again. */
+    readonly sees: readonly Mode[],
   ) {
     super();
   }

@@ -1,9 +1,8 @@
-import { HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
-import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, NamesDelivery, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';
@@ -15,7 +14,6 @@ export class RedeliverController {
 
   @Post('deliveries/:deliveryId/redeliver')
   @WritesWebhooks()
-  @UseGuards(OwnEndpointGuard)
   @HttpCode(202)
   @ApiOperation({
     operationId: 'redeliver',
@@ -28,9 +26,9 @@ export class RedeliverController {
   async redeliver(
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,
-    @Caller() { workspaceId }: Principal,
+    @Caller() { workspaceId, sees }: Principal,
   ) {
-    return orProblem(await this.commands.execute(new Redeliver(endpointId, workspaceId, deliveryId)))
+    return orProblem(await this.commands.execute(new Redeliver(endpointId, workspaceId, deliveryId, sees)))
       .delivery;
   }
 }

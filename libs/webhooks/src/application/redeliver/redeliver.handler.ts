@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
@@ -59,10 +60,12 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, workspaceId, deliveryId }: Redeliver): Promise<RedeliverResult> {
+  async execute({ endpointId, workspaceId, deliveryId, sees }: Redeliver): Promise<RedeliverResult> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
-    if (!(await this.deliveries.find(endpointId, deliveryId))) return { outcome: 'delivery_not_found' };
+    const first = await this.deliveries.find(endpointId, deliveryId);
+    if (!first || !(first.test || seesMode({ sees }, first.livemode)))
+      return { outcome: 'delivery_not_found' };
     const again = await this.queue(endpointId, known.record.enabled, deliveryId);
     return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
   }

@@ -54,6 +54,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       until: choice.until ?? at,
       types: choice.types ?? endpoint.events,
       statuses: choice.statuses ?? UNDELIVERED_STATUSES,
+      modes: endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true),
       dryRun: choice.dryRun,
     };
     const replayId = randomUUID();
@@ -72,7 +73,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     choice: ReplayChoice,
   ): Promise<'stored' | 'known' | { readonly runs: string }> {
     const { endpointId, workspaceId, idempotencyKey, at } = by;
-    const { since, until, types, statuses, dryRun } = choice;
+    const { since, until, types, statuses, modes, dryRun } = choice;
     return transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
       const isKnown = await client.query(
@@ -83,11 +84,11 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       const runs = await this.inTheWay(client, endpointId, dryRun);
       if (runs !== null) return { runs };
       await client.query(
-        `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, dry_run, state,
+        `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, modes, dry_run, state,
                                       last_position, idempotency_key, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, 'queued',
+         values ($1, $2, $3, $4, $5, $6, $7, $11, $8, 'queued',
                  (select max(position) from webhooks.public_event where workspace_id = $3), $9, $10, $10)`,
-        [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at],
+        [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at, modes],
       );
       const { text, values } = addReplayJob(replayId);
       await client.query(text, values as unknown[]);
@@ -110,14 +111,15 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
 /** The first answer again, if it is the same request that comes again under its key. */
 const again = (
   known: ReplayRecord,
-  { since, until, types, statuses, dryRun }: ReplayEvents['choice'],
+  { since, until, types, statuses, modes, dryRun }: ReplayEvents['choice'],
 ): RequestedReplay | ReplayRefusal => {
   const isSame =
     known.since === since &&
     known.dryRun === dryRun &&
     (until === null || known.until === until) &&
     (types === null || sameMembers(known.types, types)) &&
-    (statuses === null || sameMembers(known.statuses, statuses));
+    (statuses === null || sameMembers(known.statuses, statuses)) &&
+    (modes === null || known.modes.every((mode) => modes.includes(mode)));
   if (!isSame) return { outcome: 'different_request' };
   const record: ReplayRecord = {
     ...known,

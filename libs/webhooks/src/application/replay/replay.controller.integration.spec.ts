@@ -21,6 +21,7 @@ describe('POST …/replay', () => {
       since: '2026-04-01T00:00:00.000Z',
       until: expect.stringMatching(/Z$/),
       types: ['reading.failed'],
+      modes: ['live'],
       statuses: ['missing', 'skipped', 'exhausted'],
       dryRun: false,
       state: 'queued',

@@ -1,4 +1,4 @@
-import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
-import { EndpointAccess } from '../endpoint-access.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { ReplayEvents, StopReplay, type ReplayRecord } from '../../contracts/replay.js';
@@ -14,7 +13,6 @@ import { CONFIG } from '@app/platform/tokens.js';
 import type { Config } from '../../settings.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { ReplayDto } from './replay.body.js';
-import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem, problemOf } from '../../http/refusals.js';
 import { EndpointRoutes, NamesReplay, ReadsWebhooks, WritesWebhooks } from '../../http/webhook-routes.js';
 import { replaySchema } from '../../http/webhook.schemas.js';
@@ -25,14 +23,12 @@ const LOOK_AGAIN_MS = 50;
 export class ReplayController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly access: EndpointAccess,
     private readonly rows: ReplayRows,
     @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUN_WAIT_MS'>,
   ) {}
 
   @Post('replay')
   @WritesWebhooks()
-  @UseGuards(OwnEndpointGuard)
   @OwnIdempotency()
   @HttpCode(202)
   @ApiOperation({
@@ -52,7 +48,7 @@ export class ReplayController {
     @Param('endpointId') endpointId: string,
     @Body() { since, until, types, statuses, dryRun }: ReplayDto,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() { workspaceId, sees }: Principal,
     @Res({ passthrough: true }) response: Response,
   ) {
     const choice = {
@@ -60,6 +56,7 @@ export class ReplayController {
       until: until === undefined ? null : parseInstant(until),
       types: types ? [...new Set(types)] : null,
       statuses: statuses ? [...new Set(statuses)] : null,
+      modes: sees,
       dryRun,
     };
     const key = readIdempotencyKey(idempotencyKey);
@@ -94,12 +91,9 @@ export class ReplayController {
   async get(
     @Param('endpointId') endpointId: string,
     @Param('replayId') replayId: string,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
   ) {
-    orProblem(await this.access.find(endpointId, workspaceId));
-    const record = await this.rows.find(endpointId, replayId);
-    if (!record) throw problemOf({ outcome: 'replay_not_found' });
-    return record;
+    return this.own(endpointId, replayId, caller);
   }
 
   @Delete('replays/:replayId')
@@ -115,8 +109,17 @@ export class ReplayController {
   async stop(
     @Param('endpointId') endpointId: string,
     @Param('replayId') replayId: string,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
   ) {
-    return orProblem(await this.commands.execute(new StopReplay(endpointId, workspaceId, replayId))).record;
+    await this.own(endpointId, replayId, caller);
+    return orProblem(await this.commands.execute(new StopReplay(endpointId, caller.workspaceId, replayId)))
+      .record;
+  }
+
+  /** A key sees the replays that send events of its own mode alone. */
+  private async own(endpointId: string, replayId: string, { sees }: Principal): Promise<ReplayRecord> {
+    const record = await this.rows.find(endpointId, replayId);
+    if (!record?.modes.every((mode) => sees.includes(mode))) throw problemOf({ outcome: 'replay_not_found' });
+    return record;
   }
 }

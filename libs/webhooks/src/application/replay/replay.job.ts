@@ -45,7 +45,7 @@ const REPLAY_PAGE = `
     select * from webhooks.replay where replay_id = $1
   ), page as (
     select event.* from replay cross join lateral (
-      select event_id, reading_id, type, sequence, occurred_at, event.position
+      select event_id, reading_id, type, sequence, occurred_at, livemode, event.position
       from webhooks.public_event event
       where event.workspace_id = replay.workspace_id and event.position > coalesce(replay.position, -1)
         and event.position <= replay.last_position
@@ -61,7 +61,8 @@ const REPLAY_PAGE = `
       where delivery.endpoint_id = replay.endpoint_id and delivery.event_id = page.event_id
     ) found
     where page.occurred_at >= replay.since and page.occurred_at < replay.until
-      and page.type = any (replay.types) and found.outcome = any (replay.statuses)
+      and page.type = any (replay.types)
+      and case when page.livemode then 'live' else 'test' end = any (replay.modes) and found.outcome = any (replay.statuses)
   ), unsent as (
     delete from webhooks.delivery using chosen, replay
     where not replay.dry_run and delivery.endpoint_id = replay.endpoint_id and delivery.event_id = chosen.event_id

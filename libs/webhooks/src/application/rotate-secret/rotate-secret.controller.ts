@@ -1,4 +1,4 @@
-import { HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
+import { HttpCode, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -7,8 +7,8 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { etagOf } from '../../http/if-match.js';
+import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
-import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { rotatedEndpointSchema } from '../../http/webhook.schemas.js';
@@ -21,7 +21,7 @@ export class RotateSecretController {
 
   @Post('rotate-secret')
   @WritesWebhooks()
-  @UseGuards(OwnEndpointGuard)
+  @ChangesEndpoint()
   @HttpCode(200)
   @ApiOperation({
     operationId: 'rotateWebhookSecret',

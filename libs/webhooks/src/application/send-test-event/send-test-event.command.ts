@@ -1,19 +1,22 @@
 import { Command } from '@app/platform/cqrs/message.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
-import type { EndpointRefusal, TooManyTestEvents } from '../../contracts/refusals.js';
+import type { EndpointRefusal, TooManyTestEvents, TrialRefusal } from '../../contracts/refusals.js';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 
 export type SendTestEventResult =
   | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
   | EndpointRefusal
-  | TooManyTestEvents;
+  | TooManyTestEvents
+  | TrialRefusal;
 
-/** Sends an endpoint an event about a reading that does not exist. */
+/** Sends an endpoint a trial: an event about a test reading, which is made if the workspace has none. */
 export class SendTestEvent extends Command<SendTestEventResult> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,
     readonly type: PublicEventType,
+    readonly by: RequestContext,
   ) {
     super();
   }

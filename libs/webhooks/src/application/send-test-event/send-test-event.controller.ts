@@ -1,10 +1,11 @@
-import { HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Requester } from '@app/platform/http/requester.js';
 import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
-import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';
@@ -17,22 +18,23 @@ export class SendTestEventController {
 
   @Post('test')
   @WritesWebhooks()
-  @UseGuards(OwnEndpointGuard)
   @HttpCode(202)
   @ApiOperation({
     operationId: 'sendTestEvent',
-    summary: 'Send a test event to an endpoint',
+    summary: 'Send a trial to an endpoint',
     description:
-      'The event has the real shape and names a reading that does not exist. It carries the header `X-Service-Test`.',
+      'The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`.',
   })
   @ApiBody({ type: SendTestEventDto, required: false })
   @Answers(202, 'The delivery is queued', deliverySchema)
-  @Refuses('unsupported_event_type')
+  @Refuses('unsupported_event_type', 'insufficient_credits', 'billing_misconfigured')
   async test(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { type }: SendTestEventDto,
     @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
   ) {
-    return orProblem(await this.commands.execute(new SendTestEvent(endpointId, workspaceId, type))).delivery;
+    return orProblem(await this.commands.execute(new SendTestEvent(endpointId, workspaceId, type, by)))
+      .delivery;
   }
 }

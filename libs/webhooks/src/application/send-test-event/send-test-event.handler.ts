@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import {
+  COMMAND_BUS,
+  CommandHandler,
+  type CommandBus,
+  type ICommandHandler,
+} from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { sampleEvent } from '../../domain/delivery/public-event.js';
+import { PrepareTrialReading } from '@app/readings/contracts/index.js';
+import { madeUpEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
@@ -19,29 +25,38 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
   constructor(
     private readonly access: EndpointAccess,
     private readonly deliveries: DeliveryRows,
+    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_TRIALS_PER_ENDPOINT'>,
   ) {}
 
-  async execute({ endpointId, workspaceId, type }: SendTestEvent): Promise<SendTestEventResult> {
+  async execute({ endpointId, workspaceId, type, by }: SendTestEvent): Promise<SendTestEventResult> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
+    const trial = await this.commands.execute(new PrepareTrialReading(workspaceId, by));
+    if (trial.outcome !== 'ready') return trial;
     const occurredAt = instant(this.clock.now());
-    const [eventId, readingId, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
-    const { bodyHead, bodyTail } = sampleEvent({ eventId, type, workspaceId, readingId, occurredAt });
+    // A queue of its own: neither does a trial wait for events of the reading, nor they for it.
+    const [eventId, queue, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
+    const { readingId, bodyHead, bodyTail } = madeUpEvent(
+      { eventId, type, workspaceId, occurredAt },
+      { readingId: trial.readingId, livemode: false, document: trial.document },
+      { trial: true },
+    );
     const isQueued = await transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
       if (!(await this.hasPlace(client, endpointId))) return false;
       await client.query(
         `with ${OPEN_ENDPOINT}, sample as (
-         insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
-         values ($3, $4, $5, $6, 1, $7, $8)
-         returning event_id, workspace_id, reading_id, sequence, occurred_at
+         insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at,
+                                            livemode)
+         values ($3, $4, $5, $6, 0, $7, $8, false)
+         returning event_id, workspace_id, sequence, occurred_at
        ), inserted as (
          insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
                                         due_at, test, created_at, settled_at)
-         select $9, $1, workspace_id, event_id, reading_id, sequence, ${newStatus('is_open')},
+         select $9, $1, workspace_id, event_id, $10::uuid, sequence, ${newStatus('is_open')},
                 occurred_at, true, occurred_at, case when is_open then null else occurred_at end
          from sample cross join open_endpoint
          returning workspace_id, status, due_at
@@ -54,9 +69,10 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
           workspaceId,
           readingId,
           type,
-          `${bodyHead}1${bodyTail}`,
+          `${bodyHead}0${bodyTail}`,
           occurredAt,
           deliveryId,
+          queue,
         ],
       );
       return true;

@@ -1,21 +1,28 @@
 import { Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { DELIVERY_STATUSES } from '../../contracts/deliveries.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
-import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from '../../http/query-parameters.js';
-import { orProblem, problemOf } from '../../http/refusals.js';
+import {
+  LIVEMODE_SHOWN,
+  readChoice,
+  readFlag,
+  readInstant,
+  readModes,
+  readUuid,
+  type QueryValue,
+} from '../../http/query-parameters.js';
+import { problemOf } from '../../http/refusals.js';
 import { EndpointRoutes, NamesDelivery, ReadsWebhooks } from '../../http/webhook-routes.js';
 import { deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
 import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
-import { EndpointAccess } from '../endpoint-access.js';
 
 @EndpointRoutes()
 export class ShowDeliveriesController {
   constructor(
-    private readonly access: EndpointAccess,
     private readonly rows: DeliveryRows,
     private readonly cursors: PageCursors,
   ) {}
@@ -60,6 +67,7 @@ export class ShowDeliveriesController {
     description: 'Only deliveries of events that have not reached the endpoint by any delivery',
     schema: { type: 'boolean', default: false },
   })
+  @ApiQuery(LIVEMODE_SHOWN)
   @Answers(200, 'A page of deliveries', deliveryPageSchema)
   @Refuses('unsupported_event_type')
   async list(
@@ -67,9 +75,8 @@ export class ShowDeliveriesController {
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
     @Query() query: Readonly<Record<string, QueryValue>>,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
   ) {
-    orProblem(await this.access.find(endpointId, workspaceId));
     const filter: DeliveryFilter = {
       statuses: readChoice('status', query['status'], DELIVERY_STATUSES),
       types: readChoice('type', query['type'], PUBLIC_EVENT_TYPES, 'unsupported_event_type'),
@@ -77,8 +84,9 @@ export class ShowDeliveriesController {
       since: readInstant('since', query['since']),
       until: readInstant('until', query['until']),
       undelivered: readFlag('undelivered', query['undelivered']),
+      modes: readModes(query['livemode'], caller),
     };
-    const scope = ['deliveries', workspaceId, endpointId, JSON.stringify(filter)];
+    const scope = ['deliveries', caller.workspaceId, endpointId, JSON.stringify(filter)];
     const page = this.cursors.read(limit, cursor, ...scope);
     const records = await this.rows.page(endpointId, page.limit + 1, page.after, filter);
     const endOf = ({ createdAt, deliveryId }: (typeof records)[0]) => [createdAt, deliveryId];
@@ -97,11 +105,11 @@ export class ShowDeliveriesController {
   async one(
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
   ) {
-    orProblem(await this.access.find(endpointId, workspaceId));
     const record = await this.rows.find(endpointId, deliveryId);
-    if (!record) throw problemOf({ outcome: 'delivery_not_found' });
+    if (!record || !(record.test || seesMode(caller, record.livemode)))
+      throw problemOf({ outcome: 'delivery_not_found' });
     return { ...record, history: await this.rows.attempts(deliveryId) };
   }
 }

@@ -1,10 +1,12 @@
-import { Get, Param, Query, Res } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { Get, Param, Query, Res, UseGuards } from '@nestjs/common';
+import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { etagOf } from '../../http/if-match.js';
+import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
+import { LIVEMODE_SHOWN, readModes, type QueryValue } from '../../http/query-parameters.js';
 import { orProblem } from '../../http/refusals.js';
 import { ReadsWebhooks, WebhookRoutes } from '../../http/webhook-routes.js';
 import { NAMED_ENDPOINT, endpointPageSchema, endpointSchema } from '../../http/webhook.schemas.js';
@@ -26,20 +28,25 @@ export class ShowEndpointsController {
     summary: 'List the webhook endpoints',
     description: 'Returns the newest first.',
   })
+  @ApiQuery(LIVEMODE_SHOWN)
   @Answers(200, 'A page of endpoints', endpointPageSchema)
   async list(
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Query('livemode') livemode: QueryValue,
+    @Caller() caller: Principal,
   ) {
-    const page = this.cursors.read(limit, cursor, 'endpoints', workspaceId);
-    const records = await this.rows.page(workspaceId, page.limit + 1, page.after);
+    const sees = readModes(livemode, caller);
+    const scope = ['endpoints', caller.workspaceId, ...sees];
+    const page = this.cursors.read(limit, cursor, ...scope);
+    const records = await this.rows.page(caller.workspaceId, sees, page.limit + 1, page.after);
     const endOf = ({ createdAt, endpointId }: (typeof records)[0]) => [createdAt, endpointId];
-    return this.cursors.page(records, page.limit, endOf, 'endpoints', workspaceId);
+    return this.cursors.page(records, page.limit, endOf, ...scope);
   }
 
   @Get(':endpointId')
   @ReadsWebhooks()
+  @UseGuards(OwnEndpointGuard)
   @ApiOperation({
     operationId: 'getWebhookEndpoint',
     summary: 'Get a webhook endpoint',

@@ -17,13 +17,15 @@ export interface PublicEvent {
   readonly eventId: string;
   readonly type: PublicEventType;
   readonly workspaceId: string;
+  /** False for an event of a test reading. */
+  readonly livemode: boolean;
   readonly readingId: string;
   readonly occurredAt: string;
-  /** Position in the log, in decimal; `null` for a test event. A failure has the position of its release. */
+  /** Position in the log, in decimal; `null` for a trial. A failure has the position of its release. */
   readonly position: string | null;
   /** W3C trace context of the deciding span. Attempts continue its trace; receivers do not get it. */
   readonly traceparent: string | null;
-  /** Id of the request that it follows from, for the log; `null` for a test event. Receivers do not get it. */
+  /** Id of the request that it follows from, for the log; `null` for a trial. Receivers do not get it. */
   readonly correlationId: string | null;
   readonly bodyHead: string;
   readonly bodyTail: string;
@@ -78,7 +80,7 @@ interface EventData {
 }
 
 const draft = (
-  event: SourceEvent & { data: { workspaceId: string } },
+  event: SourceEvent & { data: { workspaceId: string; livemode: boolean } },
   type: PublicEventType,
   data: EventData,
 ): PublicEvent =>
@@ -87,6 +89,7 @@ const draft = (
       eventId: `evt_${uuid5(event.stream, String(event.revision), type)}`,
       type,
       workspaceId: event.data.workspaceId,
+      livemode: event.data.livemode,
       readingId: streamId(event.stream),
       occurredAt: event.metadata.occurredAt,
       position: String(event.position),
@@ -101,11 +104,13 @@ type Facts = Omit<PublicEvent, 'bodyHead' | 'bodyTail'>;
 const publicEvent = (
   facts: Facts,
   { status, document = UNPUBLISHED, error = null }: EventData,
+  marks: { readonly trial?: true } = {},
 ): PublicEvent => {
-  const { eventId, type, workspaceId, readingId, occurredAt } = facts;
+  const { eventId, type, workspaceId, livemode, readingId, occurredAt } = facts;
   const reading = `/api/v1/readings/${readingId}`;
   const links = { reading, result: `${reading}/result`, document: `${reading}/document` };
-  const head = { id: eventId, type, apiVersion: API_VERSION, createdAt: occurredAt, workspaceId, readingId };
+  const about = { workspaceId, livemode, ...marks, readingId };
+  const head = { id: eventId, type, apiVersion: API_VERSION, createdAt: occurredAt, ...about };
   return {
     ...facts,
     bodyHead: `${JSON.stringify(head).slice(0, -1)},"sequence":`,
@@ -117,28 +122,45 @@ const publicEvent = (
 export const withExternalId = (body: string, externalId: string | null): string =>
   `${body.slice(0, -1)},"externalId":${JSON.stringify(externalId)}}`;
 
-/** A test event: shaped like a real one, about a reading that does not exist. */
-export const sampleEvent = (test: Omit<Facts, 'position' | 'traceparent' | 'correlationId'>): PublicEvent => {
-  const facts = { ...test, position: null, traceparent: null, correlationId: null };
-  switch (facts.type) {
+/** The reading that a made-up event is about. */
+export interface ReadingOfTrial {
+  readonly readingId: string;
+  readonly livemode: boolean;
+  readonly document: {
+    readonly version: number;
+    readonly artifactId: string;
+    readonly publishedAt: string;
+  };
+}
+
+type MadeUp = Pick<Facts, 'eventId' | 'type' | 'workspaceId' | 'occurredAt'>;
+
+/** An event that has not happened to this reading: an example, or a trial that a person asked for. */
+export const madeUpEvent = (
+  { eventId, type, workspaceId, occurredAt }: MadeUp,
+  { readingId, livemode, document }: ReadingOfTrial,
+  marks: { readonly trial?: true } = {},
+): PublicEvent => {
+  const none = { position: null, traceparent: null, correlationId: null };
+  const facts = { eventId, type, workspaceId, livemode, readingId, occurredAt, ...none };
+  return publicEvent(facts, dataOf(type, document, occurredAt), marks);
+};
+
+const dataOf = (
+  type: PublicEventType,
+  { version, artifactId, publishedAt }: ReadingOfTrial['document'],
+  occurredAt: string,
+): EventData => {
+  switch (type) {
     case 'reading.completed':
-      return publicEvent(facts, { status: 'completed' });
-    case 'reading.published': {
-      const document = {
-        available: true,
-        version: 1,
-        artifactId: `art_${facts.readingId}`,
-        publishedAt: facts.occurredAt,
-      };
-      return publicEvent(facts, { status: 'completed', document });
-    }
-    case 'reading.failed': {
-      const error = failureView('generation_failed', facts.occurredAt);
-      return publicEvent(facts, { status: 'failed', error });
-    }
+      return { status: 'completed' };
+    case 'reading.published':
+      return { status: 'completed', document: { available: true, version, artifactId, publishedAt } };
+    case 'reading.failed':
+      return { status: 'failed', error: failureView('generation_failed', occurredAt) };
     case 'reading.delayed':
-      return publicEvent(facts, { status: 'processing' });
+      return { status: 'processing' };
     default:
-      return assertNever(facts.type);
+      return assertNever(type);
   }
 };

@@ -1,3 +1,4 @@
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { DisabledReason } from '../../contracts/events.js';
 
@@ -5,6 +6,7 @@ import type { DisabledReason } from '../../contracts/events.js';
 export interface EndpointChanges {
   readonly url?: string;
   readonly events?: readonly PublicEventType[];
+  readonly modes?: readonly Mode[];
   readonly description?: string | null;
   readonly enabled?: boolean;
 }
@@ -15,6 +17,7 @@ export type WebhookEndpointCommand =
       readonly workspaceId: string;
       readonly url: string;
       readonly events: readonly PublicEventType[];
+      readonly modes: readonly Mode[];
       readonly description: string | null;
       readonly secretRef: string;
     }

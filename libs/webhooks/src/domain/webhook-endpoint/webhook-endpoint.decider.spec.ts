@@ -8,6 +8,7 @@ const ref = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;
 const settings = {
   url: 'https://receiver.example/hook',
   events: ['reading.completed' as const],
+  modes: ['live' as const],
   description: null,
 };
 const created: WebhookEndpointEvent = {

@@ -42,23 +42,39 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
 };
 
 const create = (
-  { workspaceId, url, events, description, secretRef }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
+  {
+    workspaceId,
+    url,
+    events,
+    modes,
+    description,
+    secretRef,
+  }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
   state: WebhookEndpoint,
 ): EndpointDecision =>
   state.existence === 'none'
     ? accept({
         type: 'WebhookEndpointCreated',
-        data: { workspaceId, url, events: [...events], description, secretRef },
+        data: { workspaceId, url, events: [...events], modes: [...modes], description, secretRef },
       })
     : ignore('AlreadyCreated');
 
 const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
-  const { url = state.url, events = state.events, description = state.description } = changes;
-  const settings = { url, events: [...events], description };
-  const happened: WebhookEndpointEvent[] = [];
-  if (url !== state.url || description !== state.description || !sameMembers(events, state.events)) {
-    happened.push({ type: 'WebhookEndpointUpdated', data: settings });
-  }
+  const { url = state.url, events = state.events, modes = state.modes } = changes;
+  const { description = state.description } = changes;
+  const isSame =
+    url === state.url &&
+    description === state.description &&
+    sameMembers(events, state.events) &&
+    sameMembers(modes, state.modes);
+  const happened: WebhookEndpointEvent[] = isSame
+    ? []
+    : [
+        {
+          type: 'WebhookEndpointUpdated',
+          data: { url, events: [...events], modes: [...modes], description },
+        },
+      ];
   if (changes.enabled === false && state.enabled) {
     happened.push({ type: 'WebhookEndpointDisabled', data: { reason: 'requested' } });
   }

@@ -1,3 +1,4 @@
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { DisabledReason, WebhookEndpointEvent } from '../../contracts/events.js';
 import { assertNever } from '@app/event-sourcing/core/decision.js';
@@ -16,6 +17,7 @@ export interface WebhookEndpoint {
   readonly workspaceId: string;
   readonly url: string;
   readonly events: readonly PublicEventType[];
+  readonly modes: readonly Mode[];
   readonly description: string | null;
   readonly enabled: boolean;
   readonly disabledReason: DisabledReason | null;
@@ -30,6 +32,7 @@ export const noEndpoint: WebhookEndpoint = {
   workspaceId: '',
   url: '',
   events: [],
+  modes: [],
   description: null,
   enabled: false,
   disabledReason: null,
@@ -41,9 +44,9 @@ export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): We
   const state = { ...before, revision: before.revision + 1n };
   switch (event.type) {
     case 'WebhookEndpointCreated': {
-      const { workspaceId, url, events, description, secretRef } = event.data;
+      const { secretRef, ...settings } = event.data;
       const secrets = [{ ref: secretRef, validUntil: null }];
-      return { ...state, existence: 'live', workspaceId, url, events, description, secrets, enabled: true };
+      return { ...state, existence: 'live', ...settings, secrets, enabled: true };
     }
     case 'WebhookEndpointUpdated':
       return { ...state, ...event.data };

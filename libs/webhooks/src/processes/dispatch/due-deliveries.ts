@@ -12,7 +12,7 @@ export interface DueDelivery {
   readonly body: string;
   readonly showsExternalId: boolean;
   readonly readingId: string;
-  /** Id of the request that the event follows from; `null` for a test event, and for events of older versions. */
+  /** Id of the request that the event follows from; `null` for a trial, and for events of older versions. */
   readonly requestId: string | null;
   readonly test: boolean;
   /** Requested by itself: outside the order of its reading. */

@@ -144,7 +144,7 @@ describe('The fan-out', () => {
     expect(eventId).toMatch(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(published).toBe(
       `{"id":"${eventId}","type":"reading.published","apiVersion":"v1","createdAt":"2026-04-04T09:30:00.000Z",` +
-        `"workspaceId":"ws_1","readingId":"${id}","sequence":2,"data":{"status":"completed",` +
+        `"workspaceId":"ws_1","livemode":true,"readingId":"${id}","sequence":2,"data":{"status":"completed",` +
         '"document":{"available":true,"version":1,"artifactId":"art_1","publishedAt":"2026-04-04T09:31:00.000Z"},' +
         `"error":null,"links":{"reading":"/api/v1/readings/${id}","result":"/api/v1/readings/${id}/result",` +
         `"document":"/api/v1/readings/${id}/document"}},"externalId":null}`,

@@ -125,8 +125,9 @@ const rowsOf = (events: readonly PublicEvent[]): Statement => {
     from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
                 ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
                 ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[],
-                ${column('correlationId')}::text[])
-      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent, correlation_id)`;
+                ${column('correlationId')}::text[], ${column('livemode')}::boolean[])
+      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent, correlation_id,
+               livemode)`;
 };
 
 /**
@@ -149,7 +150,7 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
     with fact as (${events.text}
     ), numbered as (
       select fact.event_id, fact.workspace_id, fact.reading_id, fact.type, fact.occurred_at, fact.head, fact.tail,
-             fact.traceparent, fact.correlation_id,
+             fact.traceparent, fact.correlation_id, fact.livemode,
              not exists (select from webhooks.content
                          where content.workspace_id = fact.workspace_id and not content.external_id) as shows,
              exists (select from platform.subject_key key
@@ -163,13 +164,13 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
       where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
     ), stored as (
       insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
-                                         traceparent, correlation_id, shows_external_id)
+                                         traceparent, correlation_id, livemode, shows_external_id)
       select event_id, workspace_id, reading_id, type, sequence,
              head || sequence || case when shows and not is_referenced then left(tail, -1) || ',"externalId":null}' else tail end,
-             occurred_at, position, traceparent, correlation_id, shows and is_referenced
+             occurred_at, position, traceparent, correlation_id, livemode, shows and is_referenced
       from numbered
       on conflict (event_id) do nothing
-      returning event_id, workspace_id, reading_id, type, sequence, occurred_at
+      returning event_id, workspace_id, reading_id, type, sequence, occurred_at, livemode
     ), inserted as (
       insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
                                      due_at, created_at, settled_at)
@@ -182,6 +183,7 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
       from stored
       join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
         and stored.type = any (endpoint.events)
+        and case when stored.livemode then 'live' else 'test' end = any (endpoint.modes)
       left join lateral (
         select max(due_at) as due_at from webhooks.delivery earlier
         where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.reading_id

@@ -22,14 +22,15 @@ export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement 
     failures.map(({ event }) => event[name]);
   return sql`
     insert into webhooks.unreleased_failure (cause_event_id, event_id, workspace_id, reading_id, type, occurred_at, head,
-                                             tail, traceparent, correlation_id)
+                                             tail, traceparent, correlation_id, livemode)
     select *
     from unnest(${failures.map(({ causeEventId }) => causeEventId)}::text[], ${column('eventId')}::text[],
                 ${column('workspaceId')}::text[], ${column('readingId')}::uuid[], ${column('type')}::text[],
                 ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[], ${column('bodyTail')}::text[],
-                ${column('traceparent')}::text[], ${column('correlationId')}::text[])
+                ${column('traceparent')}::text[], ${column('correlationId')}::text[],
+                ${column('livemode')}::boolean[])
       as failure (cause_event_id, event_id, workspace_id, reading_id, type, occurred_at, head, tail, traceparent,
-                  correlation_id)
+                  correlation_id, livemode)
     where not exists (select from webhooks.public_event known where known.event_id = failure.event_id)
     on conflict (cause_event_id) do nothing`;
 };
@@ -44,4 +45,4 @@ export const takeReleased = (releases: readonly Release[]): Statement => sql`
                ${releases.map(({ position }) => position)}::numeric[]) as release (cause_event_id, position)
   where failure.cause_event_id = release.cause_event_id
   returning failure.event_id, failure.workspace_id, failure.reading_id, failure.type, failure.occurred_at, failure.head,
-            failure.tail, release.position, failure.traceparent, failure.correlation_id`;
+            failure.tail, release.position, failure.traceparent, failure.correlation_id, failure.livemode`;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DeliveryStatus } from '../../contracts/deliveries.js';
@@ -20,6 +21,8 @@ export interface DeliveryRecord {
   readonly eventId: string;
   readonly type: PublicEventType;
   readonly readingId: string;
+  /** False for an event of a test reading. */
+  readonly livemode: boolean;
   readonly sequence: number;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -43,13 +46,16 @@ export interface DeliveryFilter {
   readonly until: string | null;
   /** Only deliveries of events that have not reached the endpoint, by this or another delivery. */
   readonly undelivered: boolean;
+  /** Of readings of these modes. Trials are in every list. */
+  readonly modes: readonly Mode[];
 }
 
 interface Columns {
   readonly delivery_id: string;
   readonly event_id: string;
   readonly type: PublicEventType;
-  readonly reading_id: string;
+  readonly of_reading_id: string;
+  readonly livemode: boolean;
   readonly sequence: number;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -71,7 +77,7 @@ type AttemptColumns = Pick<Columns, 'started_at' | 'duration_ms' | 'status_code'
 };
 
 const SELECT = `
-  select delivery.*, event.type, last.number, last.started_at, last.duration_ms, last.status_code, last.error
+  select delivery.*, event.type, event.livemode, event.reading_id as of_reading_id, last.number, last.started_at, last.duration_ms, last.status_code, last.error
   from webhooks.delivery
   join webhooks.public_event event using (event_id)
   left join lateral (
@@ -130,6 +136,7 @@ export class DeliveryRows {
          and ($6::text[] is null or event.type = any ($6))
          and ($7::uuid is null or delivery.event_id in (
            select of_reading.event_id from webhooks.public_event of_reading where of_reading.reading_id = $7))
+         and (delivery.test or event.livemode = any ($11::boolean[]))
          and delivery.created_at >= coalesce($8::timestamptz, '-infinity')
          and delivery.created_at < coalesce($9::timestamptz, 'infinity')
          and (not $10 or not exists (
@@ -149,6 +156,7 @@ export class DeliveryRows {
         filter.since,
         filter.until,
         filter.undelivered,
+        filter.modes.map((mode) => mode === 'live'),
       ],
     );
     return rows.map(fromColumns);
@@ -179,7 +187,8 @@ const fromColumns = (row: Columns): DeliveryRecord => ({
   deliveryId: row.delivery_id,
   eventId: row.event_id,
   type: row.type,
-  readingId: row.reading_id,
+  readingId: row.of_reading_id,
+  livemode: row.livemode,
   sequence: row.sequence,
   status: row.status,
   attempts: row.attempts,

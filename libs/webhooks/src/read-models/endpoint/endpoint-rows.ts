@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
@@ -19,6 +20,7 @@ export interface EndpointColumns {
   readonly workspace_id: string;
   readonly url: string;
   readonly events: PublicEventType[];
+  readonly modes: Mode[];
   readonly description: string | null;
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
@@ -54,19 +56,23 @@ export class EndpointRows {
     return rows[0] ? endpointFromColumns(rows[0]) : null;
   }
 
-  /** A page of a workspace's endpoints, newest first, after the given instant of creation and id. */
+  /**
+   * A page of a workspace's endpoints, newest first, after the given instant of creation and id.
+   * @param sees only endpoints for one of these modes
+   */
   async page(
     workspaceId: string,
+    sees: readonly Mode[],
     limit: number,
     after: readonly string[] | null,
   ): Promise<readonly WebhookEndpointRecord[]> {
     const { rows } = await this.pool.query<EndpointColumns>(
       `${SELECT}
-       where endpoint.workspace_id = $1 and endpoint.deleted_at is null
+       where endpoint.workspace_id = $1 and endpoint.deleted_at is null and endpoint.modes && $5::text[]
          and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
        order by endpoint.created_at desc, endpoint.endpoint_id desc
        limit $4`,
-      [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit],
+      [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit, sees],
     );
     return rows.map((row) => endpointFromColumns(row).record);
   }
@@ -93,6 +99,7 @@ export const endpointFromColumns = (row: EndpointColumns): EndpointRow => ({
     endpointId: row.endpoint_id,
     url: row.url,
     events: row.events,
+    modes: row.modes,
     enabled: row.enabled,
     description: row.description,
     createdAt: row.created_at.toISOString(),

@@ -15,6 +15,7 @@ interface EndpointRow {
   readonly workspace_id: string;
   readonly url: string;
   readonly events: readonly string[];
+  readonly modes: readonly string[];
   readonly description: string | null;
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
@@ -34,8 +35,8 @@ const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>):
   const next: EndpointRow = { ...row, revision: String(event.revision), updated_at: at };
   switch (event.type) {
     case 'WebhookEndpointUpdated': {
-      const { url, events, description } = event.data;
-      return { ...next, url, events, description };
+      const { url, events, modes, description } = event.data;
+      return { ...next, url, events, modes, description };
     }
     case 'WebhookEndpointSecretRotated': {
       const { secretRef, previousValidUntil } = event.data;
@@ -62,6 +63,7 @@ const created = ({
   workspace_id: data.workspaceId,
   url: data.url,
   events: data.events,
+  modes: data.modes,
   description: data.description,
   enabled: true,
   disabled_reason: null,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -12,6 +13,7 @@ interface Columns {
   readonly until: Date;
   readonly types: PublicEventType[];
   readonly statuses: ReplayableStatus[];
+  readonly modes: Mode[];
   readonly dry_run: boolean;
   readonly state: ReplayRecord['state'];
   readonly events: number;
@@ -70,6 +72,7 @@ const fromColumns = (row: Columns): ReplayRecord => ({
   until: row.until.toISOString(),
   types: row.types,
   statuses: row.statuses,
+  modes: row.modes,
   dryRun: row.dry_run,
   state: row.state,
   events: row.events,

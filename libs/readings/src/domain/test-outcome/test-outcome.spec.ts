@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { askedOutcome, testOutcomeOf } from './test-outcome.js';
+
+describe('The outcome that a test reading asks for', () => {
+  it.each([
+    ['failed:generation_failed', { kind: 'failed', code: 'generation_failed' }],
+    ['failed:input_unprocessable', { kind: 'failed', code: 'input_unprocessable' }],
+    ['failed:timed_out', { kind: 'failed', code: 'timed_out' }],
+    ['failed:internal_error', { kind: 'failed', code: 'internal_error' }],
+    ['delayed', { kind: 'waiting', forMs: 5_000, announced: true }],
+    ['slow:1', { kind: 'waiting', forMs: 1_000, announced: false }],
+    ['slow:60', { kind: 'waiting', forMs: 60_000, announced: false }],
+    ['publication_late:7', { kind: 'publication_late', byMs: 7_000 }],
+    ['insufficient_credits', { kind: 'refused', refusal: 'insufficient_credits' }],
+    ['rate_limited', { kind: 'refused', refusal: 'rate_limited' }],
+    ['unavailable', { kind: 'refused', refusal: 'unavailable' }],
+    ['billing_misconfigured', { kind: 'refused', refusal: 'billing_misconfigured' }],
+  ])('%s', (value, outcome) => {
+    expect(testOutcomeOf(value)).toEqual(outcome);
+    expect(askedOutcome({ test_outcome: value })).toEqual(outcome);
+  });
+
+  it.each([
+    '', 'failed', 'failed:', 'failed:ping', 'failed:toString', 'slow', 'slow:', 'slow:0', 'slow:61', 'slow:5s', 'slow:01',
+    'slow: 5', 'slow:1:2', 'delayed:5', 'publication_late:90', 'unavailable:5', 'Delayed', 'completed',
+  ])('is none of them: %s', (value) => expect(testOutcomeOf(value)).toBeNull()); // prettier-ignore
+
+  it('is none without metadata, and without the key', () => {
+    expect(askedOutcome(undefined)).toBeNull();
+    expect(askedOutcome({ outcome: 'delayed' })).toBeNull();
+  });
+});

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { TRIAL, testKeyOf, url } from '../../test/api.js';
+import { reading, released, testReading } from '../../test/events.js';
+import { NEVER } from '../../test/replaying.js';
+import { webhookRequests } from '../../test/webhook-requests.js';
+import { replayTask } from './replay/replay.job.js';
+
+interface Listed {
+  readonly data: readonly { endpointId?: string; deliveryId: string; readingId: string; livemode: boolean }[];
+}
+
+const test = webhookRequests();
+const testKey = () => testKeyOf(test.ws);
+const listed = async (path: string, as: string): Promise<Listed['data']> =>
+  ((await test.api.request('get', path, as).expect(200)).body as Listed).data;
+const readingIds = async (path: string, as: string) =>
+  (await listed(path, as)).map(({ readingId }) => readingId);
+
+/** A live and a test reading that completed. */
+const bothHappened = async () => {
+  const [live, tested] = [randomUUID(), randomUUID()];
+  await test.happen(reading(live).completed(), testReading(tested).completed());
+  return { live, tested };
+};
+
+describe('An endpoint', () => {
+  it('has the mode of the key that creates it; a live key may add test', async () => {
+    expect(await test.created({ url })).toMatchObject({ modes: ['live'] });
+    expect(await test.created({ url }, testKey())).toMatchObject({ modes: ['test'] });
+    expect(await test.created({ url, modes: ['test', 'live'] })).toMatchObject({ modes: ['live', 'test'] });
+  });
+
+  it.each([
+    ['of no mode', 'live', [], 'too_short', '/modes'],
+    ['of an unknown mode', 'live', ['prod'], 'invalid_value', '/modes/0'],
+    ['of test alone by a live key', 'live', ['test'], 'invalid_value', '/modes'],
+    ['of live by a test key', 'test', ['live', 'test'], 'invalid_value', '/modes'],
+  ])('is not created %s', async (_, mode, modes, code, pointer) => {
+    const as = mode === 'live' ? test.ws : testKey();
+    const { body } = await test.post('', { url, modes }, as).expect(400);
+    expect(body).toMatchObject({ errors: [{ pointer, code }] });
+  });
+
+  it('is unknown to a key of the other mode, on every route', async () => {
+    const live = await test.created({ url });
+    const tested = await test.created({ url }, testKey());
+    expect((await listed('/webhooks', test.ws)).map((one) => one.endpointId)).toEqual([live.endpointId]);
+    expect((await listed('/webhooks', testKey())).map((one) => one.endpointId)).toEqual([tested.endpointId]);
+    const hidden = [
+      test.get(`/${live.endpointId}`, testKey()),
+      test.get(`/${live.endpointId}/deliveries`, testKey()),
+      test.get(`/${live.endpointId}/health`, testKey()),
+      test.patch(live.endpointId, {}, testKey()),
+      test.post(`/${live.endpointId}/rotate-secret`, {}, testKey()),
+      test.post(`/${live.endpointId}/test`, {}, testKey()),
+      test.post(`/${live.endpointId}/replay`, { since: '2026-04-01T00:00:00Z' }, testKey()),
+      test.remove(live.endpointId, testKey()),
+      test.get(`/${tested.endpointId}`),
+    ];
+    for (const one of hidden)
+      expect((await one.expect(404)).body).toMatchObject({ code: 'webhook_not_found' });
+  });
+
+  it('of both modes is changed by a live key alone, and its secret given to no other', async () => {
+    const { endpointId } = await test.created({ url, modes: ['live', 'test'] });
+    await test.get(`/${endpointId}`, testKey()).expect(200);
+    for (const one of [
+      test.patch(endpointId, { enabled: false }, testKey()),
+      test.post(`/${endpointId}/rotate-secret`, {}, testKey()),
+      test.remove(endpointId, testKey()),
+    ])
+      expect((await one.expect(403)).body).toMatchObject({ code: 'auth_mode_not_allowed' });
+    expect((await test.patch(endpointId, { modes: ['live'] }).expect(200)).body).toMatchObject({
+      modes: ['live'],
+    });
+    await test.get(`/${endpointId}`, testKey()).expect(404);
+  });
+});
+
+describe('An event', () => {
+  it('goes to the endpoints of its mode alone, and says which it is', async () => {
+    const live = await test.created({ url });
+    const tested = await test.created({ url }, testKey());
+    const both = await test.created({ url, modes: ['live', 'test'] });
+    const happened = await bothHappened();
+    const sentTo = async ({ endpointId }: { endpointId: string }): Promise<Record<string, boolean>> => {
+      const { rows } = await test.database.pool.query<{ reading_id: string; livemode: boolean }>(
+        `select event.reading_id, (event.body::json ->> 'livemode')::boolean as livemode
+         from webhooks.delivery join webhooks.public_event event using (event_id) where endpoint_id = $1`,
+        [endpointId],
+      );
+      return Object.fromEntries(rows.map((row) => [row.reading_id, row.livemode]));
+    };
+    expect(await sentTo(live)).toEqual({ [happened.live]: true });
+    expect(await sentTo(tested)).toEqual({ [happened.tested]: false });
+    expect(await sentTo(both)).toEqual({ [happened.live]: true, [happened.tested]: false });
+  });
+
+  it('is in the feed of its own mode alone', async () => {
+    const happened = await bothHappened();
+    expect(await readingIds('/events', test.ws)).toEqual([happened.live]);
+    expect(await readingIds('/events', testKey())).toEqual([happened.tested]);
+    const { body } = await test.api.request('get', '/events?livemode=true', testKey()).expect(400);
+    expect(body).toMatchObject({ errors: [{ pointer: '?livemode' }] });
+  });
+
+  it('of a failed test reading keeps its mode until its credits are released', async () => {
+    const failed = testReading(randomUUID()).failed();
+    await test.happen(failed, released(failed));
+    const [one] = await listed('/events', testKey());
+    expect(one).toMatchObject({ type: 'reading.failed', livemode: false });
+  });
+});
+
+describe('At an endpoint of both modes, a key', () => {
+  it('sees and sends again the deliveries of its own mode alone', async () => {
+    const { endpointId } = await test.created({ url, modes: ['live', 'test'] });
+    const happened = await bothHappened();
+    const path = `/webhooks/${endpointId}/deliveries`;
+    expect(await readingIds(path, test.ws)).toEqual([happened.live]);
+    const [tested] = await listed(path, testKey());
+    expect(tested).toMatchObject({ readingId: happened.tested, livemode: false });
+    await test.get(`/${endpointId}/deliveries/${tested!.deliveryId}`, testKey()).expect(200);
+    await test.get(`/${endpointId}/deliveries/${tested!.deliveryId}`).expect(404);
+    await test.post(`/${endpointId}/deliveries/${tested!.deliveryId}/redeliver`).expect(404);
+    await test.post(`/${endpointId}/deliveries/${tested!.deliveryId}/redeliver`, {}, testKey()).expect(202);
+  });
+
+  it('replays events of its own mode alone, and sees no other replay', async () => {
+    await bothHappened();
+    const { endpointId } = await test.created({ url, modes: ['live', 'test'] });
+    const asked = {
+      since: '2026-04-01T00:00:00Z',
+      statuses: ['missing', 'skipped', 'exhausted'],
+      dryRun: true,
+    };
+    const { body } = await test.post(`/${endpointId}/replay`, asked, testKey()).expect(202);
+    const { replayId } = body as { replayId: string };
+    expect(body).toMatchObject({ modes: ['test'] });
+    const task = replayTask(test.database.pool, { now: () => Date.now() });
+    await task.handle({ replayId }, NEVER);
+    const done = await test.get(`/${endpointId}/replays/${replayId}`, testKey()).expect(200);
+    expect(done.body).toMatchObject({ state: 'finished', events: 1 });
+    await test.get(`/${endpointId}/replays/${replayId}`).expect(404);
+    await test.remove(`${endpointId}/replays/${replayId}`).expect(404);
+  });
+});
+
+describe('A trial', () => {
+  it('is about a test reading, says so in its signed body, and is seen by all keys of the endpoint', async () => {
+    const { endpointId } = await test.created({ url });
+    const send = () => test.post(`/${endpointId}/test`, { type: 'reading.published' }).expect(202);
+    const { body } = await send();
+    expect(body).toMatchObject({ readingId: TRIAL.readingId, livemode: false, test: true, sequence: 0 });
+    await send();
+    expect(await listed(`/webhooks/${endpointId}/deliveries`, test.ws)).toHaveLength(2);
+    const { rows } = await test.database.pool.query<{ body: string }>(
+      'select body from webhooks.public_event where workspace_id = $1',
+      [test.ws],
+    );
+    expect(JSON.parse(rows[0]!.body)).toMatchObject({
+      type: 'reading.published',
+      livemode: false,
+      trial: true,
+      readingId: TRIAL.readingId,
+      sequence: 0,
+      data: { status: 'completed', document: { available: true, ...TRIAL.document } },
+    });
+  });
+});
