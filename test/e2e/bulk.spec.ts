@@ -177,6 +177,44 @@ describe('a bulk request', () => {
     expect((await lines(customer, one, '?mode=some')).body.errors).toMatchObject([{ pointer: '?mode' }]);
   });
 
+  it('in test mode is held by the test book alone, and its readings get the outcomes that they ask for', async () => {
+    const live = await Integrator.open(stack, 40);
+    const customer = await live.inTestMode();
+    const asking = (outcome: string) => ({ ...person(), metadata: { test_outcome: outcome } });
+    const readings = [
+      person(),
+      asking('rate_limited'),
+      asking('never'),
+      asking('failed:timed_out'),
+      person(),
+    ];
+    const { status, body } = await bulk(customer, { mode: 'available', readings });
+    expect(status).toBe(202);
+    expect(outcomes(body)).toEqual(['accepted', 'rate_limited', 'validation_failed', 'accepted', 'accepted']);
+    const ids = body.items.flatMap(({ readingId }) => readingId ?? []);
+    for (const id of ids) await customer.untilEnded(id);
+    const path = `/api/v1/batches/${body.batchId}`;
+    expect((await customer.call('GET', path)).body).toMatchObject({
+      livemode: false,
+      states: { completed: 2, failed: 1 },
+    });
+    expect((await live.call('GET', path)).status).toBe(404);
+    await until(
+      async () => (await customer.balance()).available === 9_960,
+      () => 'two captures and a release in the test book',
+    );
+    expect(await live.balance()).toMatchObject({ available: 40, held: 0, consumed: 0 });
+
+    const all = (asked: string) => bulk(customer, { mode: 'all', readings: [person(), asking(asked)] });
+    expect(await all('unavailable')).toMatchObject({ status: 503, body: { code: 'enqueue_unavailable' } });
+    expect((await all('never')).body.errors).toMatchObject([
+      { pointer: '/readings/1/metadata/test_outcome' },
+    ]);
+    const inLive = await bulk(live, { mode: 'all', readings: [asking('delayed')] });
+    expect([inLive.status, inLive.body.code]).toEqual([400, 'validation_failed']);
+    expect(await live.balance()).toMatchObject({ available: 40 });
+  });
+
   it('that is not one as a whole is refused', async () => {
     const customer = await Integrator.open(stack, 20);
     for (const [body, ...expected] of [

@@ -111,7 +111,9 @@ export class Integrator {
   }
 
   async balance(): Promise<{ available: number; held: number; consumed: number }> {
-    return (await this.stack.ops(['ledger', 'balance', '--workspace', this.workspaceId])) as {
+    const mode = this.apiKey.startsWith('ek_test_') ? 'test' : 'live';
+    const of = ['--workspace', this.workspaceId, '--mode', mode];
+    return (await this.stack.ops(['ledger', 'balance', ...of])) as {
       available: number;
       held: number;
       consumed: number;

@@ -6,6 +6,7 @@ import {
   testOutcomeOf,
   type AskedRefusal,
 } from '../domain/test-outcome/test-outcome.js';
+import type { BulkItem } from './bulk-body.js';
 
 /** Each as the real refusal answers, with figures of its own. */
 const PROBLEMS: Readonly<Record<AskedRefusal, () => Problem>> = {
@@ -42,4 +43,19 @@ export const askedRefusal = (
   if (outcome) return outcome.kind === 'refused' ? PROBLEMS[outcome.refusal]() : null;
   const detail = mode === 'test' ? `must be one of ${TEST_OUTCOMES_ALLOWED}` : 'is for test keys alone';
   throw invalidRequest([{ pointer: `/metadata/${TEST_OUTCOME}`, code: 'invalid_value', detail }]);
+};
+
+/** A reading of a bulk: invalid, too, when it asks for a refusal. It then gets that one. */
+export const refusedAsAsked = <T extends { readonly metadata?: Readonly<Record<string, string>> | null }>(
+  item: BulkItem<T>,
+  mode: Mode,
+): BulkItem<T> => {
+  if (item.checked instanceof Problem) return item;
+  try {
+    const refusal = askedRefusal(item.checked.metadata, mode);
+    return refusal ? { ...item, checked: refusal } : item;
+  } catch (error) {
+    if (error instanceof Problem) return { ...item, checked: error };
+    throw error;
+  }
 };

@@ -116,11 +116,15 @@ const check = async <T extends object>(value: unknown, metatype: new () => T): P
 
 /** Most errors that the refusal of a whole batch repeats. */
 const MOST_ERRORS = 100;
+const INVALID = 400;
 
-/** The refusal of a batch of mode `all` with readings that are not valid. Pointers begin with that of the reading. */
+/**
+ * The refusal of a batch of mode `all` with readings that are not valid. Pointers begin with that of the reading. When all
+ * are valid, and some asked for a refusal of their own (`metadata.test_outcome`), the batch gets the first of these.
+ */
 export const refusalOfAll = (items: readonly BulkItem<unknown>[]): Problem | null => {
   const errors = items.flatMap(({ line, checked }, index): FieldError[] => {
-    if (!(checked instanceof Problem)) return [];
+    if (!(checked instanceof Problem) || checked.status !== INVALID) return [];
     const own = checked.options.errors ?? [
       { pointer: '', code: checked.code, detail: checked.detail ?? checked.title },
     ];
@@ -130,5 +134,6 @@ export const refusalOfAll = (items: readonly BulkItem<unknown>[]): Problem | nul
       detail: line === null ? detail : `line ${line}: ${detail}`,
     }));
   });
-  return errors.length === 0 ? null : invalidRequest(errors.slice(0, MOST_ERRORS));
+  if (errors.length > 0) return invalidRequest(errors.slice(0, MOST_ERRORS));
+  return items.map(({ checked }) => checked).find((one) => one instanceof Problem) ?? null;
 };

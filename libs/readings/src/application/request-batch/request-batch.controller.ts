@@ -16,6 +16,7 @@ import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { BATCH_MODES } from '../../contracts/events.js';
 import { requestedFields } from '../../domain/reading/requested-fields.js';
+import { refusedAsAsked } from '../../http/asked-refusal.js';
 import { batchAnswerSchema, type BatchAnswer, type BatchItemView } from '../../http/batch.schemas.js';
 import { POLL_AFTER } from '../../http/reading.schemas.js';
 import { MOST_READINGS, readBulkBody, refusalOfAll, type BulkItem } from '../../http/bulk-body.js';
@@ -100,7 +101,9 @@ export class RequestBatchController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<BatchAnswer> {
     const key = readIdempotencyKey(idempotencyKey);
-    const { mode, items } = await readBulkBody(request.body, queryMode, CreateReadingDto);
+    const body = await readBulkBody(request.body, queryMode, CreateReadingDto);
+    const { mode } = body;
+    const items = body.items.map((item) => refusedAsAsked(item, caller.mode));
     const refusal = mode === 'all' ? refusalOfAll(items) : null;
     if (refusal) throw refusal;
     const requests = items.map(({ checked }) =>
