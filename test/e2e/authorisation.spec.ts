@@ -277,27 +277,19 @@ describe('Who may use a cursor', () => {
   it.each(named(paged))(
     '%s: refuses a cursor of another workspace, and a changed one',
     async (_, operation) => {
-      const first = await send(
-        requestOf(operation, mine.ids, { limit: '1' }),
-        credentialsOf(mine, operation),
-      );
+      const ask = (one: Party, query: Readonly<Record<string, string>>) =>
+        send(requestOf(operation, one.ids, query), credentialsOf(one, operation));
+      const first = await ask(mine, { limit: '1' });
       const cursor = first.body['nextCursor'] as string;
       expect(cursor).toEqual(expect.any(String));
-      const continued = await send(
-        requestOf(operation, mine.ids, { cursor }),
-        credentialsOf(mine, operation),
-      );
-      expect(continued.status).toBe(200);
+      expect((await ask(mine, { cursor })).status).toBe(200);
       const changed = (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
       for (const [one, sent] of [
         [theirs, cursor],
         [mine, changed],
         [mine, ''],
       ] as const) {
-        const { status, body } = await send(
-          requestOf(operation, one.ids, { cursor: sent }),
-          credentialsOf(one, operation),
-        );
+        const { status, body } = await ask(one, { cursor: sent });
         expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer: '?cursor' })]]);
       }
     },

@@ -9,6 +9,7 @@ import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { AbandonReading } from '../../contracts/commands.js';
 import type { ReserveCredits } from '../../contracts/ports/index.js';
+import type { ReadingCommand } from '../../domain/reading/reading.commands.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { AbandonReadingHandler } from '../abandon-reading/abandon-reading.handler.js';
@@ -47,7 +48,7 @@ beforeEach(() => {
 });
 
 const AT = Date.parse('2026-09-29T23:31:00.000Z');
-const by = requestedBy('user:u', 'c');
+const context = { by: requestedBy('user:u', 'c'), workspaceId: 'ws_1', at: AT };
 const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
 
 const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
@@ -73,6 +74,9 @@ const ask = (key: string | null = null, changed: Partial<ReadingRequest> = {}, l
     requestedBy('apiKey:k', `req_${(requests += 1)}`),
   );
 
+const change = (readingId: string, command: ReadingCommand) =>
+  createReadingExecutor(store).execute(readingId, command, { ...context, intent: command.type });
+
 const fence = (readingId: string, reservationId: string) =>
   new AbandonReadingHandler(createReadingExecutor(store), clock).execute(
     new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'),
@@ -86,12 +90,9 @@ describe('requesting a reading', () => {
       reading: { status: 'queued', input: { displayName: 'Camille Laurent' } },
     });
     expect(store.log.map(({ type }) => type)).toEqual(['ReadingRequested']);
-    expect(store.log[0]!.data).toMatchObject({
-      asOf: '2026-09-29',
-      cost: 20,
-      reservationId: [...reserved][0],
-    });
-    expect(JSON.stringify(store.log[0]!.data)).not.toMatch(/Camille|Laurent|1990-06-15|feminine/);
+    const { data } = store.log[0]!;
+    expect(data).toMatchObject({ asOf: '2026-09-29', cost: 20, reservationId: [...reserved][0] });
+    expect(JSON.stringify(data)).not.toMatch(/Camille|Laurent|1990-06-15|feminine/);
   });
 
   it('records nothing when credits are insufficient or billing is not set up', async () => {
@@ -182,11 +183,7 @@ describe('requesting a reading', () => {
   it('under the key of an erased reading gets one answer, whatever the body, and creates nothing', async () => {
     await api().execute(ask('k1'));
     const readingId = store.log[0]!.stream.slice('reading-'.length);
-    await createReadingExecutor(store).execute(
-      readingId,
-      { type: 'EraseReading' },
-      { intent: 'e', by, workspaceId: 'ws_1', at: AT },
-    );
+    await change(readingId, { type: 'EraseReading' });
     const recorded = store.log.length;
     const repeat = async () => [
       await api().execute(ask('k1')),
@@ -206,11 +203,7 @@ describe('requesting a reading', () => {
       if (!raced) {
         raced = true;
         await api().execute(ask('k1'));
-        await createReadingExecutor(store).execute(
-          command.readingId,
-          { type: 'EraseReading' },
-          { intent: 'e', by, workspaceId: 'ws_1', at: AT },
-        );
+        await change(command.readingId, { type: 'EraseReading' });
         await keys.destroy(command.readingId);
       }
       return plain(command);
@@ -222,16 +215,12 @@ describe('requesting a reading', () => {
   it('repeats the first answer even when the reading has changed since', async () => {
     const first = await api().execute(ask('k1'));
     const readingId = store.log[0]!.stream.slice('reading-'.length);
-    await createReadingExecutor(store).execute(
-      readingId,
-      {
-        type: 'StartAttempt',
-        workerId: 'w',
-        now: '2026-09-29T23:31:00.000Z',
-        leaseUntil: '2026-09-29T23:32:00.000Z',
-      },
-      { intent: 's', by, workspaceId: 'ws_1', at: AT },
-    );
+    await change(readingId, {
+      type: 'StartAttempt',
+      workerId: 'w',
+      now: '2026-09-29T23:31:00.000Z',
+      leaseUntil: '2026-09-29T23:32:00.000Z',
+    });
     const again = await api().execute(ask('k1'));
     expect(again.outcome).toBe('replayed');
     expect('reading' in again && again.reading).toEqual('reading' in first && first.reading);
@@ -240,11 +229,7 @@ describe('requesting a reading', () => {
   it('under the key of a failed reading gets that failure, which a repetition cannot undo', async () => {
     await api().execute(ask('k1'));
     const readingId = store.log[0]!.stream.slice('reading-'.length);
-    await createReadingExecutor(store).execute(
-      readingId,
-      { type: 'TimeOutReading' },
-      { intent: 't', by, workspaceId: 'ws_1', at: AT },
-    );
+    await change(readingId, { type: 'TimeOutReading' });
     expect(await api().execute(ask('k1'))).toMatchObject({
       outcome: 'replayed',
       reading: { readingId, status: 'failed', error: { code: 'timed_out' } },

