@@ -50,7 +50,7 @@ afterAll(() => {
 
 it('npm run dev restarts the process whose source was saved, and no other', async () => {
   const before = runtime();
-  save('apps/api/src/api-page.ts');
+  save('apps/api/src/described-api.ts');
   await says('Restarted api in');
   const { baseUrl, pids } = runtime();
   expect(baseUrl).toBe(before.baseUrl);

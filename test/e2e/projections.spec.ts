@@ -73,6 +73,7 @@ const live = async (): Promise<string[]> => {
     keyId: string;
   };
   await stack.ops(['key', 'revoke', '--key', keyId]);
+  await stack.ops(['workspace', 'webhooks', '--workspace', customer.workspaceId, '--external-id', 'off']);
   for (const change of ['none', 'rotate', 'disable', 'delete']) {
     const made = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
       body: { url: 'http://127.0.0.1:1999/hook', events: ['reading.completed'] },

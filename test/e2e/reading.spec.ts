@@ -62,6 +62,7 @@ describe('a reading', () => {
     expect(body).toEqual({
       readingId: body.readingId,
       workspaceId: customer.workspaceId,
+      livemode: true,
       status: 'queued',
       productId: 'theme',
       profileId: 'evan',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { accepts, operations, requestOf, resolved } from '../support/described-requests.js';
 import { Integrator } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
@@ -14,7 +15,8 @@ const LENIENT = ['/healthz', '/readyz', '/d/{token}'];
 
 beforeAll(async () => {
   stack = await sharedStack();
-  customer = await Integrator.open(stack, 400);
+  const plain = await Integrator.open(stack, 400);
+  customer = await plain.withKey('--scopes', API_KEY_SCOPES.join(','));
   endpointId = (await newEndpoint('/api/v1/webhooks')).body['endpointId'] as string;
   known['endpointId'] = endpointId;
   const { body } = await customer.create();

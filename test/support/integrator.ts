@@ -53,9 +53,14 @@ export class Integrator {
   }
 
   /** The same customer with a test key. */
-  async inTestMode(): Promise<Integrator> {
-    const key = ['key', 'issue', '--workspace', this.workspaceId, '--mode', 'test'];
-    const { apiKey } = (await this.stack.ops(key)) as { apiKey: string };
+  inTestMode(): Promise<Integrator> {
+    return this.withKey('--mode', 'test');
+  }
+
+  /** The same customer with another key. @param options of `ops key issue` */
+  async withKey(...options: readonly string[]): Promise<Integrator> {
+    const issued = await this.stack.ops(['key', 'issue', '--workspace', this.workspaceId, ...options]);
+    const { apiKey } = issued as { apiKey: string };
     return new Integrator(this.stack, this.workspaceId, apiKey, this.baseUrl);
   }
 

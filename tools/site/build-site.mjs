@@ -90,7 +90,7 @@ ${cards(path)}
 <p class="foot">For programs: <a href="${relativeLink(path, '/openapi.json')}">openapi.json</a>, <a href="${relativeLink(path, '/llms.txt')}">llms.txt</a></p>`,
 });
 
-/** Swagger UI, with the frame of the site around it. api-page.ts serves its assets. */
+/** Swagger UI, with the frame of the site around it. swagger-assets.ts serves its files. */
 const reference = {
   ...listed.find(({ path }) => path === '/docs/reference'),
   kind: 'reference',
