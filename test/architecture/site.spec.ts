@@ -72,6 +72,11 @@ describe('The documentation that the service serves', () => {
     },
   );
 
+  it('names every column of its tables, for those who hear them', () => {
+    const nameless = pages.filter(({ text }) => /<th[^>]*>\s*<\/th>/.test(text));
+    expect(nameless.map(({ path }) => path)).toEqual([]);
+  });
+
   it('loads nothing from other hosts, and has no inline script or style', () => {
     const loaded = pages.flatMap(({ text }) => [
       ...text.matchAll(/<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*(?:src|href)="([^"]+)"/g),

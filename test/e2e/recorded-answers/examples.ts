@@ -42,7 +42,7 @@ const readings = async (ask: Ask, customer: Integrator): Promise<readonly unknow
     body: { ...person(), externalId: 'order-4711', metadata: { shop: 'paris', gift: 'yes' } },
   });
   const { body: batch } = await ask('POST /api/v1/readings/bulk', {
-    body: { mode: 'available', readings: [person('Léa'), { ...person(), dateOfBirth: '2026-02-30' }] },
+    body: { mode: 'available', readings: [person('Léa'), { ...person(), dateOfBirth: '2999-01-01' }] },
   });
   await until(
     async () => {
