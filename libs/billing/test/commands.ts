@@ -34,7 +34,7 @@ const untimed: fc.Arbitrary<Untimed> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('ReserveMany' as const),
       reservations: fc.uniqueArray(
-        reservationId.map((id) => ({ reservationId: id, readingId: 'reading' })),
+        reservationId.map((id) => ({ reservationId: id, readingId: `reading-${id}` })),
         { minLength: 1, maxLength: 5, selector: ({ reservationId: id }) => id },
       ),
       amount: fc.integer({ min: 1, max: 120 }),
