@@ -120,11 +120,10 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   ]);
   expect(hits.trim()).toBe('0');
 
-  expect(await ops.json(['backup', 'verify', first])).toMatchObject({
-    sound: true,
-    projections: 6,
-    findings: [],
-  });
+  const sound = (await ops.json(['backup', 'verify', first])) as { projections: number };
+  expect(sound).toMatchObject({ sound: true, findings: [] });
+  // Those that have handled an event. The others count once they have a checkpoint, which takes its time.
+  expect(sound.projections).toBeGreaterThanOrEqual(6);
   const damaged = join(scratch, 'damaged');
   cpSync(first, damaged, { recursive: true });
   flip(join(damaged, 'event-store', 'data', 'data.mdb'), 9_000);
