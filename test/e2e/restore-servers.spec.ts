@@ -102,9 +102,10 @@ it('servers are backed up by the operator’s own command, and restored into emp
     sound: true,
     notCompared: [expect.stringMatching(/--scratch-event-store/)],
   });
-  expect(
-    await ops.json(['backup', 'verify', to, '--scratch-event-store', stack.eventStoreUrl]),
-  ).toMatchObject({ sound: true, projections: 6, notCompared: [] });
+  const scratchStore = ['--scratch-event-store', stack.eventStoreUrl];
+  const whole = (await ops.json(['backup', 'verify', to, ...scratchStore])) as { projections: number };
+  expect(whole).toMatchObject({ sound: true, notCompared: [] });
+  expect(whole.projections).toBeGreaterThanOrEqual(6);
 });
 
 /** Keys of readings in the other servers' database. */
