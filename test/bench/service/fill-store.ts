@@ -52,7 +52,7 @@ export const fillStore = async (stack: StartedStack, readings: number, template:
 
 /** The stream of a reading that was requested and failed. */
 const lifeOf = (readingId: string): Parameters<ReturnType<typeof openEventStore>['append']> => {
-  const own = { workspaceId: WORKSPACE, reservationId: randomUUID() };
+  const own = { workspaceId: WORKSPACE, livemode: true, reservationId: randomUUID() };
   const sealedInput = Buffer.alloc(240, 7).toString('base64');
   const happened = [
     {
