@@ -75,6 +75,15 @@ describe('a body', () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
+  it('of another media type is told which the route takes', async () => {
+    const detail = async (path: string) =>
+      (await http().post(path).set('content-type', 'text/csv').send('a,b')).body.detail;
+    expect([await detail('/orders'), await detail('/lines')]).toEqual([
+      'Send application/json, uncompressed',
+      'Send application/json or application/x-ndjson, uncompressed',
+    ]);
+  });
+
   it('that is compressed is refused, since a small one could become a large one', async () => {
     const answer = await http()
       .post('/orders')
