@@ -256,6 +256,12 @@ describe('sendJson', () => {
     expect(headers.etag).toBe('"015abd7f5cc57a2dd94b7590f04ad808"');
   });
 
+  it('tells the size to HEAD, as to GET', async () => {
+    const head = await http().head('/bytes');
+    expect([head.status, head.headers['content-length']]).toEqual([200, '7']);
+    expect((await http().get('/bytes')).headers['content-length']).toBe('7');
+  });
+
   it('sends the bytes when the caller has different ones', async () => {
     expect((await http().get('/bytes').set('if-none-match', '"x"')).status).toBe(200);
   });
