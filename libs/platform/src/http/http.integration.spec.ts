@@ -139,6 +139,7 @@ describe('an error', () => {
     for (const path of ['/nowhere', '/throws/%E0%A4%A']) {
       const { status, body } = await http().get(path).set('x-api-key', 'good');
       expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
+      expect(body.detail).toBe('No route has this path: compare it with /openapi.json');
     }
   });
 });
