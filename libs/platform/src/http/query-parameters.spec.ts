@@ -3,8 +3,8 @@ import type { Problem } from './problem.js';
 import { checkParameters } from './query-parameters.js';
 
 const KNOWN = new Map([
-  ['limit', false],
   ['type', true],
+  ['limit', false],
 ]);
 
 const refusal = (query: string, known = KNOWN): Problem | null => {

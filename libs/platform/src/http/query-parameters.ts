@@ -53,7 +53,7 @@ const tellable = (name: string): string => (/^[\w.[\]-]{1,64}$/.test(name) ? par
 const unknown = (name: string, known: ReadonlyMap<string, boolean>): FieldError => ({
   pointer: tellable(name),
   code: 'unknown_parameter',
-  detail: `is not a parameter of this request; it has ${[...known.keys()].join(', ') || 'none'}`,
+  detail: `is not a parameter of this request; it has ${[...known.keys()].toSorted().join(', ') || 'none'}`,
 });
 
 const twice = (name: string): FieldError => ({

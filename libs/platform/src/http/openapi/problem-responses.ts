@@ -32,7 +32,8 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
       {
         pointer: '?staus',
         code: 'unknown_parameter',
-        detail: 'is not a parameter of this request; it has status, externalId, limit, cursor',
+        detail:
+          'is not a parameter of this request; it has createdSince, createdUntil, cursor, externalId, limit, status',
       },
     ],
   },
