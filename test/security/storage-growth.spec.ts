@@ -103,6 +103,9 @@ describe('With many repetitions', () => {
     const answers = [];
     for (let n = 0; n < REPEATS; n += 1) answers.push(await post('/test'));
     expect(statusesOf(answers).toSorted()).toEqual([202, 429]);
+    expect(answers.at(-1)?.body['detail']).toBe(
+      '10 trials wait to be sent to this endpoint: its health shows the next attempt',
+    );
     expect(await rows('delivery where test')).toBe(10);
     expect(await rows('public_event where position is null')).toBe(10);
     expect(await rows('public_event where livemode')).toBe(events);

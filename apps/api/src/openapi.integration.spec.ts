@@ -146,6 +146,17 @@ describe('The OpenAPI document', () => {
     expect(unnamed).toEqual([]);
   });
 
+  it('shows a publication as the event after the completion', () => {
+    const sequence = (type: string) => {
+      const body = document.webhooks?.[type] as { post: { requestBody: unknown } };
+      const { content } = body.post.requestBody as {
+        content: Record<string, { example: { sequence: number } }>;
+      };
+      return content['application/json']?.example.sequence;
+    };
+    expect([sequence('reading.completed'), sequence('reading.published')]).toEqual([1, 2]);
+  });
+
   it('has the four webhooks', () => {
     expect(Object.keys(document.webhooks ?? {})).toEqual([
       'reading.completed',

@@ -7092,7 +7092,7 @@ export interface operations {
                  *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
                  *       "livemode": true,
                  *       "readingId": "7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
-                 *       "sequence": 1,
+                 *       "sequence": 2,
                  *       "data": {
                  *         "status": "completed",
                  *         "document": {

@@ -75,6 +75,15 @@ describe('a body', () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
+  it('of another media type is told which the route takes', async () => {
+    const detail = async (path: string) =>
+      (await http().post(path).set('content-type', 'text/csv').send('a,b')).body.detail;
+    expect([await detail('/orders'), await detail('/lines')]).toEqual([
+      'Send application/json, uncompressed',
+      'Send application/json or application/x-ndjson, uncompressed',
+    ]);
+  });
+
   it('that is compressed is refused, since a small one could become a large one', async () => {
     const answer = await http()
       .post('/orders')
@@ -130,6 +139,7 @@ describe('an error', () => {
     for (const path of ['/nowhere', '/throws/%E0%A4%A']) {
       const { status, body } = await http().get(path).set('x-api-key', 'good');
       expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
+      expect(body.detail).toBe('No route has this path: compare it with /openapi.json');
     }
   });
 });
@@ -245,6 +255,12 @@ describe('sendJson', () => {
     const { status, text, headers } = await http().get('/bytes').set('if-none-match', condition);
     expect([status, text]).toEqual([304, '']);
     expect(headers.etag).toBe('"015abd7f5cc57a2dd94b7590f04ad808"');
+  });
+
+  it('tells the size to HEAD, as to GET', async () => {
+    const head = await http().head('/bytes');
+    expect([head.status, head.headers['content-length']]).toEqual([200, '7']);
+    expect((await http().get('/bytes')).headers['content-length']).toBe('7');
   });
 
   it('sends the bytes when the caller has different ones', async () => {

@@ -34,9 +34,11 @@ export class JsonBodyInterceptor implements NestInterceptor {
     const body: unknown = request.body;
     request.body = undefined;
     if (METHODS.includes(request.method) && Buffer.isBuffer(body) && body.length > 0) {
-      const isLines = takesLines(context.getHandler()) && request.is(NDJSON) !== false;
+      const mayBeLines = takesLines(context.getHandler());
+      const isLines = mayBeLines && request.is(NDJSON) !== false;
       if (request[CODING] !== undefined || !(isLines || MEDIA_TYPES.some((type) => request.is(type)))) {
-        throw new Problem('unsupported_media_type', { detail: `Send ${MEDIA_TYPES[0]}, uncompressed` });
+        const types = mayBeLines ? `${MEDIA_TYPES[0]} or ${NDJSON}` : MEDIA_TYPES[0];
+        throw new Problem('unsupported_media_type', { detail: `Send ${types}, uncompressed` });
       }
       request.body = isLines ? body : parseStrictJson(body);
     }

@@ -87,5 +87,8 @@ export const toProblem = (error: unknown): Problem => {
     : typeof status === 'number'
       ? BY_STATUS[status]
       : undefined;
-  return new Problem(code ?? 'internal_error', { cause: error });
+  return new Problem(code ?? 'internal_error', {
+    ...(code === 'not_found' && { detail: 'No route has this path: compare it with /openapi.json' }),
+    cause: error,
+  });
 };

@@ -3,13 +3,13 @@ import type { Problem } from './problem.js';
 import { checkParameters } from './query-parameters.js';
 
 const KNOWN = new Map([
-  ['limit', false],
   ['type', true],
+  ['limit', false],
 ]);
 
-const refusal = (query: string): Problem | null => {
+const refusal = (query: string, known = KNOWN): Problem | null => {
   try {
-    checkParameters(query, KNOWN);
+    checkParameters(query, known);
     return null;
   } catch (error) {
     return error as Problem;
@@ -34,6 +34,14 @@ describe('The parameters of a query', () => {
     ['%E0%A4%A=1', ['?']],
     ['__proto__=1', ['?__proto__']],
   ])('are named when invalid: %j', (query, expected) => expect(pointers(query)).toEqual(expected));
+
+  it('that a route knows are told with an unknown one', () => {
+    const detail = (known: typeof KNOWN) => refusal('staus=1', known)?.options.errors?.[0]?.detail;
+    expect([detail(KNOWN), detail(new Map())]).toEqual([
+      'is not a parameter of this request; it has limit, type',
+      'is not a parameter of this request; it has none',
+    ]);
+  });
 
   it('have the code of their fault when all share it', () => {
     expect([

@@ -34,7 +34,7 @@ export const checkParameters = (query: string, known: ReadonlyMap<string, boolea
     count += 1;
     seen.set(name, (seen.get(name) ?? 0) + 1);
     const mayRepeat = known.get(name);
-    if (mayRepeat === undefined) errors.set(name, unknown(name));
+    if (mayRepeat === undefined) errors.set(name, unknown(name, known));
     else if ((seen.get(name) !== 1 && !mayRepeat) || count > MOST_PARAMETERS) errors.set(name, twice(name));
     if (count > MOST_PARAMETERS && errors.size > 0) break;
   }
@@ -50,10 +50,10 @@ const nameOf = (part: string): string => {
 /** Repeats what looks like a name, as for members of a body. Other text may be a misplaced value. */
 const tellable = (name: string): string => (/^[\w.[\]-]{1,64}$/.test(name) ? parameterPointer(name) : '?');
 
-const unknown = (name: string): FieldError => ({
+const unknown = (name: string, known: ReadonlyMap<string, boolean>): FieldError => ({
   pointer: tellable(name),
   code: 'unknown_parameter',
-  detail: 'is not a parameter of this request',
+  detail: `is not a parameter of this request; it has ${[...known.keys()].toSorted().join(', ') || 'none'}`,
 });
 
 const twice = (name: string): FieldError => ({

@@ -46,6 +46,8 @@ export const sendBody = (
   if (fileName !== undefined) {
     response.setHeader('Content-Disposition', `attachment; filename="${fileName}"`);
   }
+  // Node sets it for a GET alone; HEAD tells the size, too.
+  response.setHeader('Content-Length', Buffer.byteLength(body));
   response.end(body);
 };
 

@@ -36,7 +36,8 @@ describe('parseStrictJson', () => {
 
   it('points at every member that appears twice, at any depth', () => {
     const problem = refusalOf('{"a":1,"b":[{"c":1},{"c":1,"c/d~":2,"x":{},"c/d~":3}],"a":2,"a":3}');
-    expect(problem.code).toBe('validation_failed');
+    expect([problem.code, problem.options.detail]).toEqual(['validation_failed', '3 fields are invalid']);
+    expect(refusalOf('{"a":1,"a":2}').options.detail).toBe('1 field is invalid');
     expect(problem.options.errors).toEqual([
       { pointer: '/b/1/c~1d~0', code: 'duplicate_member', detail: 'appears more than once' },
       { pointer: '/a', code: 'duplicate_member', detail: 'appears more than once' },

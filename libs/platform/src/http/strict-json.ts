@@ -1,6 +1,6 @@
 import { visit } from 'jsonc-parser';
 import { isStorable } from '@app/event-sourcing/core/storable-text.js';
-import { Problem, type FieldError } from './problem.js';
+import { invalidRequest, Problem, type FieldError } from './problem.js';
 
 const MAXIMUM_DEPTH = 8;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -21,12 +21,9 @@ export const parseStrictJson = (body: Uint8Array): unknown => {
     throw new Problem('malformed_json', { detail: 'The body must be one JSON value in UTF-8' });
   }
   const errors = structuralErrors(text);
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.length > 0) throw invalidRequest(errors);
   return value;
 };
-
-const invalid = (errors: readonly FieldError[]): Problem =>
-  new Problem('validation_failed', { detail: errors[0]!.detail, errors });
 
 /** class-transformer skips these for safety. To the caller, they are unknown fields like any other. */
 const NEVER_FIELDS = new Set(['__proto__', 'constructor']);
@@ -39,7 +36,7 @@ const structuralErrors = (text: string): FieldError[] => {
     depth += 1;
     if (depth <= MAXIMUM_DEPTH) return;
     // Thrown at once, because the visitor recurses and a body of only brackets would exhaust the stack.
-    throw invalid([
+    throw invalidRequest([
       { pointer: '', code: 'too_deep', detail: `must not be nested more than ${MAXIMUM_DEPTH} deep` },
     ]);
   };

@@ -78,7 +78,8 @@ export const publicEventExample = (type: PublicEventType): PublicEventBody => {
       document: { version: 1, artifactId: `art_${READING_ID}`, publishedAt: AT },
     },
   );
-  return JSON.parse(withExternalId(`${bodyHead}1${bodyTail}`, 'order-4711')) as PublicEventBody;
+  const sequence = type === 'reading.published' ? 2 : 1;
+  return JSON.parse(withExternalId(`${bodyHead}${sequence}${bodyTail}`, 'order-4711')) as PublicEventBody;
 };
 
 export const publicEventSchema = apiSchema(

@@ -25,7 +25,9 @@ export const readChoice = <T extends string>(
   if (value === undefined) return null;
   const chosen = new Set([value].flat().flatMap((part) => part.split(',')));
   const known = allowed.filter((one) => chosen.has(one));
-  return known.length === chosen.size ? known : refuse(name, code, `must be of ${allowed.join(', ')}`);
+  return known.length === chosen.size
+    ? known
+    : refuse(name, code, `must be one or more of ${allowed.join(', ')}`);
 };
 
 /** An instant, canonical; `null` when the parameter is absent. @throws Problem validation_failed */

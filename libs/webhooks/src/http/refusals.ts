@@ -26,7 +26,7 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
     new Problem('endpoint_limit_reached', { detail: `A workspace has at most ${limit} webhook endpoints` }),
   too_many_test_events: ({ limit }) =>
     new Problem('rate_limited', {
-      detail: `${limit} trials wait to be sent to this endpoint`,
+      detail: `${limit} trials wait to be sent to this endpoint: its health shows the next attempt`,
       headers: RETRY_AFTER,
     }),
   not_ready: () =>

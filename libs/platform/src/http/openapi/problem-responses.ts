@@ -28,7 +28,14 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   },
   unknown_parameter: {
     detail: '1 parameter is invalid',
-    errors: [{ pointer: '?staus', code: 'unknown_parameter', detail: 'is not a parameter of this request' }],
+    errors: [
+      {
+        pointer: '?staus',
+        code: 'unknown_parameter',
+        detail:
+          'is not a parameter of this request; it has createdSince, createdUntil, cursor, externalId, limit, status',
+      },
+    ],
   },
   malformed_json: { detail: 'The body must be one JSON value in UTF-8' },
   unsupported_locale: {

@@ -1,11 +1,11 @@
-import { Body, Controller, Get, Inject, Param, Post, Res, type INestApplication } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Param, Post, Req, Res, type INestApplication } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 import { Type } from 'class-transformer';
 import { ArrayMinSize, IsArray, IsDefined, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import type { Server } from 'node:http';
 import { pino } from 'pino';
 import request from 'supertest';
@@ -26,6 +26,7 @@ import { settings } from '../../config/settings.js';
 import { LOGGER } from '../../telemetry/logger.js';
 import { CONFIG } from '../../tokens.js';
 import { BodyPipe, type SelfChecking } from '../body.pipe.js';
+import { TakesLines } from '../bulk-body.js';
 import { configureHttp } from '../configure-http.js';
 import { JsonBodyInterceptor } from '../json-body.interceptor.js';
 import { ProblemFilter } from '../problem.filter.js';
@@ -84,6 +85,13 @@ class SpecController {
   @Post('orders')
   order(@Body() body: OrderDto): unknown {
     return { isDto: body instanceof OrderDto, lines: body.lines.length };
+  }
+
+  @Public()
+  @TakesLines()
+  @Post('lines')
+  takeLines(@Req() { body }: Request): unknown {
+    return { isRaw: Buffer.isBuffer(body) };
   }
 
   @Public()
