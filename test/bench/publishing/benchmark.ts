@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { ReadingResult } from '@app/numerology/index.js';
+import { projectPath } from '@app/platform/project-path.js';
 import { randomPerson } from '@app/publishing/content/random-people.js';
 import {
   GENDERS,
@@ -13,7 +15,7 @@ import type { DocumentV1 } from '@app/publishing/document/document.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
 import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
-import { atMost, type Benchmark, type Settings } from '../report.js';
+import { atMost, type Benchmark, type Settings, told } from '../report.js';
 
 /** Documents rendered by the pool; memory is sampled ten times. */
 const DOCUMENTS = 2_000;
@@ -59,6 +61,19 @@ const measureText = async ({ add }: Settings): Promise<void> => {
   const both = await timed(resultOf, (result) => renderMarkdown(compose(result)));
   add(atMost('document_v1 and Markdown, CPU p50', quantile(both, 0.5), 'ms', 8));
   add(atMost('document_v1 and Markdown, CPU p99', quantile(both, 0.99), 'ms', 20));
+  const json = await timed(documentOf, (document) => JSON.parse(JSON.stringify(document)) as unknown);
+  add(told('floor: document_v1 written and read as JSON, CPU p50', quantile(json, 0.5), 'ms'));
+};
+
+/** The books as the processes that are bundled read them: JSON beside the bundles (tools/bundle.mjs). */
+const measureBooks = ({ add }: Settings): void => {
+  const from = cpu();
+  const entries = LOCALES.flatMap((locale) => {
+    const book = readFileSync(projectPath(`dist/bundles/book-${locale}.json`), 'utf8');
+    return Object.values(JSON.parse(book) as Record<string, [string, unknown][]>).flat();
+  });
+  const known = new Map(entries);
+  add(atMost(`both books, ${known.size} keys, CPU`, cpu() - from, 'ms', 300));
 };
 
 const measurePdf = async ({ add }: Settings): Promise<void> => {
@@ -107,6 +122,7 @@ export const publishingBenchmark: Benchmark = {
   title: 'Publishing',
   explanation: `CPU time on one core of ${SAMPLES} people's documents one by one, then ${DOCUMENTS} through the pool that sets PDFs, with one thread.`,
   async run(settings) {
+    measureBooks(settings);
     await measureText(settings);
     await measurePdf(settings);
     await measurePool(settings);

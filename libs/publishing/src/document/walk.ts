@@ -76,7 +76,7 @@ const wordsOf = (text: string): number => {
   return count;
 };
 
-/** Words and numbers in the printed text. */
+/** Words and numbers in the printed text. Counted in one text: it takes half as long as in a thousand. */
 export const wordCount = (
   document: Pick<DocumentV1, 'title' | 'subtitle' | 'details' | 'children'>,
-): number => textsOf(document).reduce((count, text) => count + wordsOf(text), 0);
+): number => wordsOf(textsOf(document).join('\n'));

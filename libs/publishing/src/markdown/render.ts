@@ -5,7 +5,7 @@ import { toMarkdown } from 'mdast-util-to-markdown';
 import { stringify } from 'yaml';
 import type { DocumentV1 } from '../document/document.js';
 import { lowerDocument } from './lower.js';
-import { plainTextFirst } from './plain-text.js';
+import { plainFirst } from './plain-text.js';
 
 /** Identifies the document and the versions to reproduce it; no personal data beyond that of the text. */
 const frontMatter = ({ title, locale, livemode, schemaVersion, meta }: DocumentV1): string =>
@@ -45,7 +45,7 @@ export const renderMarkdown = (document: DocumentV1): string => {
     {
       bullet: '-',
       rule: '-',
-      handlers: { text: plainTextFirst },
+      handlers: plainFirst,
       extensions: [gfmTableToMarkdown({ tablePipeAlign: false }), frontmatterToMarkdown('yaml')],
     },
   );
