@@ -5,6 +5,7 @@ import { renderMarkdown } from '../markdown/render.js';
 import { clashesIn } from './clashes.js';
 import { brokenRules } from './lint.js';
 import { randomPerson } from './random-people.js';
+import { readingFaults } from './reading-rules.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
 
 /** A reading that must not be published: its person, and its faults. */
@@ -56,9 +57,9 @@ const idsOf = (node: Block | Section): string[] => [
 const createLint = () => {
   const known = new Map<string, readonly string[]>();
   return (document: DocumentV1, passage: string): readonly string[] => {
-    const { locale, meta } = document;
+    const { locale, meta, subtitle } = document;
     // The caller's spelling of a name follows no house style.
-    const text = passage.replaceAll(meta.subject.displayName, 'N');
+    const text = passage.replaceAll(subtitle, 'N');
     const neutral = meta.subject.subjectGender === 'neutral';
     const key = `${locale} ${String(neutral)} ${text}`;
     const before = known.get(key);
@@ -83,6 +84,7 @@ export const faultsOf = (document: DocumentV1, lint = createLint()): string[] =>
     ...passages.filter((text) => text.trim() === '').map(() => 'an empty passage'),
     ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `the id ${id} stands twice`),
     ...titles.filter((title) => title.trim() === '').map(() => 'an empty title'),
+    ...readingFaults(document),
     ...clashesIn(document.locale, passages),
     ...repeatedSentences(prose).map((text) => `a sentence twice: ${text}`),
     ...repeatedSequences(prose).map((text) => `six words three times: ${text}`),

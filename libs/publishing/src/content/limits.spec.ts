@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { choicesOf, isLopsided } from './choices.js';
-import { limitFaults, sentenceLimit } from './limits.js';
+import { lengthLimitFaults, limitFaults, sentenceLimit } from './limits.js';
 import { measureReadings, type ReadingStats } from './reading-stats.js';
 import { commonPerson } from './random-people.js';
 import { LOCALES, trialResult } from './trial.js';
@@ -44,6 +44,19 @@ describe('The limits of what readings share', () => {
     ]);
     expect(limitFaults(stats({ choices: [{ ...choice, share: 0.42 }] }))).toEqual([]);
     expect(limitFaults(stats({ choices: [{ ...choice, share: 0.6, readers: 10 }] }))).toEqual([]);
+  });
+
+  it('are exceeded by readings too short or too long, and by a short forecast', () => {
+    const many = (words: number) => Array.from({ length: 100 }, () => words);
+    const faults = (words: number, forecast = 2_000) =>
+      lengthLimitFaults({ words: many(words), forecast: [2_000, forecast] });
+    expect(faults(5_500)).toEqual([]);
+    expect(faults(4_599)).toEqual([
+      '4599 words of prose at 5 %, at least 4600',
+      '4599 words of prose in the median, at least 5000',
+    ]);
+    expect(faults(6_501)).toEqual(['6501 words of prose at 95 %, at most 6500']);
+    expect(faults(5_500, 1_499)).toEqual(['a forecast of 1499 words, at least 1500']);
   });
 
   it('are exceeded by readings too much alike', () => {

@@ -1,4 +1,5 @@
 import { isLopsided } from './choices.js';
+import { quantile } from './quantile.js';
 import type { ReadingStats } from './reading-stats.js';
 
 /** No sentence is in more readings than this, outside opening, method and notice. */
@@ -13,6 +14,29 @@ export const sentenceLimit = (people: number): number =>
   people >= ENOUGH_PEOPLE
     ? MOST_SHARED_SENTENCE
     : MOST_SHARED_SENTENCE + 2 * Math.sqrt((MOST_SHARED_SENTENCE * (1 - MOST_SHARED_SENTENCE)) / people);
+
+/** Words of prose that all but one reading in twenty has at least, and at most; and of the forecast of each. */
+const LEAST_WORDS = 4_600;
+const LEAST_USUAL_WORDS = 5_000;
+const MOST_WORDS = 6_500;
+const LEAST_FORECAST = 1_500;
+
+/** Readings that are too short or too long. */
+export const lengthLimitFaults = ({
+  words,
+  forecast,
+}: Pick<ReadingStats, 'words' | 'forecast'>): string[] => {
+  const [least, median, most] = [0.05, 0.5, 0.95].map((share) => quantile(words, share));
+  const shortest = Math.min(...forecast);
+  return [
+    ...((least ?? 0) < LEAST_WORDS ? [`${least} words of prose at 5 %, at least ${LEAST_WORDS}`] : []),
+    ...((median ?? 0) < LEAST_USUAL_WORDS
+      ? [`${median} words of prose in the median, at least ${LEAST_USUAL_WORDS}`]
+      : []),
+    ...((most ?? 0) > MOST_WORDS ? [`${most} words of prose at 95 %, at most ${MOST_WORDS}`] : []),
+    ...(shortest < LEAST_FORECAST ? [`a forecast of ${shortest} words, at least ${LEAST_FORECAST}`] : []),
+  ];
+};
 
 /** What the readings of one language have too much in common. */
 export const limitFaults = ({ people, sentences, choices, likeness }: ReadingStats): string[] => [

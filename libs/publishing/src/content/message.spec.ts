@@ -14,6 +14,14 @@ describe('An authored text', () => {
     expect(toPlain(forms('Vous, {name}'), 'neutral', { name: '{name} $&' })).toBe('Vous, {name} $&');
   });
 
+  it('drops its period after a name that ends with one', () => {
+    const text = forms('The name is {name}. It stays {name}.');
+    expect(toPlain(text, 'neutral', { name: 'Tom Jr.' })).toBe('The name is Tom Jr. It stays Tom Jr.');
+    expect(toInline(text, 'neutral', { name: 'Tom Jr.' })).toEqual([
+      { type: 'text', value: 'The name is Tom Jr. It stays Tom Jr.' },
+    ]);
+  });
+
   it('fails rather than print an unfilled placeholder', () => {
     expect(() => toInline(forms('{n}'), 'neutral')).toThrow('No value for the placeholder {n}');
   });

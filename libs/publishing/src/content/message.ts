@@ -14,6 +14,10 @@ const valueOf = <T>(values: Readonly<Record<string, T>>, name: string): T => {
   return value;
 };
 
+/** What follows a text: after « Jr. », a period of the sentence is dropped. */
+const afterPeriod = (before: string, text: string): string =>
+  before.endsWith('.') && text.startsWith('.') ? text.slice(1) : text;
+
 /** The message in one form, as inline nodes; placeholders filled with nodes keep their type. */
 export const toInline = (text: Forms, gender: GrammaticalGender, values: Values = {}): Inline[] => {
   // Most texts have no placeholder, and looking for one is far quicker than splitting.
@@ -27,7 +31,7 @@ export const toInline = (text: Forms, gender: GrammaticalGender, values: Values 
   text[gender].split(PLACEHOLDER).forEach((part, index) => {
     const value = index % 2 === 0 ? part : valueOf(values, part);
     if (typeof value === 'string') {
-      pending += value;
+      pending += afterPeriod(pending, value);
       return;
     }
     flush();
@@ -44,5 +48,8 @@ export const toPlain = (
   values: Readonly<Record<string, string>> = {},
 ): string =>
   text[gender].includes('{')
-    ? text[gender].replace(PLACEHOLDER, (_, name: string) => valueOf(values, name))
+    ? text[gender].split(PLACEHOLDER).reduce((written, part, index) => {
+        const value = index % 2 === 0 ? part : valueOf(values, part);
+        return written + afterPeriod(written, value);
+      }, '')
     : text[gender];

@@ -1,5 +1,6 @@
 /** The authors' tool: checks, measures and previews the prose of the readings. `npm run content -- --help` */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '@app/numerology/index.js';
 import { SingleBar } from 'cli-progress';
@@ -8,8 +9,7 @@ import type { Locale } from '../document/document.js';
 import { renderMarkdown } from '../markdown/render.js';
 import { createTypesetter, type Typesetter } from '../pdf/typesetter.js';
 import { bookStats, reportBook } from './book/report.js';
-import { checkReadings, type ReadingFault } from './check-readings.js';
-import { limitFaults } from './limits.js';
+import { checkPeople, MOST_MEASURED } from './check-people.js';
 import { measureReadings, printStats, type ReadingStats } from './reading-stats.js';
 import { SAMPLES } from './samples.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
@@ -37,55 +37,21 @@ const withBar = <T>(label: string, total: number, steps: Iterable<T>, work: (ste
   bar.stop();
 };
 
-const MOST_FAULTS_SHOWN = 50;
-
-/** Renders random people and prints the faults of their readings. @returns their number */
-const checkPeople = (people: number, seed: number): number => {
-  const faults: ReadingFault[] = [];
-  withBar('Readings', people, checkReadings(people, seed), (found) => void faults.push(...found));
-  for (const { seed: each, locale, gender, fault } of faults.slice(0, MOST_FAULTS_SHOWN)) {
-    print(`person ${each} ${locale} ${gender}: ${fault}`);
-  }
-  if (faults.length > MOST_FAULTS_SHOWN) print(`… and ${faults.length - MOST_FAULTS_SHOWN} more`);
-  print(`${people * LOCALES.length * GENDERS.length} readings of ${people} people, ${faults.length} faults`);
-  return faults.length;
-};
-
-/** More people make the shares of sentences no surer, and take much memory. */
-const MOST_MEASURED = 1_000;
-/** Of fewer people, the shares of sentences and the likeness of readings say nothing. */
-const LEAST_MEASURED = 300;
-
 const measured = (people: number, seed: number): ReadingStats[] =>
   LOCALES.map((locale) => measureReadings(locale, Math.min(people, MOST_MEASURED), seed));
-
-/** Measures readings and prints what they have too much in common. @returns the number of faults */
-const checkLimits = (people: number, seed: number): number => {
-  if (people < LEAST_MEASURED) {
-    print(`Sentences, choices and likeness are judged from ${LEAST_MEASURED} people on`);
-    return 0;
-  }
-  const faults = measured(people, seed).flatMap((stats) =>
-    limitFaults(stats).map((fault) => `${stats.locale} ${fault}`),
-  );
-  faults.forEach(print);
-  print(
-    `Readings of ${Math.min(people, MOST_MEASURED)} adults in each language, ${faults.length} limits exceeded`,
-  );
-  return faults.length;
-};
 
 interface CheckOptions {
   readonly people: number;
   readonly seed: number;
   readonly family: readonly string[];
   readonly locale?: Locale;
+  readonly threads: number;
 }
 
 /** Exit code 1 if the book has a fault or a gap, or a reading breaks a rule. */
-const check = ({ family, locale, people, seed }: CheckOptions): void => {
+const check = async ({ family, locale, people, seed, threads }: CheckOptions): Promise<void> => {
   const faults = reportBook(family, locale, print);
-  const broken = people > 0 ? checkPeople(people, seed) + checkLimits(people, seed) : 0;
+  const broken = people > 0 ? await checkPeople(people, seed, Math.max(threads, 1), print) : 0;
   process.exitCode = faults + broken === 0 ? 0 : 1;
 };
 
@@ -151,6 +117,7 @@ program
   )
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
+  .option('--threads <n>', 'threads for the readings', wholeNumber, availableParallelism())
   .option('--family <names...>', 'only these families or files of the book, e.g. life-path/7', [])
   .addOption(new Option('--locale <locale>', 'check only the book of this language').choices([...LOCALES]))
   .addHelpText(
@@ -187,4 +154,4 @@ program
   .option('--out <folder>', 'folder to write to', 'out')
   .action(preview);
 
-program.parse();
+await program.parseAsync();

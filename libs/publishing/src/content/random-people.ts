@@ -9,10 +9,10 @@ export interface Person {
 
 /** Names that take different ways through the reading: accents, particles, hyphens, a Y of each kind, no vowel, no consonant. */
 const NAMES = [
-  'Camille', 'Jean-Pierre', 'Nguyễn', 'Zoë', 'Łukasz', 'Ng', 'Aoi', 'María', 'd’Arc', 'O’Neil', 'Yves', 'Maya', 'Ødegård',
+  'Camille', 'Jean-Pierre', 'Nguyễn', 'Zoë', 'Łukasz', 'Ng', 'Aoi', 'María', 'd’Arc', "O'Neil", 'Yves', 'Maya', 'Ødegård',
   'Thị', 'St. John', 'Wyatt', 'Ève', 'İpek', 'Bjørk', 'Ștefan', 'Œdipe', 'Bo', 'Anne-Sophie', 'de la Tour', 'Schmidt',
   'Louise', 'Mohammed', 'Inès', 'Gabriel', 'Fatoumata', 'Hugo', 'Chloé', 'Olivia', 'James', 'Emily', 'Henry', 'Grace',
-  'Dubois', 'Lefèvre', 'Garcia', 'Rousseau', 'Diallo', 'Smith', 'Johnson', 'Brown', 'Taylor', 'Wilson', 'van den Berg',
+  'Dubois', 'Lefèvre', 'Garcia', 'Rousseau', 'Diallo', 'Smith', 'Johnson', 'Brown', 'Taylor', 'Wilson Jr.', 'van den Berg',
   'Xu', 'Kowalczyk', 'Papadopoulos', 'Wolfeschlegelsteinhausen', 'Björn', 'Quang', 'Ffion', 'Guy', 'Lynn', 'Sky', 'Ivy',
 ]; // prettier-ignore
 

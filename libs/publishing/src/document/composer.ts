@@ -32,6 +32,8 @@ export interface Composer {
   readonly all: (key: string) => Inline[][];
   /** A link to one of `result.numbers`, printed as the result displays it. */
   readonly number: (key: NumberKey) => NumberRef;
+  /** The name as it is printed: as its owner writes it, with the apostrophe of the text. */
+  readonly name: string;
   /** A position with its article: "the Life Path". */
   readonly position: (term: PositionTerm) => string;
   readonly date: (date: string) => string;
@@ -80,6 +82,7 @@ export const createComposer = (result: ReadingResult): Composer => {
     say: (key, values) => toInline(textOf(key), gender, values),
     all: (key) => book.entry(key).map((form) => toInline(textAt(form, age), gender)),
     number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
+    name: result.subject.displayName.replaceAll("'", '’'),
     position: (term) => plain(`frames/terms positions.${term}`),
     date: (date) => formatDate(locale, date),
     month: (month) => formatMonth(locale, month),

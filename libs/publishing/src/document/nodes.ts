@@ -50,12 +50,17 @@ export const callout = (
   children: readonly Inline[],
 ): Callout => ({ type: 'callout', id, variant, title, children: [paragraph(`${id}.text`, children)] });
 
-export const list = (id: string, items: readonly (readonly Inline[])[]): Block => ({
-  type: 'list',
-  id,
-  ordered: false,
-  children: items.map((children) => ({ type: 'listItem', children })),
-});
+/** A bulleted list; a single item is a paragraph. */
+export const list = (id: string, items: readonly (readonly Inline[])[]): Block => {
+  const [only] = items;
+  if (only && items.length === 1) return paragraph(id, only);
+  return {
+    type: 'list',
+    id,
+    ordered: false,
+    children: items.map((children) => ({ type: 'listItem', children })),
+  };
+};
 
 export const table = (
   id: string,

@@ -40,7 +40,7 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'end of life',
     pattern:
-      /(?<!\p{L})(?:dernier souffle|tombe(?:au|s)?(?= |,|\.)(?<=tombeau|tombes)|veuv\p{L}*|enterr\p{L}*|cimetière|fin de vie|testament|orphelin\p{L}*|héritiers?)/iu,
+      /(?<!\p{L})(?:dernier souffle|tombe(?:au|s)?(?= |,|\.)(?<=tombeau|tombes)|veu[fv]\p{L}*|enterr\p{L}*|cimetière|fin de vie|testament|orphelin\p{L}*|héritiers?)/iu,
   },
 ];
 
@@ -124,23 +124,33 @@ export const FALSE_SCENES: Readonly<Record<Locale, Readonly<Partial<Record<AgeBa
   },
 }; // prettier-ignore
 
+/** A comparison with an earlier time, false in the first stage of a life. */
+export const EARLIER: Readonly<Record<Locale, RegExp>> = {
+  'fr-FR': /(?<!\p{L})(?:(?:qu’|comme )avant|que par le passé|auparavant|autrefois|jadis|naguère|jusqu’ici)(?![\p{L}’])/iu,
+  'en-US': /\b(?:(?:than|like|as) before|no longer|anymore|until now|used to (?:be|do|have)|back then)\b/iu,
+}; // prettier-ignore
+
 /** "Not X but Y" and its kin: at most one a page. */
 export const CONTRASTS: Readonly<Record<Locale, readonly RegExp[]>> = {
   'fr-FR': [
     /(?<!\p{L})(?:pas|non|point)(?: pas)? [^.;:!?…]{1,60}?,? mais(?!\p{L})/giu,
     /(?:ce|il) n’est pas [^.;:!?…]{1,70}[,\u202F;. ]+(?:c’est|il s’agit)/giu,
-    /(?<!\p{L})moins [^.;:!?…]{1,50} que /giu,
     /(?<!\p{L})il ne s’agit pas /giu,
   ],
   'en-US': [
     /\bnot [^.;:!?…]{1,60}?,? but\b/giu,
     /\b(?:isn’t|is not|it’s not|aren’t|are not)[^.;:!?…]{1,70}[,;.] (?:it’s|it is|they’re|they are)\b/giu,
-    /\b(?:less|rather) [^.;:!?…]{1,40} than /giu,
   ],
+};
+
+/** "Less X than Y", which is often the same figure. */
+export const COMPARISONS: Readonly<Record<Locale, RegExp>> = {
+  'fr-FR': /(?<!\p{L})moins [^.;:!?…]{1,50} que /giu,
+  'en-US': /\b(?:less|rather) [^.;:!?…]{1,40} than /giu,
 };
 
 /** The noun of an image: « comme une lampe », "like a lamp", "the way a cat does". */
 export const SIMILES: Readonly<Record<Locale, RegExp>> = {
-  'fr-FR': /(?<!\p{L})(?:comme|ainsi qu|tel|telle|pareille? à) ?(?:d’)?(?:une?|le|la|les|des|ces|cette|ce|l’) ?(?:petite?s? |vieil(?:le)?s? |vieux |bon(?:ne)?s? |grand(?:e)?s? )?(\p{L}{3,})/giu,
+  'fr-FR': /(?<!\p{L})(?:comme |ainsi qu(?:e |’)|tel(?:le)?s? (?:que |qu’)?|pareille?s? à )(?:d’)?(?:(?:une?|le|la|les|des|ces|cette|ce) |l’)(?:petite?s? |vieil(?:le)?s? |vieux |bon(?:ne)?s? |grand(?:e)?s? )?(\p{L}{3,})/giu,
   'en-US': /\b(?:like|the way|as if) (?:an?|the|some|that|those) (?:old |small |good |big |little )?(\p{L}{3,})/giu,
 }; // prettier-ignore

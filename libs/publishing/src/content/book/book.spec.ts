@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { checkBook } from './check.js';
 import { readEntry } from './entry.js';
 import { loadBook, type LoadedFile } from './load.js';
-import { prose, type EntryShape } from './shape.js';
+import { volumeFaults } from './report.js';
+import { label, prose, type EntryShape } from './shape.js';
 
 const faultsOf = (shape: EntryShape, value: unknown): string[] => {
   const faults: string[] = [];
@@ -21,6 +22,40 @@ const fileOf = (
   });
   return { file, entries, gaps: [], faults: [] };
 };
+
+const CLAIMS = [
+  ['fr-FR', 'sleep', 'Vous vous endormez tard.'],
+  ['fr-FR', 'tiredness', 'Une fatigue sans cause vient.'],
+  ['fr-FR', 'body', 'Une douleur passe.'],
+  ['fr-FR', 'drink, drugs and gambling', 'Le casino attend.'],
+  ['fr-FR', 'money to place', 'Votre épargne dort.'],
+  ['fr-FR', 'fidelity', 'Une infidélité se devine.'],
+  ['fr-FR', 'fertility', 'Une grossesse se prépare.'],
+  ['fr-FR', 'end of life', 'On vous voit veuf.'],
+  ['fr-FR', 'health', 'On y voit une dépression.'],
+  ['fr-FR', 'death', 'La mort rôde.'],
+  ['en-US', 'sleep', 'You sleep badly.'],
+  ['en-US', 'tiredness', 'There is tiredness with no cause.'],
+  ['en-US', 'body', 'Pain comes and goes.'],
+  ['en-US', 'drink, drugs and gambling', 'They gamble on every match.'],
+  ['en-US', 'money to place', 'Your savings grow.'],
+  ['en-US', 'fidelity', 'Somebody has been unfaithful.'],
+  ['en-US', 'fertility', 'The year is fertile.'],
+  ['en-US', 'end of life', 'You see a graveyard.'],
+  ['en-US', 'health', 'It heals.'],
+  ['en-US', 'death', 'Someone dies.'],
+] as const;
+
+const BORROWED = [
+  ['fr-FR', 'Au final, vous partez.', 'Au final'],
+  ['fr-FR', 'Cela fait sens.', 'fait sens'],
+  ['fr-FR', 'Votre quantième est pair.', 'quantième'],
+  ['fr-FR', 'Vous faites la première levée.', 'première levée'],
+  ['en-US', 'You like large building sites.', 'building sites'],
+  ['en-US', 'Analysis is your slope.', 'is your slope'],
+  ['en-US', 'Here comes the fellow traveler.', 'fellow traveler'],
+  ['en-US', 'It is a question of tact.', 'It is a question of'],
+] as const;
 
 const checked = (shape: EntryShape, values: Readonly<Record<string, unknown>>): string[] =>
   checkBook('en-US', [fileOf(shape, values)]).map(({ fault }) => fault);
@@ -65,6 +100,84 @@ describe('The check of the book', () => {
     ],
   ])('finds a fault', (shape, values, fault) => {
     expect(checked(shape, values)).toContain(fault);
+  });
+
+  it.each(CLAIMS)('finds a claim in %s: %s', (locale, rule, text) => {
+    const faults = checkBook(locale, [fileOf(prose(5), { a: text })]).map(({ fault }) => fault);
+    expect(faults.filter((fault) => fault.startsWith(rule))).toHaveLength(1);
+  });
+
+  it.each(BORROWED)('finds what is borrowed in %s: %s', (locale, text, found) => {
+    const faults = checkBook(locale, [fileOf(prose(5), { a: text })]).map(({ fault }) => fault);
+    expect(faults.filter((fault) => fault.endsWith(`: "${found}"`))).toHaveLength(1);
+  });
+
+  it.each([
+    ['fr-FR', '7-15', 'Votre patron passe.', 'patron'],
+    ['fr-FR', '16-29', 'Vos enfants rient.', 'Vos enfants'],
+    ['fr-FR', '60-79', 'C’est le premier emploi.', 'premier emploi'],
+    ['fr-FR', '80+', 'Vos collègues rient.', 'collègues'],
+    ['en-US', '7-15', 'Your boss is at lunch.', 'boss'],
+    ['en-US', '16-29', 'Your kids laugh.', 'Your kids'],
+    ['en-US', '60-79', 'It is a first job.', 'first job'],
+    ['en-US', '80+', 'Your employer calls.', 'employer'],
+  ] as const)('finds a scene that rings false, in %s at %s', (locale, band, text, scene) => {
+    const file = fileOf(prose(5), { a: text });
+    const faults = checkBook(locale, [file]).map(({ fault }) => fault);
+    expect(faults).toContain(`rings false at ${band}: "${scene}"`);
+  });
+
+  it.each([
+    ['fr-FR', 'C’est plus calme qu’avant.', 'qu’avant'],
+    ['en-US', 'It is calmer than before.', 'than before'],
+  ] as const)('finds an earlier time in a first stage, in %s', (locale, text, found) => {
+    const faultsIn = (file: string, path: string) =>
+      checkBook(locale, [fileOf(prose(5), { [path]: text }, file)]).map(({ fault }) => fault);
+    const fault = `compares with an earlier time: "${found}"`;
+    expect(faultsIn('periods/first', '3')).toContain(fault);
+    expect(faultsIn('pinnacles/current', '3')).toContain(fault);
+    expect(faultsIn('synthesis/moment', '3.first')).toContain(fault);
+    expect(faultsIn('synthesis/moment', '3.second')).not.toContain(fault);
+    expect(faultsIn('periods/third', '3')).not.toContain(fault);
+  });
+
+  it('finds one label at one position for two numbers', () => {
+    const labels = fileOf(
+      label(),
+      { '1.expression.theme': 'the start', '2.expression.theme': 'the start', '2.active.theme': 'the start' },
+      'labels',
+    );
+    expect(checkBook('en-US', [labels])).toEqual([
+      { at: 'labels 2.expression.theme', fault: 'has the label of 1' },
+    ]);
+  });
+
+  it.each([
+    ['fr-FR', 'Vous allez ; vous venez. ', 'semicolons per 1,000 words'],
+    ['fr-FR', 'Ce n’est pas tard, mais tôt. ', 'of "not X but Y" per 1,000 words'],
+    ['en-US', 'You come; you go. ', 'semicolons per 1,000 words'],
+    ['en-US', 'It is not late but early. ', 'of "not X but Y" per 1,000 words'],
+  ] as const)('finds a figure too frequent in %s: %s', (locale, sentence, fault) => {
+    const many = fileOf(prose(400), { a: sentence.repeat(100).trim() });
+    const few = fileOf(prose(400), { a: `${sentence}${'Il va bien là. '.repeat(150)}`.trim() });
+    const found = (file: LoadedFile) =>
+      checkBook(locale, [file]).filter((each) => each.fault.includes(fault));
+    expect(found(many)).toHaveLength(1);
+    expect(found(few)).toHaveLength(0);
+  });
+
+  it('finds a family with fewer words than its shapes ask', () => {
+    const book = loadBook('en-US');
+    const cut = book.map((file) =>
+      file.file === 'heredity'
+        ? { ...file, entries: file.entries.map((entry) => ({ ...entry, shape: prose(200) })) }
+        : file,
+    );
+    expect(volumeFaults(cut).filter((fault) => fault.startsWith('heredity'))).toEqual([
+      expect.stringMatching(/^heredity: \d+ words of 2400 asked$/),
+    ]);
+    expect(volumeFaults(book).filter((fault) => fault.startsWith('heredity'))).toEqual([]);
+    expect(volumeFaults(book.slice(0, 3))).toEqual([]);
   });
 
   it.each([

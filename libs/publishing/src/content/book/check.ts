@@ -1,9 +1,9 @@
 import type { Locale } from '../../document/document.js';
 import { FRENCH_AGREEMENT } from '../lint-rules.js';
 import { brokenRules, keepsAgreement } from '../lint.js';
-import { BOOK_RULES, CONTRASTS, FALSE_SCENES, UNSAFE } from './book-rules.js';
+import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNSAFE } from './book-rules.js';
 import { familyOf } from './families.js';
-import type { LoadedFile } from './load.js';
+import type { LoadedFile, PlacedEntry } from './load.js';
 import { repetitions } from './repetition.js';
 import { AGE_BANDS } from './shape.js';
 import { type BookFault, type BookText, textsOf, wordsIn } from './texts.js';
@@ -62,6 +62,33 @@ const safetyFaults = (locale: Locale, { at, placed, forms }: BookText): BookFaul
   return thing === undefined ? [] : [{ at, fault: `unsafe for a small child: "${thing}"` }];
 };
 
+/** Texts of a stage that may be the first: the first period, any current pinnacle, and what the synthesis says of them. */
+const isOfFirstStage = ({ file, path }: PlacedEntry): boolean =>
+  ['periods/first', 'pinnacles/current'].includes(file) ||
+  (/^synthesis\/(?:moment|tension)$/.test(file) && path.endsWith('.first')) ||
+  (file === 'challenges' && path.endsWith('.early')) ||
+  (familyOf(file) === 'under7' && /^(?:period|pinnacle)$/.test(path));
+
+const stageFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
+  const [found] = isOfFirstStage(placed) ? (EARLIER[locale].exec(forms.neutral) ?? []) : [];
+  return found === undefined ? [] : [{ at, fault: `compares with an earlier time: "${found}"` }];
+};
+
+/** Two numbers with one label at one position. */
+const labelFaults = (files: readonly LoadedFile[]): BookFault[] =>
+  files
+    .filter(({ file }) => familyOf(file).startsWith('labels'))
+    .flatMap(({ entries }) => {
+      const holders = new Map<string, string>();
+      return entries.flatMap(({ file, path, entry }) => {
+        const [number, ...position] = path.split('.');
+        const label = `${position.join('.')} ${entry[0]?.text.neutral ?? ''}`;
+        const other = holders.get(label);
+        holders.set(label, number ?? '');
+        return other === undefined ? [] : [{ at: `${file} ${path}`, fault: `has the label of ${other}` }];
+      });
+    });
+
 /** The texts that a reader of each age gets, where a scene rings false. */
 const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
   files
@@ -89,7 +116,9 @@ export const density = (locale: Locale, files: readonly LoadedFile[]) => {
   return {
     words,
     semicolons: perThousand(matches(/;/g)),
-    contrasts: perThousand(CONTRASTS[locale].reduce((sum, pattern) => sum + matches(pattern), 0)),
+    contrasts: perThousand(
+      [...CONTRASTS[locale], COMPARISONS[locale]].reduce((sum, pattern) => sum + matches(pattern), 0),
+    ),
     sentence: Math.round((words / Math.max(matches(/[.?…](?=\s|$)/g), 1)) * 10) / 10,
   };
 };
@@ -127,6 +156,8 @@ export const checkBook = (
     ...texts.flatMap(lengthFaults),
     ...texts.flatMap((text) => ruleFaults(locale, text)),
     ...texts.flatMap((text) => safetyFaults(locale, text)),
+    ...texts.flatMap((text) => stageFaults(locale, text)),
+    ...labelFaults(files),
     ...sceneFaults(locale, files),
     ...densityFaults(locale, files),
     ...repetitions(locale, files, book),

@@ -2,11 +2,36 @@ import { LOCALES } from '../trial.js';
 import type { Locale } from '../../document/document.js';
 import { checkBook, density } from './check.js';
 import { BOOK, familyOf } from './families.js';
-import { loadBook } from './load.js';
+import { loadBook, type LoadedFile, type PlacedEntry } from './load.js';
 import { isEntryShape, type ShapeTree } from './shape.js';
 import { textsOf, wordsIn } from './texts.js';
 
 const MOST_GAPS_SHOWN = 12;
+
+/** Families whose length is promised: no family may be shorter than its shapes ask in all. */
+const PROMISED = [
+  'life-path', 'life-path-colour', 'compounds', 'birthday', 'expression', 'soul-urge', 'personality', 'pairs-path',
+  'pairs-soul', 'maturity', 'active', 'heredity', 'lessons', 'debts', 'periods', 'pinnacles', 'challenges', 'year',
+  'essence', 'synthesis',
+]; // prettier-ignore
+/** Words promised of a family in all, where its shapes ask for more. */
+const PROMISED_IN_ALL: Readonly<Record<string, number>> = { synthesis: 10_000 };
+
+/** Words of an entry as a reader meets it: the mean of its forms. */
+const wordsOfEntry = ({ entry }: PlacedEntry): number =>
+  entry.reduce((sum, { text }) => sum + wordsIn(text.neutral), 0) / Math.max(entry.length, 1);
+
+/** Families with fewer words than asked, each entry counted once. A family of which a file is left out is not judged. */
+export const volumeFaults = (files: readonly LoadedFile[]): string[] =>
+  PROMISED.flatMap((family) => {
+    const all = Object.keys(BOOK).filter((file) => familyOf(file) === family);
+    const own = files.filter(({ file }) => all.includes(file));
+    if (own.length < all.length) return [];
+    const entries = own.flatMap(({ entries: placed }) => placed);
+    const words = Math.round(entries.reduce((sum, placed) => sum + wordsOfEntry(placed), 0));
+    const asked = PROMISED_IN_ALL[family] ?? entries.reduce((sum, { shape }) => sum + (shape.words ?? 0), 0);
+    return words < asked ? [`${family}: ${words} words of ${asked} asked`] : [];
+  });
 
 const reportLocale = (locale: Locale, families: readonly string[], print: (line: string) => void): number => {
   const book = loadBook(locale);
@@ -22,7 +47,9 @@ const reportLocale = (locale: Locale, families: readonly string[], print: (line:
     `${locale}: ${words} words, ${faults.length} faults, ${gaps.length} entries missing; per 1,000 words ` +
       `${semicolons} semicolons, ${contrasts} "not X but Y"; ${sentence} words to a sentence`,
   );
-  return faults.length;
+  const short = volumeFaults(files);
+  for (const fault of short) print(`${locale} ${fault}`);
+  return faults.length + short.length;
 };
 
 /**

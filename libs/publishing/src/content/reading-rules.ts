@@ -1,0 +1,150 @@
+import type { Block, DocumentV1, Inline, Locale, Section } from '../document/document.js';
+import { proseOf } from '../document/prose.js';
+import { headingsOf, textsOf } from '../document/walk.js';
+import { CONTRASTS, SIMILES } from './book/book-rules.js';
+import { wordsIn } from './book/texts.js';
+import { sentencesOf } from './clashes.js';
+
+/** Every node within, in reading order; the tables that replace figures are none of them. */
+const nodesOf = (node: Block | Section | Inline): (Block | Section | Inline)[] => [
+  node,
+  ...('children' in node ? node.children : []).flatMap((child) =>
+    child.type === 'listItem' ? child.children.flatMap(nodesOf) : nodesOf(child),
+  ),
+  ...(node.type === 'table' ? [node.head, ...node.rows].flat(2).flatMap(nodesOf) : []),
+];
+
+/** A bulleted list with one item, which wants a paragraph. */
+const listsOfOne = (document: DocumentV1): string[] =>
+  document.children
+    .flatMap(nodesOf)
+    .flatMap((node) =>
+      node.type === 'list' && node.children.length === 1 ? [`a list of one: ${node.id}`] : [],
+    );
+
+/** A master number is printed with its root, 11/2, wherever composition prints it. */
+const BARE_MASTER = /^(?:11|22|33)$/;
+
+const bareMasters = (document: DocumentV1): string[] => {
+  const told = document.children
+    .flatMap(nodesOf)
+    .flatMap((node) => (node.type === 'numberRef' || node.type === 'numberCard' ? [node.value] : []));
+  const titles = headingsOf(document).flatMap(
+    ({ title }) => title.match(/(?<![\d/])\d+(?:\/\d)?(?!\d)/g) ?? [],
+  );
+  return [...told, ...titles]
+    .filter((number) => BARE_MASTER.test(number))
+    .map((number) => `the master number ${number} without its root`);
+};
+
+/** Names are the caller's, but their apostrophes and points are set as those of the text. */
+const typeFaults = (document: DocumentV1): string[] =>
+  textsOf(document).flatMap((text) => [
+    ...(/'/.test(text) ? [`a straight apostrophe: ${text}`] : []),
+    ...(/(?<!\.)\.\.(?!\.)/.test(text) ? [`a doubled period: ${text}`] : []),
+  ]);
+
+/** A list of numbers in a sentence: « 3, 5 et 8 », "3 and 5". */
+const NUMBER_LIST = /\d(?:\/\d)?(?:, \d(?:\/\d)?)*,? (?:et|and) \d(?:\/\d)?/gu;
+const FEW: Readonly<Record<Locale, RegExp>> = {
+  'fr-FR': /(?<!\p{L})(?:quelques|peu de|une poignée)(?!\p{L})[^.?]* : /iu,
+  'en-US': /\b(?:a few|a couple|a handful)\b[^.?]*: /iu,
+};
+const SEVERAL: Readonly<Record<Locale, RegExp>> = {
+  'fr-FR': /(?<!\p{L})plusieurs(?!\p{L})/iu,
+  'en-US': /\b(?:several|many)\b/iu,
+};
+const PAIR: Readonly<Record<Locale, RegExp>> = {
+  'fr-FR': /(?<!\p{L})(?:les deux|l’une? que l’autre|l’une? et l’autre)(?!\p{L})/iu,
+  'en-US': /\b(?:both|the two|either)\b/iu,
+};
+const MOST_FEW = 4;
+
+/** Words for how many that the numbers beside them belie: few for five, several for two, both for three. */
+const countFaults = (locale: Locale, prose: readonly string[]): string[] =>
+  prose.flatMap(sentencesOf).flatMap((sentence) =>
+    [...sentence.replaceAll('\u00A0', ' ').matchAll(NUMBER_LIST)].flatMap(([list]) => {
+      const count = list.split(/, (?:and )?| (?:et|and) /).length;
+      const told = sentence.replaceAll('\u00A0', ' ');
+      const isFalse =
+        (count > MOST_FEW && FEW[locale].test(told)) ||
+        (count === 2 && SEVERAL[locale].test(told)) ||
+        (count > 2 && PAIR[locale].test(told));
+      return isFalse ? [`says wrongly how many: ${sentence}`] : [];
+    }),
+  );
+
+/** What stands after "like a" and is no image. */
+const NO_IMAGES: Readonly<Record<Locale, readonly string[]>> = {
+  'fr-FR': ['autres', 'autre'],
+  'en-US': ['person', 'thing', 'long', 'start', 'others', 'same'],
+};
+
+/** An image whose noun another paragraph has used. */
+const imagesTwice = (locale: Locale, prose: readonly string[]): string[] => {
+  const seen = new Set<string>();
+  return prose.flatMap((paragraph) => {
+    const nouns = new Set(
+      [...paragraph.matchAll(SIMILES[locale])].map(([, noun = '']) => noun.toLowerCase()),
+    );
+    const again = [...nouns].filter((noun) => seen.has(noun) && !NO_IMAGES[locale].includes(noun));
+    nouns.forEach((noun) => seen.add(noun));
+    return again.map((noun) => `the image of "${noun}" twice: ${paragraph.slice(0, 60)}…`);
+  });
+};
+
+const PAGE_WORDS = 300;
+
+/** "Not X but Y" twice within a page. */
+const contrastsOnPage = (locale: Locale, prose: readonly string[]): string[] => {
+  const text = prose.join('\n');
+  const found = CONTRASTS[locale]
+    .flatMap((pattern) => [...text.matchAll(pattern)])
+    .toSorted((one, other) => one.index - other.index);
+  return found.flatMap((match, at) => {
+    const before = found[at - 1];
+    if (!before || match.index < before.index + before[0].length) return [];
+    return wordsIn(text.slice(before.index, match.index)) < PAGE_WORDS
+      ? [`"not X but Y" twice on a page: "${before[0]}", "${match[0]}"`]
+      : [];
+  });
+};
+
+/** Past 110 a reading tells of no year. */
+const OLDEST = 110;
+const LEAST_FORECAST_WORDS = 1_500;
+
+/** Nothing is dated before birth, and the forecast is long enough to be one. */
+const forecastFaults = (document: DocumentV1): string[] => {
+  const { asOf, subject } = document.meta;
+  const [year = 0, month = 0] = subject.dateOfBirth.split('-').map(Number);
+  const children = document.children.filter(({ role }) => role === 'cycles' || role === 'year');
+  const told = proseOf({ ...document, children });
+  const early = told
+    .flatMap((text) => text.match(/(?<!\d)(?:1[5-9]|2\d)\d\d(?!\d)/g) ?? [])
+    .filter((each) => Number(each) < year);
+  const ids = children.flatMap(nodesOf).flatMap((node) => ('id' in node ? [node.id] : []));
+  const months = ids
+    .filter((id) => /^year\.months\.\d+$/.test(id) && Number(asOf.slice(0, 4)) === year)
+    .filter((id) => Number(id.split('.')[2]) < month);
+  const words = told.reduce((sum, text) => sum + wordsIn(text), 0);
+  const isShort = Number(asOf.slice(0, 4)) - year <= OLDEST && words < LEAST_FORECAST_WORDS;
+  return [
+    ...[...early, ...months].map((time) => `a time before birth: ${time}`),
+    ...(isShort ? [`a forecast of ${words} words`] : []),
+  ];
+};
+
+/** What a whole reading must keep, beyond the rules of each text. */
+export const readingFaults = (document: DocumentV1): string[] => {
+  const prose = proseOf(document);
+  return [
+    ...listsOfOne(document),
+    ...bareMasters(document),
+    ...typeFaults(document),
+    ...forecastFaults(document),
+    ...countFaults(document.locale, prose),
+    ...imagesTwice(document.locale, prose),
+    ...contrastsOnPage(document.locale, prose),
+  ];
+};
