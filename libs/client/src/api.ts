@@ -761,7 +761,7 @@ export interface components {
             livemode?: false;
             /** @description Title of the document */
             title: string;
-            /** @description the name as its owner writes it */
+            /** @description the name as its owner writes it, with the apostrophe of print */
             subtitle: string;
             /** @description What the document was made from */
             meta: {

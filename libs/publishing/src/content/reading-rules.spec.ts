@@ -122,6 +122,20 @@ describe('A whole reading', () => {
     expect(faultsOf(short)).toMatch(/a forecast of \d{3,4} words/);
   });
 
+  it.each(['fr-FR', 'en-US'] as const)('speaks to parents of a child under seven alone, in %s', (locale) => {
+    const small = documentOf(locale, { ...camille, dateOfBirth: '2019-09-30' });
+    const seven = documentOf(locale, { ...camille, dateOfBirth: '2019-09-29' });
+    expect([faultsOf(small), faultsOf(seven)]).toEqual(['', '']);
+    const path = (document: DocumentV1, from: DocumentV1): DocumentV1 => ({
+      ...document,
+      children: document.children.map(
+        (node) => (node.role === 'path' ? from.children.find(({ role }) => role === 'path') : node) ?? node,
+      ),
+    });
+    expect(faultsOf(path(small, seven))).toContain('speaks to the child: ');
+    expect(faultsOf(path(seven, small))).toContain('speaks to parents: ');
+  });
+
   it.each(SAMPLES)('is kept by the samples: $slug', (sample) => {
     expect(faultsOf(trialDocument(sample))).toBe('');
   });

@@ -2,7 +2,9 @@ import type { Block, DocumentV1, Inline, Locale, Section } from '../document/doc
 import { proseOf } from '../document/prose.js';
 import { headingsOf, textsOf } from '../document/walk.js';
 import { CONTRASTS, SIMILES } from './book/book-rules.js';
-import { wordsIn } from './book/texts.js';
+import { familyOf } from './book/families.js';
+import { loadBook } from './book/load.js';
+import { textsOf as textsOfBook, wordsIn } from './book/texts.js';
 import { sentencesOf } from './clashes.js';
 
 /** Every node within, in reading order; the tables that replace figures are none of them. */
@@ -77,7 +79,20 @@ const countFaults = (locale: Locale, prose: readonly string[]): string[] =>
 /** What stands after "like a" and is no image. */
 const NO_IMAGES: Readonly<Record<Locale, readonly string[]>> = {
   'fr-FR': ['autres', 'autre'],
-  'en-US': ['person', 'thing', 'long', 'start', 'others', 'same'],
+  'en-US': [
+    'person',
+    'thing',
+    'long',
+    'start',
+    'one',
+    'others',
+    'same',
+    'rest',
+    'last',
+    'next',
+    'first',
+    'whole',
+  ],
 };
 
 /** An image whose noun another paragraph has used. */
@@ -110,9 +125,12 @@ const contrastsOnPage = (locale: Locale, prose: readonly string[]): string[] => 
   });
 };
 
-/** Past 110 a reading tells of no year. */
+/** Completed years below which a reading speaks to the parents; past the other it tells of no year. */
+const READER_AGE = 7;
 const OLDEST = 110;
 const LEAST_FORECAST_WORDS = 1_500;
+/** A month before birth has no text. */
+const MONTH_WORDS = 45;
 
 /** Nothing is dated before birth, and the forecast is long enough to be one. */
 const forecastFaults = (document: DocumentV1): string[] => {
@@ -128,11 +146,43 @@ const forecastFaults = (document: DocumentV1): string[] => {
     .filter((id) => /^year\.months\.\d+$/.test(id) && Number(asOf.slice(0, 4)) === year)
     .filter((id) => Number(id.split('.')[2]) < month);
   const words = told.reduce((sum, text) => sum + wordsIn(text), 0);
-  const isShort = Number(asOf.slice(0, 4)) - year <= OLDEST && words < LEAST_FORECAST_WORDS;
+  const missing = Number(asOf.slice(0, 4)) === year ? month - 1 : 0;
+  const isShort =
+    Number(asOf.slice(0, 4)) - year <= OLDEST && words < LEAST_FORECAST_WORDS - missing * MONTH_WORDS;
   return [
     ...[...early, ...months].map((time) => `a time before birth: ${time}`),
     ...(isShort ? [`a forecast of ${words} words`] : []),
   ];
+};
+
+/** Sentences without a placeholder of the texts for parents, and of all others but the frames. */
+const sentencesOfBooks = (locale: Locale) => {
+  const parents = new Set<string>();
+  const readers = new Set<string>();
+  for (const { placed, forms } of textsOfBook(loadBook(locale))) {
+    const family = familyOf(placed.file);
+    if (family === 'frames' || family === 'labels' || family === 'labels-day') continue;
+    const own = Object.values(forms)
+      .flatMap(sentencesOf)
+      .filter((sentence) => !/[{}]/.test(sentence));
+    own.forEach((sentence) => (family === 'under7' ? parents : readers).add(sentence));
+  }
+  return { parents, readers };
+};
+
+const books = new Map<Locale, ReturnType<typeof sentencesOfBooks>>();
+
+/** A reading for parents takes no sentence that speaks to the reader, and the other way round. */
+const addresseeFaults = ({ locale, meta }: DocumentV1, prose: readonly string[]): string[] => {
+  const { parents, readers } = books.get(locale) ?? sentencesOfBooks(locale);
+  books.set(locale, { parents, readers });
+  const born = meta.subject.dateOfBirth;
+  const isForParents = meta.asOf < `${Number(born.slice(0, 4)) + READER_AGE}${born.slice(4)}`;
+  const [own, foreign] = isForParents ? [parents, readers] : [readers, parents];
+  return prose
+    .flatMap(sentencesOf)
+    .filter((sentence) => foreign.has(sentence) && !own.has(sentence))
+    .map((sentence) => `speaks to ${isForParents ? 'the child' : 'parents'}: ${sentence}`);
 };
 
 /** What a whole reading must keep, beyond the rules of each text. */
@@ -142,6 +192,7 @@ export const readingFaults = (document: DocumentV1): string[] => {
     ...listsOfOne(document),
     ...bareMasters(document),
     ...typeFaults(document),
+    ...addresseeFaults(document, prose),
     ...forecastFaults(document),
     ...countFaults(document.locale, prose),
     ...imagesTwice(document.locale, prose),

@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals';
+import { likenessOf } from './likeness.js';
+import { limitFaults } from './limits.js';
+import { commonPerson } from './random-people.js';
+import { type Trial, trialDocument } from './trial.js';
+
+const trial = (seed: number): Trial => ({
+  person: commonPerson('en-US', seed),
+  locale: 'en-US',
+  gender: 'neutral',
+});
+
+it('Likeness is what two readings share, by what their people have in common', () => {
+  // One person twice, and two others.
+  const trials = [1, 1, 2, 3].map(trial);
+  const found = likenessOf('en-US', trials, trials.map(trialDocument));
+  expect(found.map(({ stratum }) => stratum)).toEqual([
+    'any two',
+    'one Life Path',
+    'one Life Path and Expression',
+    'one family name',
+  ]);
+  const [any, path, name, family] = found;
+  expect(any).toMatchObject({ pairs: 6, p95: 1 });
+  expect(any?.median).toBeLessThan(0.5);
+  expect([path, name].map((each) => each?.median)).toEqual([1, 1]);
+  expect(family?.pairs).toBe(150);
+  expect(family?.median).toBeGreaterThan(0);
+  expect(family).not.toHaveProperty('most');
+
+  const stats = { locale: 'en-US', people: 4, words: [], forecast: [], sentences: [], choices: [] } as const;
+  expect(limitFaults({ ...stats, likeness: found })).toHaveLength(3);
+});
