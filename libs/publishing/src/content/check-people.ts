@@ -76,10 +76,11 @@ export const checkPeople = async (
     bar.increment(chunk.people);
     return found as readonly ReadingFault[];
   });
-  const faults = (await Promise.all(readings)).flat();
+  const [found, exceededOf] = await Promise.all([Promise.all(readings), Promise.all(limits)]);
   bar.stop();
-  const exceeded = (await Promise.all(limits)).flat() as string[];
   await pool.close();
+  const faults = found.flat();
+  const exceeded = exceededOf.flat() as string[];
   printFaults(faults, people, print);
   exceeded.forEach(print);
   print(
