@@ -22,8 +22,8 @@ const chunksOf = (people: number, seed: number): CheckTask[] =>
     seed: seed + at * CHUNK,
   }));
 
-/** Each fault once, the most frequent first, with the first person who meets it. */
-const printFaults = (faults: readonly ReadingFault[], people: number, print: Print): void => {
+/** Each fault once, the most frequent first, with the first person who meets it; then how many there are. */
+export const faultLines = (faults: readonly ReadingFault[], people: number): string[] => {
   const found = new Map<string, ReadingFault[]>();
   for (const each of faults) {
     const key = `${each.locale} ${each.fault}`;
@@ -32,15 +32,15 @@ const printFaults = (faults: readonly ReadingFault[], people: number, print: Pri
     else found.set(key, [each]);
   }
   const sorted = [...found].toSorted(([, one], [, other]) => other.length - one.length);
-  for (const [fault, readings] of sorted.slice(0, MOST_FAULTS_SHOWN)) {
-    const [first] = readings;
-    print(`${fault}\n    ${readings.length} readings, first that of person ${first?.seed} ${first?.gender}`);
-  }
-  if (sorted.length > MOST_FAULTS_SHOWN) print(`… and ${sorted.length - MOST_FAULTS_SHOWN} more`);
-  print(
-    `${people * LOCALES.length * GENDERS.length} readings of ${people} people, ${faults.length} with ` +
-      `${sorted.length} different faults`,
-  );
+  const readings = people * LOCALES.length * GENDERS.length;
+  return [
+    ...sorted.slice(0, MOST_FAULTS_SHOWN).map(([fault, holders]) => {
+      const [first] = holders;
+      return `${fault}\n    ${holders.length} readings, first that of person ${first?.seed} ${first?.gender}`;
+    }),
+    ...(sorted.length > MOST_FAULTS_SHOWN ? [`… and ${sorted.length - MOST_FAULTS_SHOWN} more`] : []),
+    `${readings} readings of ${people} people, ${faults.length} faults, ${sorted.length} different`,
+  ];
 };
 
 /**
@@ -81,7 +81,7 @@ export const checkPeople = async (
   await pool.close();
   const faults = found.flat();
   const exceeded = exceededOf.flat() as string[];
-  printFaults(faults, people, print);
+  faultLines(faults, people).forEach(print);
   exceeded.forEach(print);
   print(
     isMeasured
