@@ -182,6 +182,30 @@ describe('a link to a document', () => {
     expect(JSON.stringify(records)).not.toContain(tokenOf(url));
   });
 
+  it('ends with all that a leaked key issued, by one command', async () => {
+    const keyOf = async (scopes: string) => {
+      const options = ['--workspace', customer.workspaceId, '--scopes', scopes];
+      return (await stack.ops(['key', 'issue', ...options])) as { keyId: string; apiKey: string };
+    };
+    const leaked = await keyOf('documents:read,keys:write');
+    const as = (apiKey: string) => ({ 'x-api-key': apiKey });
+    const issued = await customer.call<{ keyId: string; apiKey: string }>('POST', '/api/v1/keys', {
+      body: {},
+      headers: as(leaked.apiKey),
+    });
+    const own = await created();
+    const stolen = await create({ format: 'pdf' }, as(issued.body.apiKey));
+    const revoke = () => stack.ops(['key', 'revoke', '--key', leaked.keyId, '--and-issued']);
+    const ended = { keyId: leaked.keyId, issued: [issued.body.keyId] };
+    expect(await revoke()).toEqual({ ...ended, outcome: 'revoked', endedLinks: 1 });
+    for (const { apiKey } of [leaked, issued.body])
+      expect((await customer.call('GET', `${path()}/links`, { headers: as(apiKey) })).status).toBe(401);
+    expect(await refusal(stolen.body.url!)).toEqual([410, 'link_expired']);
+    expect((await fetch(own.url)).status).toBe(200);
+    expect((await list('?limit=1')).data).toHaveLength(1);
+    expect(await revoke()).toEqual({ ...ended, outcome: 'already_revoked', endedLinks: 0 });
+  });
+
   it('dies with the erasure of the reading', async () => {
     const { url, linkId } = await created();
     const minted = ['token', 'mint', '--workspace', customer.workspaceId, '--scope', 'readings:write'];
