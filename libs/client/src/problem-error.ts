@@ -11,6 +11,8 @@ export class ProblemError extends Error {
     readonly problem: AnyProblem,
     /** Seconds after which to retry, if the service gave them. */
     readonly retryAfterSeconds: number | null,
+    /** The page of the service that explains the code, if the answer had a link to it. */
+    readonly help: string | null = null,
   ) {
     const fields = (problem.errors ?? []).map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
     super(

@@ -138,6 +138,18 @@ describe('The client', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('links to the page that explains the refusal', async () => {
+    const link = '</docs/errors/insufficient_credits>; rel="help"';
+    const client = await service(
+      problem(402, 'insufficient_credits', { link }),
+      problem(402, 'insufficient_credits', { link: '<//[>; rel="help"' }),
+      problem(402, 'insufficient_credits'),
+    );
+    const help = async () => ((await failureOf(client.readings.create({} as never))) as ProblemError).help;
+    expect(await help()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/docs\/errors\/insufficient_credits$/);
+    expect([await help(), await help()]).toEqual([null, null]);
+  });
+
   it('gives up after the last attempt, and reports its response', async () => {
     const client = await service(problem(503, 'service_unavailable', { 'retry-after': '0' }));
     expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 0 });

@@ -194,6 +194,12 @@ const readRetryAfter = (text: string | null): number | null => {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
 };
 
+/** The target of the link with `rel="help"` (RFC 8288), as the service writes it; `null` for anything else. */
+const helpOf = ({ headers, url }: Response): string | null => {
+  const [, target] = /<([^>]*)>; *rel="?help"?/.exec(headers.get('link') ?? '') ?? [];
+  return target !== undefined && URL.canParse(target, url) ? new URL(target, url).href : null;
+};
+
 /**
  * The problem document of a response. A gateway's body may be something else; then the status becomes the
  * problem.
@@ -203,7 +209,7 @@ const problemOf = async (response: Response): Promise<ProblemError> => {
   const retryAfter = readRetryAfter(response.headers.get('retry-after'));
   try {
     const problem = JSON.parse(text) as AnyProblem;
-    if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter);
+    if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter, helpOf(response));
   } catch {
     // Not JSON: handled below.
   }
