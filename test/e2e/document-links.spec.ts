@@ -165,6 +165,42 @@ describe('a link to a document', () => {
       expect(await refusal(url.replace(token, other))).toEqual([404, 'link_not_found']);
   });
 
+  it('tells a person in a browser in words why it gives nothing, and programs in JSON', async () => {
+    const { linkId, url } = await created();
+    await revoke(linkId);
+    const unknown = `${stack.baseUrl}/d/no-such-token`;
+    for (const [link, status, words] of [
+      [url, 410, /lien a expiré[^]*link has expired/],
+      [unknown, 404, /aucun document[^]*no document/],
+    ] as const) {
+      for (const accept of ['text/html', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8']) {
+        const answer = await fetch(link, { headers: { accept } });
+        expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
+          status,
+          {
+            'content-type': 'text/html; charset=utf-8',
+            'cache-control': 'no-store',
+            'referrer-policy': 'no-referrer',
+            'x-robots-tag': 'noindex, nofollow',
+            'content-security-policy': expect.stringContaining("default-src 'none'"),
+            vary: 'Accept',
+          },
+        ]);
+        const page = await answer.text();
+        expect(page).toMatch(words);
+        expect(page).toMatch(/lang="fr"[^]*lang="en"/);
+        expect(page).not.toContain(tokenOf(link));
+      }
+      const head = await fetch(link, { method: 'HEAD', headers: { accept: 'text/html' } });
+      expect([head.status, await head.text()]).toEqual([status, '']);
+      for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+        expect((await fetch(link, { headers: { accept } })).headers.get('content-type')).toBe(
+          'application/problem+json',
+        );
+    }
+    expect((await fetch(unknown, { headers: { accept: 'image/png' } })).status).toBe(406);
+  });
+
   it('is in the audit records with its id, and its token is not', async () => {
     const { url, linkId } = await created();
     await (await fetch(url)).arrayBuffer();
