@@ -218,11 +218,15 @@ describe('a caller with a key', () => {
 
   it('gives nothing that outlives its own key, when that was rotated and works for the overlap alone', () => {
     const end = '2026-04-05T00:00:00.000Z';
+    const rotated: WorkspaceEvent = {
+      type: 'ApiKeyReplaced',
+      data: { keyId: 'own', replacedBy: 'successor', expiresAt: end },
+    };
     const overlapping = given(workspaceDecider, [
       opened,
       key('own', { ...OWN, expiresAt: null }),
       key('key00009', { scopes: ['readings:read'] }),
-      { type: 'ApiKeyReplaced', data: { keyId: 'own', replacedBy: 'successor', expiresAt: end } },
+      rotated,
     ]);
     overlapping
       .when({ ...by, asked: ASKED })
