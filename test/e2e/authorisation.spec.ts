@@ -159,13 +159,6 @@ describe('Who may call an operation', () => {
     expect([status, body]).toEqual([403, expect.objectContaining(refusal)]);
   });
 
-  it('takes every scope that a key or a token can have', () => {
-    const taken = (mode: 'apiKey' | 'bearer') =>
-      new Set(guarded.map((operation) => scopeOf(operation, mode)));
-    expect(API_KEY_SCOPES.filter((scope) => !taken('apiKey').has(scope))).toEqual([]);
-    expect(BEARER_SCOPES.filter((scope) => !taken('bearer').has(scope))).toEqual([]);
-  });
-
   it.each(named(guarded))('%s: declares one scope for each kind of credential', (_, { security }) => {
     for (const [mode, scopes] of security.flatMap((requirement) => Object.entries(requirement))) {
       expect(scopes).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ProblemError, ServiceUnreachable, type AnyProblem } from './problem-error.js';
+import { ProblemError, ServiceUnreachable, helpOf, type AnyProblem } from './problem-error.js';
 import { Repetition } from './repetition.js';
 
 export interface ClientOptions {
@@ -194,12 +194,6 @@ const readRetryAfter = (text: string | null): number | null => {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
 };
 
-/** The target of the link with `rel="help"` (RFC 8288), as the service writes it; `null` for anything else. */
-const helpOf = ({ headers, url }: Response): string | null => {
-  const [, target] = /<([^>]*)>; *rel="?help"?/.exec(headers.get('link') ?? '') ?? [];
-  return target !== undefined && URL.canParse(target, url) ? new URL(target, url).href : null;
-};
-
 /**
  * The problem document of a response. A gateway's body may be something else; then the status becomes the
  * problem.
@@ -209,7 +203,8 @@ const problemOf = async (response: Response): Promise<ProblemError> => {
   const retryAfter = readRetryAfter(response.headers.get('retry-after'));
   try {
     const problem = JSON.parse(text) as AnyProblem;
-    if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter, helpOf(response));
+    if (typeof problem.code === 'string')
+      return new ProblemError(problem, retryAfter, helpOf(response.headers.get('link'), response.url));
   } catch {
     // Not JSON: handled below.
   }
