@@ -22,7 +22,8 @@ interface Party {
   readonly apiKey: Credentials;
   /** A token with every scope. */
   readonly bearer: Credentials;
-  readonly withoutScope: Credentials;
+  /** Two tokens with one scope each. */
+  readonly narrow: Readonly<Record<'credits:read' | 'events:read', Credentials>>;
   readonly ids: Ids;
 }
 
@@ -49,8 +50,7 @@ const party = async (): Promise<Party> => {
     customer,
     apiKey: await keyOf(customer, API_KEY_SCOPES),
     bearer: await bearer(BEARER_SCOPES.join(' ')),
-    // The only scope of this token opens no route to bearer tokens.
-    withoutScope: await bearer('documents:read'),
+    narrow: { 'credits:read': await bearer('credits:read'), 'events:read': await bearer('events:read') },
     ids: await thingsOf(customer),
   };
 };
@@ -151,7 +151,8 @@ describe('Who may call an operation', () => {
   });
 
   it.each(named(guarded))('%s: refuses a bearer token without its scope', async (_, operation) => {
-    const { status, body } = await send(requestOf(operation, unknown), owner.withoutScope);
+    const other = scopeOf(operation, 'bearer') === 'credits:read' ? 'events:read' : 'credits:read';
+    const { status, body } = await send(requestOf(operation, unknown), owner.narrow[other]);
     const refusal = accepts(operation, 'bearer')
       ? { code: 'scope_missing', scope: scopeOf(operation, 'bearer') }
       : { code: 'auth_mode_not_allowed' };

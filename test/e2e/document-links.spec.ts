@@ -165,6 +165,42 @@ describe('a link to a document', () => {
       expect(await refusal(url.replace(token, other))).toEqual([404, 'link_not_found']);
   });
 
+  it('tells a person in a browser in words why it gives nothing, and programs in JSON', async () => {
+    const { linkId, url } = await created();
+    await revoke(linkId);
+    const unknown = `${stack.baseUrl}/d/no-such-token`;
+    for (const [link, status, words] of [
+      [url, 410, /lien a expiré[^]*link has expired/],
+      [unknown, 404, /aucun document[^]*no document/],
+    ] as const) {
+      for (const accept of ['text/html', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8']) {
+        const answer = await fetch(link, { headers: { accept } });
+        expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
+          status,
+          {
+            'content-type': 'text/html; charset=utf-8',
+            'cache-control': 'no-store',
+            'referrer-policy': 'no-referrer',
+            'x-robots-tag': 'noindex, nofollow',
+            'content-security-policy': expect.stringContaining("default-src 'none'"),
+            vary: 'Accept',
+          },
+        ]);
+        const page = await answer.text();
+        expect(page).toMatch(words);
+        expect(page).toMatch(/lang="fr"[^]*lang="en"/);
+        expect(page).not.toContain(tokenOf(link));
+      }
+      const head = await fetch(link, { method: 'HEAD', headers: { accept: 'text/html' } });
+      expect([head.status, await head.text()]).toEqual([status, '']);
+      for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+        expect((await fetch(link, { headers: { accept } })).headers.get('content-type')).toBe(
+          'application/problem+json',
+        );
+    }
+    expect((await fetch(unknown, { headers: { accept: 'image/png' } })).status).toBe(406);
+  });
+
   it('is in the audit records with its id, and its token is not', async () => {
     const { url, linkId } = await created();
     await (await fetch(url)).arrayBuffer();
@@ -180,6 +216,30 @@ describe('a link to a document', () => {
     );
     expect(records).toMatchObject([{ route: '/d/:token', personal: true }]);
     expect(JSON.stringify(records)).not.toContain(tokenOf(url));
+  });
+
+  it('ends with all that a leaked key issued, by one command', async () => {
+    const keyOf = async (scopes: string) => {
+      const options = ['--workspace', customer.workspaceId, '--scopes', scopes];
+      return (await stack.ops(['key', 'issue', ...options])) as { keyId: string; apiKey: string };
+    };
+    const leaked = await keyOf('documents:read,keys:write');
+    const as = (apiKey: string) => ({ 'x-api-key': apiKey });
+    const issued = await customer.call<{ keyId: string; apiKey: string }>('POST', '/api/v1/keys', {
+      body: {},
+      headers: as(leaked.apiKey),
+    });
+    const own = await created();
+    const stolen = await create({ format: 'pdf' }, as(issued.body.apiKey));
+    const revoke = () => stack.ops(['key', 'revoke', '--key', leaked.keyId, '--and-issued']);
+    const ended = { keyId: leaked.keyId, issued: [issued.body.keyId] };
+    expect(await revoke()).toEqual({ ...ended, outcome: 'revoked', endedLinks: 1 });
+    for (const { apiKey } of [leaked, issued.body])
+      expect((await customer.call('GET', `${path()}/links`, { headers: as(apiKey) })).status).toBe(401);
+    expect(await refusal(stolen.body.url!)).toEqual([410, 'link_expired']);
+    expect((await fetch(own.url)).status).toBe(200);
+    expect((await list('?limit=1')).data).toHaveLength(1);
+    expect(await revoke()).toEqual({ ...ended, outcome: 'already_revoked', endedLinks: 0 });
   });
 
   it('dies with the erasure of the reading', async () => {

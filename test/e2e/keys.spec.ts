@@ -118,5 +118,7 @@ describe('a bearer token', () => {
   it('is not issued for an unknown workspace or scope', async () => {
     await expect(mint('ws_0000000000000000000000', 'keys:read')).rejects.toThrow(/no workspace/);
     await expect(mint(customer.workspaceId, 'everything')).rejects.toThrow(/is not a scope/);
+    // No route takes it from a token: only keys read readings.
+    await expect(mint(customer.workspaceId, 'readings:read')).rejects.toThrow(/is not a scope/);
   });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
     '--workspace',
     customer.workspaceId,
     '--scope',
-    'readings:read readings:write',
+    'readings:write',
   ]);
   bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
 });

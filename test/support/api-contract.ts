@@ -50,6 +50,7 @@ const UNDECLARED = new Set([
   'date',
   'keep-alive',
   'strict-transport-security',
+  'vary',
   // What browsers may do with a document that somebody opens by its link.
   'content-security-policy',
   'referrer-policy',

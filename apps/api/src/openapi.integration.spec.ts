@@ -4,6 +4,7 @@ import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { API_KEY_SCOPES, BEARER_SCOPES } from '@app/platform/auth/scopes.js';
 import { PROBLEMS } from '@app/platform/http/problem.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { describedApi } from './described-api.js';
@@ -57,6 +58,13 @@ function* schemasIn(part: unknown, path = '#'): Generator<readonly [string, Shap
   for (const [name, inner] of Object.entries(part))
     if (name !== 'example' && name !== 'examples') yield* schemasIn(inner, `${path}/${name}`);
 }
+
+it('Each scope that a key or a token can have opens an operation', () => {
+  const needed = operations().flatMap(({ operation }) => operation.security ?? []);
+  const taken = (mode: string) => new Set(needed.flatMap((one) => one[mode] ?? []));
+  expect(API_KEY_SCOPES.filter((scope) => !taken('apiKey').has(scope))).toEqual([]);
+  expect(BEARER_SCOPES.filter((scope) => !taken('bearer').has(scope))).toEqual([]);
+});
 
 describe('The OpenAPI document', () => {
   it('is committed as the code generates it (otherwise run `npm run openapi`)', () => {

@@ -365,7 +365,7 @@ export interface paths {
         };
         /**
          * Read a document by its link
-         * @description Needs no key. The link decides the format. Caches must not store the answer.
+         * @description Needs no key. The link decides the format. Caches must not store the answer. A browser gets a page in French and English instead of a problem.
          */
         get: operations["openDocumentLink"];
         put?: never;
@@ -3123,30 +3123,6 @@ export interface components {
                 };
             };
         };
-        /** @description `link_expired`: The link has expired */
-        link_expired: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                Link: components["headers"]["Help"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description The HTTP status
-                     * @enum {integer}
-                     */
-                    status?: 410;
-                    /**
-                     * @description What is wrong
-                     * @enum {string}
-                     */
-                    code?: "link_expired";
-                };
-            };
-        };
         /** @description `precondition_failed`: Precondition failed */
         precondition_failed: {
             headers: {
@@ -3479,7 +3455,6 @@ export type ResponseNotAcceptable = components['responses']['not_acceptable'];
 export type ResponseReplayInProgress = components['responses']['replay_in_progress'];
 export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseReadingErased = components['responses']['reading_erased'];
-export type ResponseLinkExpired = components['responses']['link_expired'];
 export type ResponsePreconditionFailed = components['responses']['precondition_failed'];
 export type ResponsePayloadTooLarge = components['responses']['payload_too_large'];
 export type ResponseUnsupportedMediaType = components['responses']['unsupported_media_type'];
@@ -5400,10 +5375,33 @@ export interface operations {
                          */
                         code?: "document_not_available" | "link_not_found";
                     };
+                    "text/html; charset=utf-8": string;
                 };
             };
             406: components["responses"]["not_acceptable"];
-            410: components["responses"]["link_expired"];
+            /** @description `link_expired`: The link has expired */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 410;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "link_expired";
+                    };
+                    "text/html; charset=utf-8": string;
+                };
+            };
             413: components["responses"]["payload_too_large"];
             /** @description `rate_limited`: Rate limit exceeded */
             429: {

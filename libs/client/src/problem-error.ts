@@ -11,6 +11,8 @@ export class ProblemError extends Error {
     readonly problem: AnyProblem,
     /** Seconds after which to retry, if the service gave them. */
     readonly retryAfterSeconds: number | null,
+    /** The page of the service that explains the code, if the answer had a link to it. */
+    readonly help: string | null = null,
   ) {
     const fields = (problem.errors ?? []).map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
     super(
@@ -41,3 +43,12 @@ export class ServiceUnreachable extends Error {
 export class StillUnderWay extends Error {
   override readonly name = 'StillUnderWay';
 }
+
+/**
+ * The target of the link with `rel="help"` (RFC 8288), as the service writes it; `null` for anything else.
+ * @param from the URL of the answer
+ */
+export const helpOf = (link: string | null, from: string): string | null => {
+  const [, target] = /<([^>]*)>; *rel="?help"?/.exec(link ?? '') ?? [];
+  return target !== undefined && URL.canParse(target, from) ? new URL(target, from).href : null;
+};

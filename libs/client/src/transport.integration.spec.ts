@@ -130,11 +130,12 @@ describe('The client', () => {
     expect(sent('idempotency-key')).toEqual(['order-4711']);
   });
 
-  it('throws a refusal at once, with code, status and request id', async () => {
-    const client = await service(problem(402, 'insufficient_credits'));
+  it('throws a refusal at once, with code, status, request id and the page that explains it', async () => {
+    const client = await service(problem(402, 'insufficient_credits', { link: '</help>; rel="help"' }));
     const error = await failureOf(client.readings.create({} as never));
     expect(error).toBeInstanceOf(ProblemError);
-    expect(error).toMatchObject({ code: 'insufficient_credits', status: 402, requestId: 'req_1' });
+    const help = expect.stringMatching(/^http:.*\d\/help$/);
+    expect(error).toMatchObject({ code: 'insufficient_credits', status: 402, requestId: 'req_1', help });
     expect(requests).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ProblemError, ServiceUnreachable, type AnyProblem } from './problem-error.js';
+import { ProblemError, ServiceUnreachable, helpOf, type AnyProblem } from './problem-error.js';
 import { Repetition } from './repetition.js';
 
 export interface ClientOptions {
@@ -203,7 +203,8 @@ const problemOf = async (response: Response): Promise<ProblemError> => {
   const retryAfter = readRetryAfter(response.headers.get('retry-after'));
   try {
     const problem = JSON.parse(text) as AnyProblem;
-    if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter);
+    if (typeof problem.code === 'string')
+      return new ProblemError(problem, retryAfter, helpOf(response.headers.get('link'), response.url));
   } catch {
     // Not JSON: handled below.
   }

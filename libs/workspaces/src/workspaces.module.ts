@@ -3,6 +3,7 @@ import { Module } from '@app/platform/injection.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
+import { RevokeApiKeyAndIssuedHandler } from './application/revoke-api-key-and-issued/revoke-api-key-and-issued.handler.js';
 import { RotateApiKeyHandler } from './application/rotate-api-key/rotate-api-key.handler.js';
 import { ExamineIssuerKeysHandler } from './authentication/issuer-keys/examine-issuer-keys.handler.js';
 import { RevokedKeys } from './authentication/revoked-keys.js';
@@ -26,6 +27,7 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     IssueApiKeyHandler,
     RotateApiKeyHandler,
     RevokeApiKeyHandler,
+    RevokeApiKeyAndIssuedHandler,
     WorkspaceExistsHandler,
     ListWorkspacesHandler,
   ],

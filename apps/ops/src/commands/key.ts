@@ -9,16 +9,18 @@ import {
   ListApiKeys,
   MOST_NETWORKS,
   RevokeApiKey,
+  RevokeApiKeyAndIssued,
   RotateApiKey,
   networkText,
   readNetwork,
   type ApiKeySummary,
   type KeyRefusal,
 } from '@app/workspaces/contracts/index.js';
+import { EndLinksMadeBy } from '@app/publishing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
 import { wholeNumber } from './options.js';
-import { withSession, type Session } from '../session.js';
+import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 
 const PROJECTED_WITHIN_MS = 5_000;
 const LONGEST_OVERLAP_SECONDS = 604_800;
@@ -125,21 +127,39 @@ export const addKeyCommands = (key: Command): void => {
     .requiredOption('--key <id>', 'the 8-character id of the key')
     .option('--workspace <id>', 'its workspace: required for a key that no worker has processed yet')
     .option('--reason <text>', 'why')
-    .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked')
-    .action(async (options: { key: string; workspace?: string; reason?: string }, command: Command) => {
-      const answer = await withSession(({ commands, actor }) =>
-        commands.execute(
-          new RevokeApiKey(options.key, options.reason ?? null, ownRequest(actor), options.workspace ?? null),
-        ),
-      );
-      if (answer.outcome === 'unknown_key') throw new OpsError(`There is no API key ${options.key}.`);
-      print(
-        command,
-        { keyId: options.key, ...answer },
-        answer.outcome === 'revoked' ? 'Revoked' : 'Already revoked',
-      );
+    .option(
+      '--and-issued',
+      'also revoke every key issued with it, and end the links to documents that they made',
+    )
+    .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked --and-issued')
+    .action(async ({ key: keyId, andIssued, ...options }: RevokeOptions, command: Command) => {
+      const { reason = null, workspace = null } = options;
+      const answer = await withSession(async ({ commands, actor }) => {
+        const by = ownRequest(actor);
+        if (!andIssued) return commands.execute(new RevokeApiKey(keyId, reason, by, workspace));
+        const revoked = await commands.execute(new RevokeApiKeyAndIssued(keyId, reason, by, workspace));
+        if (revoked.outcome === 'unknown_key') return revoked;
+        const { outcome, workspaceId, issued } = revoked;
+        const makers = [keyId, ...issued].map((one) => `apiKey:${one}`);
+        const { ended } = await commands.execute(new EndLinksMadeBy(workspaceId, makers));
+        return { outcome, issued, endedLinks: ended };
+      }, HARMLESS_TO_REPEAT);
+      if (answer.outcome === 'unknown_key') throw new OpsError(`There is no API key ${keyId}.`);
+      const lines = [answer.outcome === 'revoked' ? 'Revoked' : 'Already revoked'];
+      if ('issued' in answer) {
+        lines.push(`Keys issued with it, revoked too: ${answer.issued.join(' ') || 'none'}`);
+        lines.push(`Links to documents ended: ${answer.endedLinks}`);
+      }
+      print(command, { keyId, ...answer }, lines.join('\n'));
     });
 };
+
+interface RevokeOptions {
+  readonly key: string;
+  readonly workspace?: string;
+  readonly reason?: string;
+  readonly andIssued?: true;
+}
 
 const refused = (refusal: KeyRefusal, workspace: string): OpsError => {
   if (refusal.outcome === 'key_limit_reached') {

@@ -40,7 +40,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'publishing.artifact':
     'artifact_id text, bytes integer, content_version text, digest text, format text, media_type text, reading_id uuid, sealed bytea, sha256 text, version integer',
   'publishing.document_link':
-    'created_at timestamp with time zone, expires_at timestamp with time zone, format text, last_used_at timestamp with time zone, link_id uuid, reading_id uuid, revoked_at timestamp with time zone, token_sha256 bytea, uses bigint, version integer, workspace_id text',
+    'created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, format text, last_used_at timestamp with time zone, link_id uuid, reading_id uuid, revoked_at timestamp with time zone, token_sha256 bytea, uses bigint, version integer, workspace_id text',
   'publishing.publication':
     'artifact_id text, content_version text, correlation_id text, due_at timestamp with time zone, published_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
   'publishing.republication':

@@ -50,7 +50,7 @@ export class AuthGuard implements CanActivate {
     if (refused?.refusal === 'network') {
       return new Problem('network_not_allowed', { detail: 'This API key works only from other networks' });
     }
-    return new Problem('unauthenticated');
+    return new Problem('unauthenticated', { detail: refused ? undefined : inWrongHeader(request) });
   }
 
   /** Credentials that cannot be verified now (503) count on the address like wrong ones. */
@@ -75,6 +75,22 @@ export class AuthGuard implements CanActivate {
     return token === undefined ? null : this.authenticator.verifyBearer(token);
   }
 }
+
+/**
+ * Says it to a caller who sent a credential in the header of the other kind. Judges the header's shape alone, so that
+ * the answer reveals nothing about a key.
+ */
+const inWrongHeader = ({ headers }: Request): string | undefined => {
+  const { 'x-api-key': apiKey, authorization = '' } = headers;
+  if (apiKey === undefined) {
+    return /^(?:[a-z]+ +)?ek_(?:live|test)_/i.test(authorization)
+      ? 'An API key goes into x-api-key, not into Authorization'
+      : undefined;
+  }
+  return /^(?:Bearer +)?[\w-]+\.[\w-]+\.[\w-]+$/i.test(String(apiKey))
+    ? 'A bearer token goes into Authorization: Bearer <token>, not into x-api-key'
+    : undefined;
+};
 
 /** @throws Problem (403) */
 const requireScope = ({ authMode, scopes }: Principal, accepts: NeededScopes): void => {

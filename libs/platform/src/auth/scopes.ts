@@ -27,11 +27,12 @@ export const expandScopes = (written: readonly string[]): readonly ApiKeyScope[]
     (scope) => written.includes(scope) || (written.includes(WILDCARD) && scope.startsWith('webhooks:')),
   );
 
-/** What a bearer token may be allowed to do. It erases with `readings:write`. */
+/**
+ * What a bearer token may be allowed to do: the scopes that some route takes from it. It erases with `readings:write`. A
+ * token of the portal may have others, which open nothing.
+ */
 export const BEARER_SCOPES = [
-  'readings:read',
   'readings:write',
-  'documents:read',
   'webhooks:read',
   'webhooks:write',
   'credits:read',

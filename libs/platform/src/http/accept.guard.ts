@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { Problem } from './problem.js';
 
-const MEDIA_TYPES = 'http:media-types';
+export const MEDIA_TYPES = 'http:media-types';
 const DEFAULT = ['application/json'];
 
 /** The media types a route can return; the default is JSON. */

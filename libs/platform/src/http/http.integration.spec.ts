@@ -160,6 +160,17 @@ describe('a route', () => {
     },
   );
 
+  it.each([
+    [{ authorization: 'Bearer ek_live_Ab3dE6gH_4rT9vXk2' }, 'An API key goes into x-api-key'],
+    [{ 'x-api-key': 'eyJhbGciOiJFZERTQSJ9.e30.c2ln' }, 'A bearer token goes into'],
+    [{ 'x-api-key': 'Bearer eyJhbGciOiJFZERTQSJ9.e30.c2ln' }, 'A bearer token goes into'],
+    [{ 'x-api-key': 'ended' }, 'Send a valid API key in x-api-key'],
+  ])('says of %j, if it is in the wrong header, which is the right one', async (headers, detail) => {
+    const { status, body } = await http().get('/scoped').set(headers);
+    expect([status, body.code]).toEqual([401, 'unauthenticated']);
+    expect(body.detail).toContain(detail);
+  });
+
   it('answers 403 to an authenticated caller whose mode it does not accept', async () => {
     const { status, body } = await http()
       .get('/keys-only')

@@ -62,3 +62,14 @@ export class RemakeDocuments extends Command<readonly RemadeVersion[]> {
     super();
   }
 }
+
+/** Ends the live links to documents of a workspace that these callers made, such as those of a leaked key. */
+export class EndLinksMadeBy extends Command<{ ended: number }> {
+  constructor(
+    readonly workspaceId: string,
+    /** As recorded with each link: `apiKey:<keyId>`. */
+    readonly makers: readonly string[],
+  ) {
+    super();
+  }
+}

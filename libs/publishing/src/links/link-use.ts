@@ -1,42 +1,23 @@
-import {
-  Inject,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { within } from '@app/platform/async/within.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { LinkStore } from './link.store.js';
+import { WrittenTogether } from '@app/platform/work/written-together.js';
+import { LinkStore, type Uses } from './link.store.js';
 
-/** How often new uses are written, and how long the last write may take when the process stops (ms). */
-const WRITE_EVERY_MS = 10_000;
-const LAST_WRITE_WITHIN_MS = 1_000;
 /** Most links whose uses wait to be written. Uses of further links are written at once. */
 const LINKS = 10_000;
 
-/** Counts the uses of links in memory, and adds them to their rows together. A killed process loses its last seconds. */
+/** Counts the uses of links in memory, and adds them to their rows together. */
 @Injectable()
-export class LinkUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private waiting = new Map<string, { count: number; last: string }>();
-  private timer: NodeJS.Timeout | undefined;
-
+export class LinkUse extends WrittenTogether<{ readonly count: number; readonly last: string }> {
   constructor(
     private readonly links: LinkStore,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly log: Pick<Logger, 'warn'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
-  }
-
-  /** Runs before the shutdown hook that closes the connections. */
-  async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await within(LAST_WRITE_WITHIN_MS, this.write());
+    @Inject(LOGGER) log: Pick<Logger, 'warn'>,
+  ) {
+    super('the uses of links', log);
   }
 
   /** Notes an answered read. Costs one map look-up. */
@@ -54,20 +35,12 @@ export class LinkUse implements OnApplicationBootstrap, BeforeApplicationShutdow
     return waiting ? { ...link, uses: link.uses + waiting.count, lastUsedAt: waiting.last } : link;
   }
 
-  async write(): Promise<void> {
-    if (this.waiting.size === 0) return;
-    const batch = this.waiting;
-    this.waiting = new Map();
-    try {
-      await this.links.addUses(batch);
-    } catch (error) {
-      this.keep(batch);
-      this.log.warn({ reason: (error as Error).message }, 'the uses of links were not written');
-    }
+  protected override store(batch: Uses): Promise<void> {
+    return this.links.addUses(batch);
   }
 
-  /** For the next write, as far as there is room: an outage must not fill the memory. */
-  private keep(batch: ReadonlyMap<string, { count: number; last: string }>): void {
+  /** For the next write, as far as there is room. */
+  protected override takeBack(batch: Uses): void {
     for (const [linkId, { count, last }] of batch) {
       const fresh = this.waiting.get(linkId);
       if (fresh) this.waiting.set(linkId, { count: count + fresh.count, last: fresh.last });

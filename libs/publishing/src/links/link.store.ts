@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Inject, Injectable } from '@app/platform/injection.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import type { DocumentFormat } from '../contracts/events.js';
 import type { TokenHash } from '../domain/link/link-token.js';
 
@@ -22,6 +22,8 @@ export interface DocumentLink {
 
 export type NewLink = Omit<DocumentLink, 'revokedAt' | 'uses' | 'lastUsedAt'> & {
   readonly tokenHash: TokenHash;
+  /** The caller who makes it, `apiKey:<keyId>`. */
+  readonly createdBy: string;
 };
 
 interface Row {
@@ -53,36 +55,39 @@ export class LinkStore {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
   /**
-   * Stores a link. Locks the key's row meanwhile: an erasure waits, and then ends this link too.
-   * @param most live links that a reading may have. Requests at the same moment may exceed it by their number.
+   * Stores a link. Locks the key's row first: links of a reading are added one after the other, so that none exceeds the
+   * limit. An erasure waits meanwhile, and then ends this link too.
+   * @param most live links that a reading may have
    */
-  async add(link: NewLink, most: number): Promise<'added' | 'too_many' | 'erased'> {
-    const { rows } = await this.pool.query<{ has_key: boolean; added: boolean }>(
-      `with held as (select from platform.subject_key where subject_id = $2::uuid for key share),
-            added as (
-              insert into publishing.document_link
-                (link_id, reading_id, workspace_id, format, version, created_at, expires_at, token_sha256)
-              select $1::uuid, $2::uuid, $3, $4, $5::integer, $6::timestamptz, $7::timestamptz, decode($8, 'hex')
-              where exists (select from held)
-                and (select count(*) from publishing.document_link
-                     where reading_id = $2::uuid and revoked_at is null and expires_at > $6::timestamptz) < $9
-              returning 1)
-       select exists (select from held) as has_key, exists (select from added) as added`,
-      [
-        link.linkId,
-        link.readingId,
-        link.workspaceId,
-        link.format,
-        link.version,
-        link.createdAt,
-        link.expiresAt,
-        link.tokenHash,
-        most,
-      ],
-    );
-    const { has_key, added } = rows[0]!;
-    if (added) return 'added';
-    return has_key ? 'too_many' : 'erased';
+  add(link: NewLink, most: number): Promise<'added' | 'too_many' | 'erased'> {
+    return transaction(this.pool, async (client) => {
+      const held = await client.query(
+        'select from platform.subject_key where subject_id = $1 for no key update',
+        [link.readingId],
+      );
+      if (held.rowCount === 0) return 'erased';
+      // A statement of its own: it sees the links that were added while this one waited.
+      const { rowCount } = await client.query(
+        `insert into publishing.document_link
+           (link_id, reading_id, workspace_id, format, version, created_at, expires_at, token_sha256, created_by)
+         select $1::uuid, $2::uuid, $3, $4, $5::integer, $6::timestamptz, $7::timestamptz, decode($8, 'hex'), $9
+         where (select count(*) from publishing.document_link
+                where reading_id = $2::uuid and revoked_at is null and expires_at > $6::timestamptz) < $10`,
+        [
+          link.linkId,
+          link.readingId,
+          link.workspaceId,
+          link.format,
+          link.version,
+          link.createdAt,
+          link.expiresAt,
+          link.tokenHash,
+          link.createdBy,
+          most,
+        ],
+      );
+      return rowCount === 1 ? 'added' : 'too_many';
+    });
   }
 
   async byToken(hash: TokenHash): Promise<DocumentLink | null> {
@@ -117,6 +122,20 @@ export class LinkStore {
       [linkId, readingId, at],
     );
     return rowCount === 1;
+  }
+
+  /**
+   * Ends the live links of a workspace that these callers made, such as those of a leaked key.
+   * @param makers as `createdBy` of the links
+   * @returns how many
+   */
+  async revokeMadeBy(workspaceId: string, makers: readonly string[], at: string): Promise<number> {
+    const { rowCount } = await this.pool.query(
+      `update publishing.document_link set revoked_at = $3
+       where workspace_id = $1 and created_by = any ($2) and revoked_at is null and expires_at > $3`,
+      [workspaceId, makers, at],
+    );
+    return rowCount ?? 0;
   }
 
   async addUses(uses: Uses): Promise<void> {

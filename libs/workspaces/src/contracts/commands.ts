@@ -114,3 +114,27 @@ export class RevokeApiKey extends Command<{ outcome: 'revoked' | 'already_revoke
     super();
   }
 }
+
+/**
+ * Revokes a key, and every key that was issued or rotated with it, so that nobody who had it keeps one. Whatever it
+ * issues meanwhile is included. Repeating it is safe.
+ */
+export class RevokeApiKeyAndIssued extends Command<
+  | { outcome: 'unknown_key' }
+  | {
+      outcome: 'revoked' | 'already_revoked';
+      workspaceId: string;
+      /** The ids of the keys that were issued with it, and with those; also of those that were revoked before. */
+      issued: readonly string[];
+    }
+> {
+  constructor(
+    readonly keyId: string,
+    readonly reason: string | null,
+    readonly by: RequestContext,
+    /** The key's workspace. Without it, the workspace is looked up by the key, which must then be projected. */
+    readonly workspaceId: string | null = null,
+  ) {
+    super();
+  }
+}

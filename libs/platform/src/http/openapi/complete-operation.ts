@@ -32,10 +32,14 @@ export const completeOperation = (operation: OperationObject, route: Route): Ope
       ...(reads.has('if-none-match') && {
         304: { description: 'The state is the one you have', headers: { ...always, ...headers(['ETag']) } },
       }),
-      ...problemResponses(problemsOf(own, reads, route), route.accepts !== 'public'),
+      ...problemResponses(problemsOf(own, reads, route), route.accepts !== 'public', pagesOf(route)),
     },
   };
 };
+
+/** The codes that a browser gets as a page. */
+const pagesOf = ({ refusesInWords, refusals }: Route): readonly (ProblemCode | CodeWithStatus)[] =>
+  refusesInWords ? refusals : [];
 
 const isParameter = (one: ParameterObject | ReferenceObject): one is ParameterObject => 'name' in one;
 

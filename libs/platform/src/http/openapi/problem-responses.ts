@@ -184,10 +184,14 @@ const problemResponse = (status: number, codes: readonly ProblemCode[], isCounte
   };
 };
 
-/** By status, the answers that refuse an operation with these codes; see `problemResponse`. */
+/**
+ * By status, the answers that refuse an operation with these codes; see `problemResponse`.
+ * @param asPages those of them that a browser gets as a page
+ */
 export const problemResponses = (
   codes: readonly (ProblemCode | CodeWithStatus)[],
   isCounted: boolean,
+  asPages: readonly (ProblemCode | CodeWithStatus)[] = [],
 ): Record<string, ResponseObject | ReferenceObject> => {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of CODES) {
@@ -200,12 +204,19 @@ export const problemResponses = (
   return Object.fromEntries(
     [...byStatus].map(([status, all]) => [
       String(status),
-      all.length === 1 && PROBLEMS[all[0]!][0] === status && (isCounted || status !== 429)
-        ? { $ref: `#/components/responses/${all[0]}` }
-        : problemResponse(status, all, isCounted),
+      all.some((code) => statusAmong(asPages, code) !== null)
+        ? withPage(problemResponse(status, all, isCounted))
+        : all.length === 1 && PROBLEMS[all[0]!][0] === status && (isCounted || status !== 429)
+          ? { $ref: `#/components/responses/${all[0]}` }
+          : problemResponse(status, all, isCounted),
     ]),
   );
 };
+
+const withPage = (response: ResponseObject): ResponseObject => ({
+  ...response,
+  content: { ...response.content, 'text/html; charset=utf-8': { schema: { type: 'string' } } },
+});
 
 /** The status of a code in an operation that refuses with these codes; `null` when it does not. */
 const statusAmong = (codes: readonly (ProblemCode | CodeWithStatus)[], code: ProblemCode): number | null => {

@@ -7,6 +7,7 @@ import type { NeededScopes } from '../../auth/scopes.js';
 import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
 import type { CodeWithStatus, ProblemCode } from '../problem.js';
 import { ignoresParameters } from '../known-parameters.interceptor.js';
+import { MEDIA_TYPES } from '../accept.guard.js';
 import { NAMED_REFUSALS, REFUSALS } from './operation.js';
 
 /** A route as its controller declares it. */
@@ -25,6 +26,8 @@ export interface Route {
   /** The headers and query parameters that the handler reads by name, lower case, in the handler's order. */
   readonly reads: readonly string[];
   readonly refusals: readonly (ProblemCode | CodeWithStatus)[];
+  /** Whether a browser gets a page instead of what the route itself refuses. */
+  readonly refusesInWords: boolean;
 }
 
 /** Every route of the application, read from its controllers. */
@@ -59,6 +62,8 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
     keepsOwnKeys: reflector.getAllAndOverride<boolean | undefined>(OWN_IDEMPOTENCY_KEY, targets) ?? false,
     ignoresParameters: ignoresParameters(controller),
     reads: readBy(controller, handler.name),
+    refusesInWords:
+      reflector.getAllAndOverride<string[] | undefined>(MEDIA_TYPES, targets)?.includes('text/html') ?? false,
     refusals: [REFUSALS, NAMED_REFUSALS].flatMap((key) =>
       targets.flatMap((target) => (Reflect.getMetadata(key, target) as Route['refusals'] | undefined) ?? []),
     ),

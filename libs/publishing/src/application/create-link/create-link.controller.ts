@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { Accepts } from '@app/platform/auth/authentication.js';
+import { Accepts, principalOf } from '@app/platform/auth/authentication.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { ShownOnce } from '@app/platform/idempotency/idempotency.interceptor.js';
@@ -62,8 +62,9 @@ export class CreateLinkController {
     };
     const { DOCUMENT_LINKS: most } = this.config;
     const { readingId, workspaceId } = reading;
+    const { actor: createdBy } = principalOf(request);
     const added = await this.links.add(
-      { ...link, readingId, workspaceId, createdAt: instant(now), tokenHash: hash },
+      { ...link, readingId, workspaceId, createdAt: instant(now), createdBy, tokenHash: hash },
       most,
     );
     if (added === 'erased') throw new Problem('reading_erased');

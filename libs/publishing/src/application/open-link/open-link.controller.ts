@@ -15,6 +15,7 @@ import { CLOCK } from '@app/platform/tokens.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import type { DocumentFormat } from '../../contracts/events.js';
 import { hashOfToken } from '../../domain/link/link-token.js';
+import { refuseInWords } from '../../http/link-page.js';
 import { schemaReference } from '../../http/published-schemas.js';
 import { LinkStore, type DocumentLink } from '../../links/link.store.js';
 import { LinkUse } from '../../links/link-use.js';
@@ -50,11 +51,12 @@ export class OpenLinkController {
 
   @Get(':token')
   @GivesPersonalData()
-  @Produces('application/json', 'text/markdown', 'application/pdf')
+  @Produces('application/json', 'text/markdown', 'application/pdf', 'text/html')
   @ApiOperation({
     operationId: 'openDocumentLink',
     summary: 'Read a document by its link',
-    description: 'Needs no key. The link decides the format. Caches must not store the answer.',
+    description:
+      'Needs no key. The link decides the format. Caches must not store the answer. A browser gets a page in French and English instead of a problem.',
   })
   @ApiParam({
     name: 'token',
@@ -82,6 +84,21 @@ export class OpenLinkController {
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Referrer-Policy', 'no-referrer');
     response.setHeader('X-Robots-Tag', 'noindex, nofollow');
+    response.setHeader('Content-Security-Policy', POLICY);
+    response.setHeader('Vary', 'Accept');
+    try {
+      await this.give(token, ifNoneMatch, request, response);
+    } catch (error) {
+      if (!refuseInWords(request, response, error)) throw error;
+    }
+  }
+
+  private async give(
+    token: string,
+    ifNoneMatch: string | undefined,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
     const hash = hashOfToken(token);
     const link = hash === null ? null : await this.links.byToken(hash);
     if (!link) throw (await this.tooMany(request)) ?? new Problem('link_not_found');
@@ -89,7 +106,6 @@ export class OpenLinkController {
     setAbout(request, link.readingId);
     const { bytes, mediaType } = await this.read(link);
     if (request.method === 'GET') this.use.note(link.linkId);
-    response.setHeader('Content-Security-Policy', POLICY);
     response.setHeader('Content-Disposition', `inline; filename="${FILE_NAMES[link.format]}"`);
     sendBody(response, bytes, { mediaType, ifNoneMatch });
   }

@@ -87,6 +87,15 @@ describe('A webhook URL', () => {
     expect(codeOf(text.replace('http:', 'https:'))).toBe('webhook_url_blocked');
   });
 
+  it('names what works in development when it names this machine', () => {
+    const detailOf = (text: string) => {
+      const verdict = checkWebhookUrl(text, lenient);
+      return verdict.ok ? '' : verdict.detail;
+    };
+    expect(detailOf('http://localhost:3000/hook')).toMatch(/127\.0\.0\.1.*WEBHOOK_ALLOW_CIDRS/);
+    expect(detailOf('http://metadata.google.internal/')).not.toContain('127.0.0.1');
+  });
+
   it('may name an opened address, but never a metadata address', () => {
     const opened = { allowHttp: true, allowCidrs: ['127.0.0.0/8', '192.0.0.0/24', '169.254.0.0/16'] };
     expect(codeOf('http://127.0.0.1:8080/', opened)).toBe('ok');

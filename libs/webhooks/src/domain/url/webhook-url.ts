@@ -59,10 +59,16 @@ const checkHost = (url: URL, { allowCidrs }: UrlPolicy): UrlVerdict => {
   const labels = url.hostname.replace(/\.$/, '').split('.');
   const [last] = labels.slice(-1);
   if (last === 'localhost' || last === 'internal')
-    return blocked('leads to a name that is only known inside a network');
+    return blocked(
+      `leads to a name that is only known inside a network${last === 'localhost' ? IN_DEVELOPMENT : ''}`,
+    );
   if (labels.length < 2 || labels.includes('')) return invalid('must name a host with a domain');
   return { ok: true, url };
 };
+
+/** A name that is only known inside a network is never taken, whatever is open: it may lead elsewhere tomorrow. */
+const IN_DEVELOPMENT =
+  '; in development use 127.0.0.1, which the service has to open: WEBHOOK_ALLOW_CIDRS=127.0.0.0/8';
 
 const authorityOf = (text: string): string => text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0]!;
 

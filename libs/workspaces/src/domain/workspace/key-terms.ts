@@ -1,3 +1,4 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
 import type { ApiKeyTerms, AskedTerms, BeyondCaller, KeyManager } from '../../contracts/commands.js';
 import { areWithin, readNetwork, type Network } from '../../contracts/networks.js';
 
@@ -18,27 +19,30 @@ const NEVER_GIVEN_BY_KEYS = 'keys:write';
 export const completed = (
   asked: AskedTerms,
   ordinary: readonly string[],
-  own: ApiKeyTerms | null,
+  own: StandingKey | null,
 ): ApiKeyTerms => ({
   ...asked,
   scopes: asked.scopes ?? ordinary.filter((scope) => own === null || own.scopes.includes(scope)),
   networks: asked.networks ?? own?.networks ?? [],
-  expiresAt: asked.expiresAt ?? own?.expiresAt ?? null,
+  expiresAt: asked.expiresAt ?? (own && endOf(own)),
 });
 
 /** The first term that the caller may not give, or `null`. */
 export const beyondCaller = (
   terms: ApiKeyTerms,
   { sees }: KeyManager,
-  own: ApiKeyTerms | null,
+  own: StandingKey | null,
 ): BeyondCaller | null => {
   if (!sees.includes(terms.mode)) return { term: 'mode' };
   if (own === null) return null;
   const scope = terms.scopes.find((one) => one === NEVER_GIVEN_BY_KEYS || !own.scopes.includes(one));
   if (scope !== undefined) return { term: 'scopes', scope };
   if (!isFromWithin(terms.networks, own.networks)) return { term: 'networks' };
-  return expiryOf(terms.expiresAt) > expiryOf(own.expiresAt) ? { term: 'expiresAt' } : null;
+  return expiryOf(terms.expiresAt) > own.endsAt ? { term: 'expiresAt' } : null;
 };
+
+const endOf = ({ endsAt }: StandingKey): string | null =>
+  endsAt === Number.POSITIVE_INFINITY ? null : instant(endsAt);
 
 /** No networks at all means everywhere. */
 const isFromWithin = (networks: readonly string[], own: readonly string[]): boolean =>

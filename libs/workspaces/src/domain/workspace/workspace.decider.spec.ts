@@ -216,6 +216,29 @@ describe('a caller with a key', () => {
       .thenRejects('BeyondCaller', { term: 'scopes', scope: 'keys:write' });
   });
 
+  it('gives nothing that outlives its own key, when that was rotated and works for the overlap alone', () => {
+    const end = '2026-04-05T00:00:00.000Z';
+    const rotated: WorkspaceEvent = {
+      type: 'ApiKeyReplaced',
+      data: { keyId: 'own', replacedBy: 'successor', expiresAt: end },
+    };
+    const overlapping = given(workspaceDecider, [
+      opened,
+      key('own', { ...OWN, expiresAt: null }),
+      key('key00009', { scopes: ['readings:read'] }),
+      rotated,
+    ]);
+    overlapping
+      .when({ ...by, asked: ASKED })
+      .then(key('key00001', { ...OWN, scopes: ['readings:read'], expiresAt: end }));
+    overlapping
+      .when({ ...by, asked: { ...ASKED, expiresAt: '2026-04-05T00:00:00.001Z' } })
+      .thenRejects('BeyondCaller', { term: 'expiresAt' });
+    overlapping
+      .when({ ...rotate, manager, previous: 'key00009' })
+      .thenRejects('BeyondCaller', { term: 'expiresAt' });
+  });
+
   it('gives nothing once its key has ended, even while a process still trusts it', () => {
     const ended: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'own', reason: null } };
     given(workspaceDecider, [opened, key('own', OWN), ended])

@@ -1,0 +1,18 @@
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { EndLinksMadeBy } from '../../contracts/commands.js';
+import { LinkStore } from '../../links/link.store.js';
+
+@CommandHandler(EndLinksMadeBy)
+export class EndLinksHandler implements ICommandHandler<EndLinksMadeBy> {
+  constructor(
+    private readonly links: LinkStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ workspaceId, makers }: EndLinksMadeBy) {
+    return { ended: await this.links.revokeMadeBy(workspaceId, makers, instant(this.clock.now())) };
+  }
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { openPool, transaction } from '@app/platform/postgres/pool.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { SECRET_BYTES, makeToken } from '../domain/link/link-token.js';
+import { LinkStore, type NewLink } from './link.store.js';
+
+const KEYS = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
+const NOON = '2026-11-23T12:00:00.000Z';
+const ONE = '2026-11-23T13:00:00.000Z';
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+let links: LinkStore;
+
+beforeAll(async () => {
+  postgres = await freshDatabase();
+  pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'links spec', onError: () => undefined });
+  links = new LinkStore(pool);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+
+/** As many connections are in the pool, one to hold the lock, and one to look. */
+const AT_ONCE = 6;
+
+const untilWaiting = async (count: number): Promise<void> => {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rowCount === count) return;
+    await delay(10);
+  }
+};
+
+const reading = async (): Promise<string> => {
+  const readingId = randomUUID();
+  await new SubjectKeys(pool, KEYS).create(readingId, 'ws_1');
+  return readingId;
+};
+const link = (readingId: string, changes: Partial<NewLink> = {}): NewLink => ({
+  linkId: randomUUID(),
+  readingId,
+  workspaceId: 'ws_1',
+  format: 'pdf',
+  version: null,
+  createdAt: NOON,
+  expiresAt: ONE,
+  tokenHash: makeToken(randomBytes(SECRET_BYTES)).hash,
+  createdBy: 'apiKey:key00001',
+  ...changes,
+});
+
+it('adds no link beyond the limit, however many are asked for at once', async () => {
+  const readingId = await reading();
+  const asked = await transaction(pool, async (client) => {
+    await client.query('select from platform.subject_key where subject_id = $1 for update', [readingId]);
+    // Not awaited here: they begin at once, and wait for the lock.
+    const adding = Array.from({ length: AT_ONCE }, () => links.add(link(readingId), 2));
+    await untilWaiting(AT_ONCE);
+    return { adding };
+  });
+  const outcomes = await Promise.all(asked.adding);
+  expect(outcomes.sort()).toEqual([
+    'added',
+    'added',
+    ...Array.from({ length: AT_ONCE - 2 }, () => 'too_many'),
+  ]);
+  expect(await links.page(readingId, 100, null)).toHaveLength(2);
+});
+
+it('adds no link to a reading whose key is gone', async () => {
+  expect(await links.add(link(randomUUID()), 5)).toBe('erased');
+});
+
+it('ends the live links that some callers made in a workspace, and no other', async () => {
+  const readingId = await reading();
+  const [leaked, other, stranger] = [
+    link(readingId),
+    link(readingId, { createdBy: 'apiKey:key00002' }),
+    link(readingId, { workspaceId: 'ws_2' }),
+  ];
+  for (const one of [leaked, other, stranger]) await links.add(one, 5);
+  const makers = ['apiKey:key00001', 'apiKey:key00009'];
+  expect(await links.revokeMadeBy('ws_1', makers, NOON)).toBeGreaterThan(0);
+  const isLive = async ({ tokenHash }: NewLink) => (await links.byToken(tokenHash))?.revokedAt === null;
+  expect([await isLive(leaked), await isLive(other), await isLive(stranger)]).toEqual([false, true, true]);
+  expect(await links.revokeMadeBy('ws_1', makers, NOON)).toBe(0);
+});
