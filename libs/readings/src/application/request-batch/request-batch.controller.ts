@@ -10,7 +10,7 @@ import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem, problemBody } from '@app/platform/http/problem.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
-import { RATE_POLICIES, RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
+import { RATE_POLICIES, RateLimited, rateSubject } from '@app/platform/rate-limit/rate-limit.guard.js';
 import type { RatePolicies } from '@app/platform/rate-limit/policies.js';
 import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
 import { CONFIG } from '@app/platform/tokens.js';
@@ -137,7 +137,8 @@ export class RequestBatchController {
   }
 
   /** A bulk of n counts as n readings, in flight and for the rate. Its first token was taken before its body was read. */
-  private async admit({ workspaceId, mode }: Principal, wanted: number): Promise<readonly Admission[]> {
+  private async admit(caller: Principal, wanted: number): Promise<readonly Admission[]> {
+    const { workspaceId, mode } = caller;
     const limit = this.config.READINGS_IN_FLIGHT;
     const admissions = await this.inFlight.admitMany(workspaceId, mode === 'live', limit, wanted);
     if (admissions === null)
@@ -145,7 +146,7 @@ export class RequestBatchController {
         detail: `The batch would exceed ${limit} readings that are queued or processing; send a smaller one, or wait`,
         headers: { 'Retry-After': '10' },
       });
-    if (wanted > 1) await this.limiter.charge(workspaceId, this.policies.create, wanted - 1);
+    if (wanted > 1) await this.limiter.charge(rateSubject(caller), this.policies.create, wanted - 1);
     return admissions;
   }
 }
