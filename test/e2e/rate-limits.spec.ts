@@ -85,6 +85,23 @@ describe('A workspace', () => {
   });
 });
 
+describe('A repeated bulk', () => {
+  it('is answered although its own readings fill the limits, and takes one token', async () => {
+    const customer = await Integrator.open(stack, 400);
+    process.kill(stack.pids().worker, 'SIGSTOP');
+    const order = () =>
+      customer.call<{ batchId: string; accepted: number }>('POST', '/api/v1/readings/bulk', {
+        body: { mode: 'all', readings: [person(), person(), person()] },
+        headers: { 'idempotency-key': 'repeated' },
+      });
+    const answers = [await order(), await order(), await order()];
+    process.kill(stack.pids().worker, 'SIGCONT');
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+    expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true', 'true']);
+    expect((await order()).status).toBe(429);
+  });
+});
+
 describe('An address', () => {
   it('that sends 30 wrong keys in a minute gets 429; valid keys from it still work', async () => {
     const customer = await Integrator.open(stack, 0);
