@@ -219,30 +219,6 @@ describe('a reading', () => {
   });
 });
 
-describe('a test reading that asked to wait', () => {
-  it('waits as long although its worker is killed, and completes once', async () => {
-    const tester = await customer.inTestMode();
-    const { body } = await tester.create({ ...person(), metadata: { test_outcome: 'slow:4' } });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    process.kill(stack.pids().worker, 'SIGKILL');
-    const ended = await tester.untilEnded(body.readingId);
-    expect(ended).toMatchObject({ status: 'completed', livemode: false });
-    expect(Date.parse(String(ended['completedAt'])) - Date.parse(String(body['createdAt']))).toBeGreaterThan(
-      3_900,
-    );
-    const { data } = (
-      await tester.call<{ data: { type: string }[] }>('GET', `/api/v1/readings/${body.readingId}/events`)
-    ).body;
-    expect(data.map(({ type }) => type).filter((type) => type === 'started' || type === 'completed')).toEqual(
-      ['started', 'completed'],
-    );
-    await until(
-      async () => (await tester.balance()).consumed === 20,
-      () => 'one capture in the test book',
-    );
-  });
-});
-
 describe('another version of a document', () => {
   let documents: Documents;
   let first: Edition;
