@@ -134,6 +134,25 @@ describe('when a process is killed', () => {
       expect((await customer.untilEnded(next.body.readingId)).status).toBe('completed');
     },
   );
+
+  it('a test reading that asked to wait waits as long, and completes once', async () => {
+    const tester = await customer.inTestMode();
+    const { body } = await tester.create({ ...person(), metadata: { test_outcome: 'slow:4' } });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    process.kill(stack.pids().worker, 'SIGKILL');
+    const ended = await tester.untilEnded(body.readingId);
+    expect(ended).toMatchObject({ status: 'completed', livemode: false });
+    const waitedMs = Date.parse(String(ended['completedAt'])) - Date.parse(String(body['createdAt']));
+    expect(waitedMs).toBeGreaterThan(3_900);
+    const path = `/api/v1/readings/${body.readingId}/events`;
+    const { data } = (await tester.call<{ data: { type: string }[] }>('GET', path)).body;
+    const made = data.map(({ type }) => type).filter((type) => ['started', 'completed'].includes(type));
+    expect(made).toEqual(['started', 'completed']);
+    await until(
+      async () => (await tester.balance()).consumed === 20,
+      () => 'one capture in the test book',
+    );
+  });
 });
 
 describe('when the event store is killed under load', () => {

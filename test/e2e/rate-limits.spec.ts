@@ -44,7 +44,7 @@ describe('A workspace', () => {
     expect(((await one.json()) as { code: string }).code).toBe('rate_limited');
   });
 
-  it('has its own limit, which all of its keys share', async () => {
+  it('has its own limit, which all of its live keys share, and another for its test keys', async () => {
     const [busy, quiet] = await Promise.all([Integrator.open(stack, 0), Integrator.open(stack, 0)]);
     const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', busy.workspaceId])) as {
       apiKey: string;
@@ -56,6 +56,8 @@ describe('A workspace', () => {
       answers.filter(({ status }, n) => n % 2 === key && status === 429).length;
     expect([refused(0) > 0, refused(1) > 0]).toEqual([true, true]);
     expect((await credits(quiet.apiKey)).status).toBe(200);
+    const test = await busy.inTestMode();
+    expect((await credits(test.apiKey)).headers.get('ratelimit')).toMatch(/^"read";r=49;/);
   });
 
   it('may not exceed the limits of unfinished readings and of requests per minute', async () => {
@@ -80,6 +82,23 @@ describe('A workspace', () => {
     const more = [await customer.create(person()), await customer.create(person())];
     expect(more.map(({ status }) => status)).toEqual([202, 429]);
     expect(Number(more[1]?.headers.get('retry-after'))).toBeGreaterThan(1);
+  });
+});
+
+describe('A repeated bulk', () => {
+  it('is answered although its own readings fill the limits, and takes one token', async () => {
+    const customer = await Integrator.open(stack, 400);
+    process.kill(stack.pids().worker, 'SIGSTOP');
+    const order = () =>
+      customer.call<{ batchId: string; accepted: number }>('POST', '/api/v1/readings/bulk', {
+        body: { mode: 'all', readings: [person(), person(), person()] },
+        headers: { 'idempotency-key': 'repeated' },
+      });
+    const answers = [await order(), await order(), await order()];
+    process.kill(stack.pids().worker, 'SIGCONT');
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+    expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true', 'true']);
+    expect((await order()).status).toBe(429);
   });
 });
 

@@ -138,6 +138,22 @@ describe('live and test', () => {
     );
     expect((await feedOf(test)).some(({ livemode }) => livemode)).toBe(false);
   });
+
+  it('do not wait for each other: a live reading overtakes test readings that hold more slots than there are', async () => {
+    const readings = Array.from({ length: 40 }, () => ({
+      ...person('Ada', 'en-US'),
+      metadata: { test_outcome: 'slow:60' },
+    }));
+    const { body } = await test.call<{ accepted: number; batchId: string }>('POST', '/api/v1/readings/bulk', {
+      body: { mode: 'all', readings },
+    });
+    expect(body.accepted).toBe(40);
+    const { readingId } = (await live.create()).body;
+    expect(await live.untilEnded(readingId)).toMatchObject({ status: 'completed' });
+    expect((await test.call('GET', `/api/v1/batches/${body.batchId}`)).body).toMatchObject({
+      states: { queued: 40 },
+    });
+  });
 });
 
 describe('a trial', () => {

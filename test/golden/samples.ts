@@ -265,7 +265,7 @@ export const SAMPLES: Samples = {
   CorrectionBooked: { correctionId, proposal: 'd6'.repeat(32), positions: [0] },
   CorrectionCounted: { correctionId, operator: 'ada', act: 'proposed', credits: 20 },
 
-  BatchRequested: { workspaceId, livemode: true, mode: 'available', items: 3, refused: [1] },
+  BatchRequested: { workspaceId, livemode: true, mode: 'available', items: 3, refused: [1, 2], invalid: [1] },
 
   WebhookContentChosen: { externalId: false },
   WebhookEndpointCreated: {

@@ -2,7 +2,7 @@ import type { Pool, QueryResultRow } from 'pg';
 import type { Logger } from 'pino';
 import { repeatedWork } from '../work/repeated-work.js';
 import type { WorkLoop } from '../work/work-registry.js';
-import { addJob, type JobKind, type JobPayload } from './job.js';
+import { addJob, type JobKind, type JobOptions, type JobPayload } from './job.js';
 
 const EVERY_MS = 5_000;
 const AT_A_TIME = 200;
@@ -13,8 +13,20 @@ export interface OverdueJobs<Payload extends JobPayload, Row extends QueryResult
   /** SQL that finds overdue steps, longest overdue first, at most $1 rows. */
   readonly overdue: string;
   /** The key keeps the job unique, even if several workers add it. */
-  readonly jobOf: (row: Row) => { readonly payload: Payload; readonly key: string };
+  readonly jobOf: (row: Row) => Pick<JobOptions, 'priority'> & {
+    readonly payload: Payload;
+    readonly key: string;
+  };
 }
+
+/**
+ * SQL condition: no job with this key waits in the queue for its turn, or for a time that it was added for. Such a job is
+ * not lost, and adding it again would lose its place. One that waits after a failure may be brought forward.
+ * @param key SQL expression
+ */
+export const isNotQueued = (key: string): string => `not exists (
+  select from graphile_worker._private_jobs as queued
+  where queued.key = ${key} and queued.is_available and (queued.attempts = 0 or queued.run_at <= now()))`;
 
 /**
  * Adds jobs again whose step is overdue, because the worker that had locked the job was killed or its lease expired.
@@ -32,8 +44,8 @@ const addAgain = async <Payload extends JobPayload, Row extends QueryResultRow>(
 ): Promise<void> => {
   const { rows } = await pool.query<Row>(overdue, [AT_A_TIME]);
   for (const row of rows) {
-    const { payload, key } = jobOf(row);
-    const { text, values } = addJob(kind, payload, { key });
+    const { payload, ...options } = jobOf(row);
+    const { text, values } = addJob(kind, payload, options);
     await pool.query(text, values as unknown[]);
   }
 };

@@ -2,7 +2,7 @@ import { Inject, Injectable, SetMetadata, type CanActivate, type ExecutionContex
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { ACCEPTS_KEY, principalOf } from '../auth/authentication.js';
+import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication.js';
 import { within } from '../async/within.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { setCounted } from './counted.js';
@@ -16,11 +16,15 @@ const POLICY = 'rate:policy';
 /** Longest wait for the database (ms). */
 export const ASKED_WITHIN_MS = 300;
 
+/** Whose bucket a caller's requests take from. Test traffic has buckets of its own: it cannot use up those of live keys. */
+export const rateSubject = ({ workspaceId, mode }: Pick<Principal, 'workspaceId' | 'mode'>): string =>
+  mode === 'live' ? workspaceId : `${workspaceId}:test`;
+
 /** Names the policy of a route; by default, GET counts as `read` and everything else as `manage`. */
 export const RateLimited = (policy: RatePolicy['name']) => SetMetadata(POLICY, policy);
 
 /**
- * Limits the requests of a workspace across its keys and tokens, and reports its quota in the headers of
+ * Limits the requests of a workspace in one mode across its keys and tokens, and reports its quota in the headers of
  * draft-ietf-httpapi-ratelimit-headers. When the buckets are unavailable, requests pass: the following steps need the
  * same database and report its outage themselves.
  */
@@ -43,7 +47,7 @@ export class RateLimitGuard implements CanActivate {
       this.reflector.getAllAndOverride<RatePolicy['name'] | undefined>(POLICY, targets) ??
       (isRead ? 'read' : 'manage');
     const policy = this.policies[name];
-    const verdict = await this.ask(principalOf(request).workspaceId, policy);
+    const verdict = await this.ask(rateSubject(principalOf(request)), policy);
     if (!verdict) return true;
     http.getResponse<Response>().set(rateHeaders(policy, verdict));
     if (!verdict.allowed) throw rateLimited(policy, verdict);
@@ -51,8 +55,8 @@ export class RateLimitGuard implements CanActivate {
     return true;
   }
 
-  private async ask(workspaceId: string, policy: RatePolicy): Promise<RateVerdict | null> {
-    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(workspaceId, policy));
+  private async ask(subject: string, policy: RatePolicy): Promise<RateVerdict | null> {
+    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
     if (!verdict) this.log.warn('the rate limit could not be asked; the request passes');
     return verdict;
   }

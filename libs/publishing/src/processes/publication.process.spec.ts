@@ -7,7 +7,8 @@ import type { ReadingEvent } from '@app/readings/contracts/index.js';
 import type { PublicationEvent } from '../contracts/events.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './publication.process.js';
 
-const reading = (event: ReadingEvent) => recorded('reading-7f9c', event);
+const reading = (event: ReadingEvent, schemaVersion = 1) =>
+  recorded('reading-7f9c', event, { metadata: { schemaVersion } });
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 
 describe('the publication process', () => {
@@ -26,6 +27,20 @@ describe('the publication process', () => {
           { key: 'publishing.publish:7f9c' },
         ),
       ),
+    );
+  });
+
+  it('has a test reading published after live ones that wait', () => {
+    const data = { ...ids, livemode: false, attempt: 1, sealedResult: 'sealed' };
+    const payload = {
+      readingId: '7f9c',
+      workspaceId: 'ws_1',
+      mode: 'test' as const,
+      correlationId: 'correlation',
+      causationId: 'event-1',
+    };
+    given(publicationProcess, reading({ type: 'ReadingCompleted', data }, 3)).thenSends(
+      statement(addJob(PUBLISH_DOCUMENT, payload, { key: 'publishing.publish:7f9c', priority: 5 })),
     );
   });
 

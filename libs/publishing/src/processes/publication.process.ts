@@ -7,6 +7,7 @@ import {
   readingJobAfter,
   readingJobKey,
   readingJobKind,
+  readingJobPriority,
 } from '@app/readings/contracts/index.js';
 import { publicationEvents } from '../contracts/events.js';
 
@@ -26,7 +27,8 @@ export const publicationProcess = defineProcess({
     const isLater = event.type === 'PublicationRequested';
     if (isLater && event.data.version === 1) return [];
     const key = readingJobKey(PUBLISH_DOCUMENT, streamId(event.stream));
-    const options = isLater ? { key, priority: LATER_VERSION } : { key };
-    return [statement(addJob(PUBLISH_DOCUMENT, readingJobAfter(event), options))];
+    const payload = readingJobAfter(event);
+    const priority = isLater ? LATER_VERSION : readingJobPriority(payload);
+    return [statement(addJob(PUBLISH_DOCUMENT, payload, { key, priority }))];
   },
 });

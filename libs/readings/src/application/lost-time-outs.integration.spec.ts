@@ -1,19 +1,26 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { addJob } from '@app/platform/jobs/job.js';
-import { rescueOverdue } from '@app/platform/jobs/rescue.js';
+import { rescueOverdue, type OverdueJobs } from '@app/platform/jobs/rescue.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { readingJobAgain, readingJobKey } from '../contracts/reading-job.js';
-import { TIME_OUT_READING } from '../processes/generation.process.js';
+import {
+  readingJobAgain,
+  readingJobKey,
+  type OverdueReading,
+  type ReadingJob,
+} from '../contracts/reading-job.js';
+import { GENERATE_READING, TIME_OUT_READING } from '../processes/generation.process.js';
+import { OVERDUE_READINGS } from './generate-reading/generate-reading.job.js';
 import { lostTimeOuts } from './reading-timers.js';
 
 const TIMEOUT_MS = 60_000;
 let postgres: StartedPostgres;
 let pool: pg.Pool;
 
+beforeEach(() => pool.query('delete from readings.reading; delete from graphile_worker._private_jobs'));
 beforeAll(async () => {
   postgres = await freshDatabase();
   pool = openPool(postgres.applicationUrl, { size: 2, applicationName: 'timers', onError: () => undefined });
@@ -23,19 +30,25 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-const reading = async (ageSeconds: number, { ended = false } = {}): Promise<string> => {
+const reading = async (ageSeconds: number, { ended = false, livemode = true } = {}): Promise<string> => {
   const id = randomUUID();
   await pool.query(
     `insert into readings.reading (reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input,
-       created_at, updated_at, due_at, correlation_id)
-     values ($1, 'ws_1', $2, 'p', 'p', 'en-US', '', now() - make_interval(secs => $3), now(), $4, 'req_1')`,
-    [id, ended ? 'completed' : 'processing', ageSeconds, ended ? null : new Date()],
+       created_at, updated_at, due_at, correlation_id, livemode)
+     values ($1, 'ws_1', $2, 'p', 'p', 'en-US', '', now() - make_interval(secs => $3), now(), $4, 'req_1', $5)`,
+    [id, ended ? 'completed' : 'processing', ageSeconds, ended ? null : new Date(), livemode],
   );
   return id;
 };
 
+const TIME_OUTS = {
+  kind: TIME_OUT_READING,
+  overdue: lostTimeOuts(TIMEOUT_MS),
+  jobOf: readingJobAgain(TIME_OUT_READING),
+};
+
 /** One round of the rescue, as the worker runs it. */
-const rescue = async (): Promise<void> => {
+const rescue = async (jobs: OverdueJobs<ReadingJob, OverdueReading> = TIME_OUTS): Promise<void> => {
   const abort = new AbortController();
   const watched = {
     query: async (text: string, values: unknown[]) => {
@@ -44,11 +57,6 @@ const rescue = async (): Promise<void> => {
       return answer;
     },
   } as unknown as pg.Pool;
-  const jobs = {
-    kind: TIME_OUT_READING,
-    overdue: lostTimeOuts(TIMEOUT_MS),
-    jobOf: readingJobAgain(TIME_OUT_READING),
-  };
   await rescueOverdue(watched, jobs, { warn: () => undefined }).run(abort.signal);
 };
 
@@ -79,4 +87,41 @@ it('adds the time-outs of readings again that a lost job queue had, once each', 
       { key, due: false },
     ].toSorted((one, other) => (one.key < other.key ? -1 : 1)),
   );
+});
+
+it('adds an overdue attempt again, but not one that waits in the queue for its turn or its time', async () => {
+  const GENERATIONS = {
+    kind: GENERATE_READING,
+    overdue: OVERDUE_READINGS,
+    jobOf: readingJobAgain(GENERATE_READING),
+  };
+  const overdue = (livemode: boolean) => reading(60, { livemode });
+  const jobOf = async (state: string, options: { runAt?: string } = {}): Promise<string> => {
+    const id = await overdue(true);
+    const { payload, key } = readingJobAgain(GENERATE_READING)({
+      reading_id: id,
+      workspace_id: 'ws_1',
+      correlation_id: 'req_1',
+    });
+    const { text, values } = addJob(GENERATE_READING, payload, { key, priority: 7, ...options });
+    await pool.query(text, values as unknown[]);
+    await pool.query(`update graphile_worker._private_jobs set ${state} where key = $1`, [key]);
+    return id;
+  };
+  const far = { runAt: '2100-01-01T00:00:00Z' };
+  const [lost, lostTest] = [await overdue(true), await overdue(false)];
+  const expected = new Map<string, number>([
+    [lost, 0],
+    [lostTest, 5],
+    [await jobOf('priority = 7'), 7],
+    [await jobOf('priority = 7', far), 7],
+    [await jobOf('attempts = 3', far), 0],
+    [await jobOf('attempts = max_attempts'), 0],
+    [await jobOf(`attempts = 1, locked_at = now() - interval '1 hour', locked_by = 'killed'`), 0],
+  ]);
+  await rescue(GENERATIONS);
+  const { rows } = await pool.query<{ key: string; priority: number }>(
+    'select key, priority from graphile_worker._private_jobs where key is not null and is_available',
+  );
+  expect(new Map(rows.map(({ key, priority }) => [key.split(':')[1], priority]))).toEqual(expected);
 });

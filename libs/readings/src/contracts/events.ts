@@ -110,16 +110,21 @@ export type BatchMode = (typeof BATCH_MODES)[number];
  * batch.
  */
 export const batchEvents = eventCatalogue('batch', {
-  /** Credits are held for all items but `refused` (indexes, ascending). Recorded before their readings. */
+  /**
+   * Credits are held for all items but `refused` (indexes, ascending). `invalid`: those of them that were no valid
+   * requests; the others had no credits. `null` in version 1. Recorded before their readings.
+   */
   BatchRequested: event(
-    1,
+    2,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
       mode: z.enum(BATCH_MODES),
       items: z.int(),
       refused: z.array(z.int()),
+      invalid: z.array(z.int()).nullable(),
     }),
+    { 1: (data) => ({ ...(data as object), invalid: null }) },
   ),
 });
 

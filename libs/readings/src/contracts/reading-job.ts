@@ -34,6 +34,13 @@ export const readingJobKind = (task: string): ReadingJobKind => ({
 /** At most one job of a kind waits for each reading. */
 export const readingJobKey = ({ task }: ReadingJobKind, readingId: string): string => `${task}:${readingId}`;
 
+/** Jobs of test readings wait for those of live ones, so that no number of them delays a live reading. */
+const TEST_PRIORITY = 5;
+
+/** The priority of a job about a reading in the queue: the lowest goes first. */
+export const readingJobPriority = ({ mode }: Pick<ReadingJob, 'mode'>): number =>
+  mode === 'test' ? TEST_PRIORITY : 0;
+
 /** The payload of a job that an event of a reading adds. */
 export const readingJobAfter = (event: Recorded): ReadingJob => ({
   readingId: streamId(event.stream),
@@ -57,13 +64,13 @@ export interface OverdueReading {
 /** The job that repeats the overdue step of a reading. */
 export const readingJobAgain =
   (kind: ReadingJobKind) =>
-  ({ reading_id: readingId, workspace_id: workspaceId, livemode, correlation_id }: OverdueReading) => ({
-    payload: {
+  ({ reading_id: readingId, workspace_id: workspaceId, livemode, correlation_id }: OverdueReading) => {
+    const payload = {
       readingId,
       workspaceId,
       ...(livemode === false && { mode: 'test' as const }),
       correlationId: correlation_id,
       causationId: readingId,
-    },
-    key: readingJobKey(kind, readingId),
-  });
+    };
+    return { payload, key: readingJobKey(kind, readingId), priority: readingJobPriority(payload) };
+  };

@@ -12,8 +12,8 @@ import {
 } from './generation.process.js';
 
 const process = generationProcess({ delayedAfterMs: 300_000, timeoutMs: 86_400_000 });
-const reading = (event: ReadingEvent) =>
-  recorded('reading-7f9c', event, { metadata: { occurredAt: '2026-04-12T10:00:00.000Z' } });
+const reading = (event: ReadingEvent, schemaVersion = 1) =>
+  recorded('reading-7f9c', event, { metadata: { occurredAt: '2026-04-12T10:00:00.000Z', schemaVersion } });
 
 const payload = {
   readingId: '7f9c',
@@ -22,18 +22,19 @@ const payload = {
   causationId: 'event-1',
 };
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
+const REQUEST = {
+  ...ids,
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  asOf: '2026-04-12',
+  sealedInput: 'sealed',
+  cost: 20,
+};
 
 describe('the generation process', () => {
   it('has an accepted reading generated at once, and sets its timers', () => {
-    const requested = readingEvents.definitions.ReadingRequested.schema.parse({
-      ...ids,
-      productId: 'theme',
-      profileId: 'evan',
-      locale: 'fr-FR',
-      asOf: '2026-04-12',
-      sealedInput: 'sealed',
-      cost: 20,
-    });
+    const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
     given(process, reading({ type: 'ReadingRequested', data: requested })).thenSends(
       statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c' })),
       statement(
@@ -41,6 +42,27 @@ describe('the generation process', () => {
       ),
       statement(
         addJob(TIME_OUT_READING, payload, {
+          key: 'readings.time-out:7f9c',
+          runAt: '2026-04-13T10:00:00.000Z',
+        }),
+      ),
+    );
+  });
+
+  it('has a test reading generated after live ones that wait', () => {
+    const requested = readingEvents.definitions.ReadingRequested.schema.parse({
+      ...REQUEST,
+      livemode: false,
+    });
+    const { readingId, workspaceId, ...cause } = payload;
+    const test = { readingId, workspaceId, mode: 'test' as const, ...cause };
+    given(process, reading({ type: 'ReadingRequested', data: requested }, 3)).thenSends(
+      statement(addJob(GENERATE_READING, test, { key: 'readings.generate:7f9c', priority: 5 })),
+      statement(
+        addJob(DELAY_READING, test, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
+      ),
+      statement(
+        addJob(TIME_OUT_READING, test, {
           key: 'readings.time-out:7f9c',
           runAt: '2026-04-13T10:00:00.000Z',
         }),

@@ -7,6 +7,7 @@ import {
   readingJobAfter,
   readingJobKey,
   readingJobKind,
+  readingJobPriority,
   type ReadingJobKind,
 } from '../contracts/reading-job.js';
 import { readingEvents } from '../contracts/events.js';
@@ -32,19 +33,21 @@ export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: n
     react: (event) => {
       const readingId = streamId(event.stream);
       const payload = readingJobAfter(event);
-      const job = (kind: ReadingJobKind, runAt?: string): Reaction<never> =>
-        statement(addJob(kind, payload, { key: readingJobKey(kind, readingId), ...(runAt && { runAt }) }));
+      const priority = readingJobPriority(payload);
+      const timer = (kind: ReadingJobKind, runAt: string): Reaction<never> =>
+        statement(addJob(kind, payload, { key: readingJobKey(kind, readingId), runAt }));
+      const key = readingJobKey(GENERATE_READING, readingId);
       switch (event.type) {
         case 'ReadingRequested': {
           const acceptedAt = Date.parse(event.metadata.occurredAt);
           return [
-            job(GENERATE_READING),
-            job(DELAY_READING, instant(acceptedAt + bounds.delayedAfterMs)),
-            job(TIME_OUT_READING, instant(acceptedAt + bounds.timeoutMs)),
+            statement(addJob(GENERATE_READING, payload, { key, priority })),
+            timer(DELAY_READING, instant(acceptedAt + bounds.delayedAfterMs)),
+            timer(TIME_OUT_READING, instant(acceptedAt + bounds.timeoutMs)),
           ];
         }
         case 'ReadingAttemptFailed':
-          return [job(GENERATE_READING, event.data.retryAt)];
+          return [statement(addJob(GENERATE_READING, payload, { key, priority, runAt: event.data.retryAt }))];
         case 'ReadingCompleted':
         case 'ReadingFailed':
           return [DELAY_READING, TIME_OUT_READING].map((kind) =>

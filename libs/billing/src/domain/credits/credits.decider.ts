@@ -69,7 +69,10 @@ const reserve = (command: Of<'ReserveCredits'>, { events, state }: DueEvents): C
   });
 };
 
-/** One append for all. Reservations that are in the book already, open or settled, are left out. */
+/**
+ * One append for all. Reservations that are in the book already, open or settled, are left out: a request of the same
+ * batch holds them. So a repeated request is not refused for want of the credits that they took.
+ */
 const reserveMany = ({ reservations, amount, all }: Of<'ReserveMany'>, due: DueEvents): CreditsDecision => {
   const wanted = reservations.filter(
     ({ reservationId }) => !holdOf(due.state, reservationId) && !isSettled(due.state, reservationId),
@@ -81,9 +84,10 @@ const reserveMany = ({ reservations, amount, all }: Of<'ReserveMany'>, due: DueE
     const allocations = allocate(state.grants, amount);
     if (!allocations) {
       const isNone = events.length === due.events.length;
+      if (!all && !isNone) break;
+      if (!all && wanted.length < reservations.length) return ignore('AlreadyReserved');
       const required = all ? amount * wanted.length : amount;
-      if (all || isNone) return reject('InsufficientCredits', { required, available: available(due.state) });
-      break;
+      return reject('InsufficientCredits', { required, available: available(due.state) });
     }
     const event = {
       type: 'CreditsReserved',

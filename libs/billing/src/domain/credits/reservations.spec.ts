@@ -55,6 +55,20 @@ describe('reserving for many readings', () => {
       .when(many(true, 'r1'))
       .thenIgnores('AlreadyReserved');
   });
+
+  it('keeps those that a first request holds when it reaches for no other', () => {
+    const history = [
+      packPurchased('flex', 'o1'),
+      reserved('r1', ['pack:o1:flex', 20]),
+      reserved('r2', ['pack:o1:flex', 20]),
+    ];
+    book(...history)
+      .when(many(false, 'r1', 'r2', 'r3'))
+      .thenIgnores('AlreadyReserved');
+    book(...history)
+      .when(many(true, 'r1', 'r2', 'r3'))
+      .thenRejects('InsufficientCredits', { required: 20, available: 10 });
+  });
 });
 
 describe('reserving credits', () => {

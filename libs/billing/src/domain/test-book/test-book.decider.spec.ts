@@ -50,6 +50,16 @@ describe('a test book', () => {
       .thenRejects('InsufficientCredits', { required: 20, available: 0 });
   });
 
+  it('keeps what a first request of a batch holds when it reaches for no more of it', () => {
+    const before = [filled({ amount: 20, available: 20 }), testReserved('r1')];
+    book(...before)
+      .when(reserveMany(['r1', 'r2'], false))
+      .thenIgnores('AlreadyReserved');
+    book(...before)
+      .when(reserveMany(['r1', 'r2'], true))
+      .thenRejects('InsufficientCredits', { required: 20, available: 0 });
+  });
+
   it('leaves out of a batch what it already holds or has settled', () => {
     const before = [opened, testReserved('r1'), testReserved('r2'), testCaptured('r2')];
     book(...before)

@@ -44,7 +44,7 @@ const reserve = (command: Of<'ReserveCredits'>, book: TestBook): TestBookDecisio
   return fill ? accept<TestBookEvent>(fill, reserved) : accept(reserved);
 };
 
-/** One append for all, in their order. Reservations that are in the book already, open or settled, are left out. */
+/** As in a live book: one append for all, in their order, without those that are in the book already. */
 const reserveMany = (
   { workspaceId, reservations, amount, all, now }: Of<'ReserveMany'>,
   book: TestBook,
@@ -56,6 +56,7 @@ const reserveMany = (
   const fill = dueFill(book, workspaceId, now);
   const { available } = fill ? evolve(book, fill) : book;
   const affordable = Math.floor(available / amount);
+  if (affordable === 0 && !all && wanted.length < reservations.length) return ignore('AlreadyReserved');
   if (affordable === 0 || (all && affordable < wanted.length))
     return reject('InsufficientCredits', { required: all ? amount * wanted.length : amount, available });
   const reserved = wanted.slice(0, affordable).map(({ reservationId, readingId }): TestBookEvent => ({

@@ -5,6 +5,7 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
+import { isNotQueued } from '@app/platform/jobs/rescue.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
@@ -20,17 +21,19 @@ import { CONTENT_VERSION } from '../../contracts/content-version.js';
 import { renderDocument } from '../../document/render-document.js';
 import { pendingVersion } from '../../domain/publication/publication.decider.js';
 import type { PdfRenderer } from '../../pdf/renderer.js';
+import { PUBLISH_DOCUMENT } from '../../processes/publication.process.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 
 export const PDF_RENDERER = Symbol('PdfRenderer');
 
-/** SQL: completed readings whose publication, first or later, is overdue, the longest overdue first; at most $1. */
+/** SQL: readings whose publication, first or later, is overdue without a job, the longest overdue first; at most $1. */
 export const OVERDUE_PUBLICATIONS = `
   select reading_id, workspace_id, correlation_id
   from (select reading_id, workspace_id, correlation_id, due_at from publishing.publication
         union all
         select reading_id, workspace_id, correlation_id, due_at from publishing.republication) as due
-  where due_at < now() order by due_at limit $1`;
+  where due_at < now() and ${isNotQueued(`'${PUBLISH_DOCUMENT.task}:' || reading_id`)}
+  order by due_at limit $1`;
 
 /** Of every completed reading. Later versions are requested (RepublishDocument). */
 const FIRST_VERSION = 1;

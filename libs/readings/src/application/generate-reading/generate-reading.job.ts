@@ -8,6 +8,7 @@ import type { CommandContext } from '@app/event-sourcing/handling/command-contex
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { calculateTheme, canonicalGender, toResult, type Locale } from '@app/numerology/index.js';
+import { isNotQueued } from '@app/platform/jobs/rescue.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
@@ -19,6 +20,7 @@ import type { ReadingInput } from '../../domain/reading/reading-view.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { askedOutcome } from '../../domain/test-outcome/test-outcome.js';
 import { TestOutcomes } from '../test-outcome/test-outcomes.js';
+import { GENERATE_READING } from '../../processes/generation.process.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { openInput, sealResult } from '../../sealed-reading.js';
 import type { Config } from '../../settings.js';
@@ -47,10 +49,11 @@ class AskedFailure extends Error {
   }
 }
 
-/** SQL: unfinished readings whose lease or waiting time has expired, the longest overdue first; at most $1. */
+/** SQL: unfinished readings whose lease or waiting time has expired without a job, the longest overdue first; at most $1. */
 export const OVERDUE_READINGS = `
   select reading_id, workspace_id, livemode, correlation_id from readings.reading
-  where due_at < now() order by due_at limit $1`;
+  where due_at < now() and ${isNotQueued(`'${GENERATE_READING.task}:' || reading_id`)}
+  order by due_at limit $1`;
 
 /**
  * One attempt at a reading. The job only wakes a worker; the stream is the lock. Only the worker whose `ReadingStarted`

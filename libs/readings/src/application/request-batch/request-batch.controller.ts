@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiExtraModels, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { within } from '@app/platform/async/within.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { NDJSON, TakesLines } from '@app/platform/http/bulk-body.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
@@ -10,7 +11,12 @@ import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem, problemBody } from '@app/platform/http/problem.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
-import { RATE_POLICIES, RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
+import {
+  ASKED_WITHIN_MS,
+  RATE_POLICIES,
+  RateLimited,
+  rateSubject,
+} from '@app/platform/rate-limit/rate-limit.guard.js';
 import type { RatePolicies } from '@app/platform/rate-limit/policies.js';
 import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
 import { CONFIG } from '@app/platform/tokens.js';
@@ -20,6 +26,7 @@ import { refusedAsAsked } from '../../http/asked-refusal.js';
 import { batchAnswerSchema, type BatchAnswer, type BatchItemView } from '../../http/batch.schemas.js';
 import { POLL_AFTER } from '../../http/reading.schemas.js';
 import { MOST_READINGS, readBulkBody, refusalOfAll, type BulkItem } from '../../http/bulk-body.js';
+import { BatchQuery } from '../../read-models/batch/batch.query.js';
 import { ReadingsInFlight, type Admission } from '../../read-models/reading/in-flight.js';
 import type { Config } from '../../settings.js';
 import { CreateReadingDto, inputOf } from '../request-reading/request-reading.body.js';
@@ -35,6 +42,7 @@ const MODE = { type: 'string' as const, enum: [...BATCH_MODES], examples: ['avai
 export class RequestBatchController {
   constructor(
     private readonly commands: CommandBus,
+    private readonly batches: BatchQuery,
     private readonly inFlight: ReadingsInFlight,
     private readonly limiter: RateLimiter,
     @Inject(RATE_POLICIES) private readonly policies: RatePolicies,
@@ -111,12 +119,15 @@ export class RequestBatchController {
     );
     const livemode = caller.mode === 'live';
     const wanted = requests.filter((one) => one !== null).length;
-    const admissions = await this.admit(caller, wanted);
+    // A repeated bulk was admitted before. Its own readings must not keep it from its answer.
+    const isRepeated = key !== null && (await this.batches.isRequested(caller.workspaceId, livemode, key));
+    const admissions = isRepeated ? [] : await this.admit(caller, wanted);
     let accepted: readonly string[] = [];
     try {
       const result = await this.commands.execute(
         new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by),
       );
+      if (!isRepeated) await this.charge(caller, wanted - 1);
       if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');
       if (result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured')
         throw problemOf(result);
@@ -136,8 +147,9 @@ export class RequestBatchController {
     }
   }
 
-  /** A bulk of n counts as n readings, in flight and for the rate. Its first token was taken before its body was read. */
-  private async admit({ workspaceId, mode }: Principal, wanted: number): Promise<readonly Admission[]> {
+  /** A bulk of n counts as n readings in flight, and for the rate: its first token was taken before its body was read. */
+  private async admit(caller: Principal, wanted: number): Promise<readonly Admission[]> {
+    const { workspaceId, mode } = caller;
     const limit = this.config.READINGS_IN_FLIGHT;
     const admissions = await this.inFlight.admitMany(workspaceId, mode === 'live', limit, wanted);
     if (admissions === null)
@@ -145,8 +157,16 @@ export class RequestBatchController {
         detail: `The batch would exceed ${limit} readings that are queued or processing; send a smaller one, or wait`,
         headers: { 'Retry-After': '10' },
       });
-    if (wanted > 1) await this.limiter.charge(workspaceId, this.policies.create, wanted - 1);
     return admissions;
+  }
+
+  /**
+   * Only for an answered bulk: after a 503, the caller is to repeat it at once, before its holds are released. When the
+   * buckets do not answer, the bulk passes, as every request does.
+   */
+  private async charge(caller: Principal, tokens: number): Promise<void> {
+    if (tokens > 0)
+      await within(ASKED_WITHIN_MS, this.limiter.charge(rateSubject(caller), this.policies.create, tokens));
   }
 }
 

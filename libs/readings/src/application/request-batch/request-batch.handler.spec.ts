@@ -231,6 +231,43 @@ describe('requesting a batch', () => {
     expect(store.log).toHaveLength(before);
   });
 
+  it('whose refused reading was corrected is another request', async () => {
+    credits = 40;
+    await ask([null, ...ITEMS], { mode: 'available' });
+    const before = store.log.length;
+    for (const items of [
+      [reading('Dora'), ...ITEMS],
+      [null, ITEMS[0]!, ITEMS[1]!, null],
+    ])
+      expect(await ask(items, { mode: 'available' })).toEqual({ outcome: 'different_request' });
+    expect(store.log).toHaveLength(before);
+  });
+
+  it('that stopped, repeated with other readings, accepts none of them', async () => {
+    const many = Array.from({ length: 100 }, (_, index) =>
+      reading(`Anna ${String.fromCodePoint(97 + index)}`),
+    );
+    credits = 2_000;
+    const append = store.append.bind(store);
+    let accepted = 0;
+    // Only the first one is accepted.
+    store.append = async (stream, ...rest) => {
+      if (!stream.startsWith('reading-')) return append(stream, ...rest);
+      accepted += 1;
+      if (accepted === 1) return append(stream, ...rest);
+      throw new StoreUnavailable('killed', false);
+    };
+    await expect(ask(many)).rejects.toBeInstanceOf(StoreUnavailable);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    store.append = append;
+    expect(requested()).toHaveLength(1);
+    const others = many.map((_, index) => reading(`Berta ${String.fromCodePoint(97 + index)}`));
+    expect(await ask(others)).toEqual({ outcome: 'different_request' });
+    expect(requested()).toHaveLength(1);
+    expect(await ask(many)).toMatchObject({ outcome: 'replayed' });
+    expect([requested().length, held.size]).toEqual([100, 100]);
+  });
+
   it('under one key at the same time is accepted once', async () => {
     const results = await Promise.all(Array.from({ length: 5 }, () => ask()));
     const all = results.map((one) => ('items' in one ? one.items : null));

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 import {
@@ -14,12 +13,12 @@ import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
-import { batchReadingId } from '../../batch-reading-id.js';
+import { batchIdOf, batchReadingId } from '../../batch-reading-id.js';
 import { BOOK_UNREADABLE, ReserveMany } from '../../contracts/ports/index.js';
 import type { BatchRecord } from '../../domain/batch/batch.decider.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import type { Config } from '../../settings.js';
-import type { ReadingRequest } from '../request-reading/request-reading.command.js';
+import type { ReadingRequest, RequestReadingResult } from '../request-reading/request-reading.command.js';
 import { RequestReadingHandler } from '../request-reading/request-reading.handler.js';
 import { reservationIdAt } from '../reservation-id.js';
 import { RequestBatch, type BatchItem, type RequestBatchResult } from './request-batch.command.js';
@@ -29,8 +28,8 @@ const AT_ONCE = 64;
 
 interface Decided {
   readonly batch: BatchRecord;
-  /** The open reservation of each reading, by its id. Empty for a repeated request. */
-  readonly held: ReadonlyMap<string, { readonly reservationId: string; readonly amount: number }>;
+  /** The open reservation of each reading, by its id. `null`: another request recorded the batch. */
+  readonly held: ReadonlyMap<string, { readonly reservationId: string; readonly amount: number }> | null;
 }
 
 /**
@@ -63,13 +62,12 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
 
   private async request(command: RequestBatch, givenUp: AbortSignal): Promise<RequestBatchResult> {
     const { workspaceId, livemode, mode, items, idempotencyKey } = command;
-    const purpose = livemode ? 'batch-id' : 'test-batch-id';
     const batchId =
       idempotencyKey === null
         ? randomUUID()
-        : uuidFromHash(this.digester.digest(purpose, workspaceId, idempotencyKey));
+        : batchIdOf(this.digester, workspaceId, livemode, idempotencyKey);
     const known = idempotencyKey === null ? null : (await this.batches.load(batchId)).state;
-    const decided = known ? { batch: known, held: new Map() } : await this.decide(command, batchId, givenUp);
+    const decided = known ? { batch: known, held: null } : await this.decide(command, batchId, givenUp);
     if ('outcome' in decided) return decided;
     const { batch } = decided;
     if (batch.items !== items.length || batch.mode !== mode) return { outcome: 'different_request' };
@@ -112,12 +110,14 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
       amounts.has(reservationId) || settled.has(reservationId);
     const accepted = new Set(reservations.filter(isAccepted).map(({ index }) => index));
     const refused = [...items.keys()].filter((index) => !accepted.has(index));
-    const { state } = await this.batches.execute(
+    const invalid = [...items.keys()].filter((index) => items[index] === null);
+    const { kind, state } = await this.batches.execute(
       batchId,
-      { type: 'RequestBatch', batch: { workspaceId, livemode, mode, items: items.length, refused } },
+      { type: 'RequestBatch', batch: { workspaceId, livemode, mode, items: items.length, refused, invalid } },
       { intent: `request:${by.correlationId}`, by, workspaceId, at: this.clock.now() },
       { fresh: true },
     );
+    if (kind !== 'accepted') return { batch: state!, held: null };
     const held = reservations.flatMap(({ readingId, reservationId }) => {
       const amount = amounts.get(reservationId);
       return amount === undefined ? [] : [[readingId, { reservationId, amount }] as const];
@@ -148,34 +148,24 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     );
   }
 
-  /** Each reading under its own id, derived from the batch, so that a repeated request finds it. */
+  /**
+   * Each reading under its own id, derived from the batch, so that a repeated request finds it. A repeated request is first
+   * compared with all that is known of the first one: when they differ, it accepts nothing.
+   */
   private async acceptAll(
     { workspaceId, livemode, items, by }: RequestBatch,
     batchId: string,
     { batch, held }: Decided,
     givenUp: AbortSignal,
   ): Promise<readonly BatchItem[] | 'different_request'> {
+    if (items.some((request, index) => differsFrom(batch, request, index))) return 'different_request';
     const refused = new Set(batch.refused);
-    const outcomes: BatchItem[] = [];
+    const outcomes = items.map((request, index): BatchItem | null => {
+      if (!refused.has(index)) return null;
+      return { outcome: request ? 'no_credits' : 'invalid' };
+    });
     let isDifferent = false;
-    const accept = async (request: ReadingRequest | null, index: number): Promise<void> => {
-      if (refused.has(index)) {
-        outcomes[index] = { outcome: request ? 'no_credits' : 'invalid' };
-        return;
-      }
-      if (!request) {
-        isDifferent = true;
-        return;
-      }
-      const readingId = batchReadingId(this.digester, batchId, index);
-      const hold = held.get(readingId) ?? null;
-      const known = { isNew: hold?.reservationId === reservationIdAt(readingId, 'no_stream'), held: hold };
-      const result = await this.readings.accept(
-        { workspaceId, livemode, request, by },
-        readingId,
-        known,
-        givenUp,
-      );
+    const take = (index: number, readingId: string, result: RequestReadingResult): void => {
       if (result.outcome === 'different_request') isDifferent = true;
       else
         outcomes[index] =
@@ -183,22 +173,53 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
             ? result
             : { outcome: 'accepted', readingId };
     };
-    const waiting = items.entries();
-    let isOver = false;
-    const work = async (): Promise<void> => {
-      for (const [index, request] of waiting) {
-        if (isOver || isDifferent) return;
-        await accept(request, index);
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
-    } finally {
-      isOver = true;
-    }
-    return isDifferent ? 'different_request' : outcomes;
+    const forEachOpen = (
+      work: (request: ReadingRequest, readingId: string) => Promise<RequestReadingResult | null>,
+    ) =>
+      inParallel(items.entries(), async ([index, request]) => {
+        if (isDifferent || outcomes[index] || !request) return;
+        const readingId = batchReadingId(this.digester, batchId, index);
+        const result = await work(request, readingId);
+        if (result) take(index, readingId, result);
+      });
+    if (held === null) await forEachOpen((request, readingId) => this.readings.answered(readingId, request));
+    await forEachOpen((request, readingId) => {
+      const hold = held?.get(readingId) ?? null;
+      const known = { isNew: hold?.reservationId === reservationIdAt(readingId, 'no_stream'), held: hold };
+      return this.readings.accept({ workspaceId, livemode, request, by }, readingId, known, givenUp);
+    });
+    return isDifferent ? 'different_request' : (outcomes as readonly BatchItem[]);
   }
 }
+
+/** Whether a request cannot be the one that the batch was recorded for. Version 1 of the batch knows less. */
+const differsFrom = (
+  { refused, invalid }: BatchRecord,
+  request: ReadingRequest | null,
+  index: number,
+): boolean => {
+  if (!refused.includes(index)) return request === null;
+  return invalid !== null && invalid.includes(index) !== (request === null);
+};
+
+/** Works on AT_ONCE of them at a time. After a failure, no further one is started. */
+const inParallel = async <T>(
+  all: Iterator<T> & Iterable<T>,
+  work: (one: T) => Promise<void>,
+): Promise<void> => {
+  let isOver = false;
+  const next = async (): Promise<void> => {
+    for (const one of all) {
+      if (isOver) return;
+      await work(one);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, next));
+  } finally {
+    isOver = true;
+  }
+};
 
 const NOTHING_RESERVED = {
   outcome: 'reserved',

@@ -73,6 +73,13 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     return this.accept(command, readingId, { isNew: idempotencyKey === null, held: null }, givenUp);
   }
 
+  /** Answers as the reading under this id was answered before; `null`: it was not. */
+  async answered(readingId: string, request: ReadingRequest): Promise<RequestReadingResult | null> {
+    const { state } = await this.executor.load(readingId);
+    if (state.status !== 'none') return this.repeat(readingId, state, request);
+    return state.erased ? { outcome: 'erased' } : null;
+  }
+
   /**
    * Accepts the reading under this id, or answers as it was answered before.
    * @param known isNew: no request has had the id before; held: a reservation of it that is open already

@@ -3,7 +3,7 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
-import { batchReadingId } from '../../batch-reading-id.js';
+import { batchIdOf, batchReadingId } from '../../batch-reading-id.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 import type { BatchRecord } from '../../domain/batch/batch.decider.js';
 
@@ -23,6 +23,12 @@ export class BatchQuery {
     @Inject(BATCH_EXECUTOR) private readonly batches: BatchExecutor,
     private readonly digester: Digester,
   ) {}
+
+  /** Whether a request with this Idempotency-Key was recorded. */
+  async isRequested(workspaceId: string, livemode: boolean, idempotencyKey: string): Promise<boolean> {
+    const batchId = batchIdOf(this.digester, workspaceId, livemode, idempotencyKey);
+    return (await this.batches.load(batchId)).state !== null;
+  }
 
   async find(batchId: string): Promise<BatchCounts | null> {
     const batch = UUID.test(batchId) ? (await this.batches.load(batchId)).state : null;
