@@ -266,6 +266,17 @@ export const SAMPLES: Samples = {
   CorrectionCounted: { correctionId, operator: 'ada', act: 'proposed', credits: 20 },
 
   BatchRequested: { workspaceId, livemode: true, mode: 'available', items: 3, refused: [1] },
+  BatchEnded: {
+    workspaceId,
+    livemode: true,
+    items: 5,
+    refused: 1,
+    published: 1,
+    failed: 1,
+    erased: 1,
+    notAccepted: 1,
+    endedAt: '2026-04-12T10:05:00.000Z',
+  },
 
   WebhookContentChosen: { externalId: false },
   WebhookEndpointCreated: {
@@ -273,6 +284,7 @@ export const SAMPLES: Samples = {
     url: 'https://example.com/readings',
     events: ['reading.completed', 'reading.published', 'reading.failed'],
     modes: ['live', 'test'],
+    notices: ['batch.ended'],
     description: 'production',
     secretRef,
   },
@@ -280,6 +292,7 @@ export const SAMPLES: Samples = {
     url: 'https://example.com/v2/readings',
     events: ['reading.published'],
     modes: ['live'],
+    notices: [],
     description: null,
   },
   WebhookEndpointSecretRotated: { secretRef, previousValidUntil: '2026-09-30T08:00:00.000Z' },

@@ -11,6 +11,7 @@ import { settings as platform } from '@app/platform/config/settings.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
+import type { NoticeType } from '../src/contracts/notice-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { EndpointAccess } from '../src/application/endpoint-access.js';
 import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
@@ -138,7 +139,12 @@ export class TestService {
 
   async create(
     url: string,
-    options: { events?: readonly PublicEventType[]; modes?: readonly Mode[]; workspaceId?: string } = {},
+    options: {
+      events?: readonly PublicEventType[];
+      modes?: readonly Mode[];
+      notices?: readonly NoticeType[];
+      workspaceId?: string;
+    } = {},
   ): Promise<CreatedWebhookEndpoint> {
     const urls = new UrlCheck(this.config, this.options.resolve ?? resolveHost);
     const { vault, streams, rows, config, clock } = this;
@@ -151,13 +157,14 @@ export class TestService {
       config,
       clock,
     );
-    const { events = null, modes = ['live'], workspaceId = 'ws_1' } = options;
+    const { events = null, modes = ['live'], notices = [], workspaceId = 'ws_1' } = options;
     const result = await handler.execute(
       new CreateWebhookEndpoint(
         workspaceId,
         url,
         events,
         modes,
+        notices,
         null,
         requestedBy('apiKey:test', 'req_test'),
       ),

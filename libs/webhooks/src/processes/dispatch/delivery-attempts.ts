@@ -44,7 +44,10 @@ export class DeliveryAttempts {
   /** Resolves when the outcome is recorded, or the attempt was cancelled. Its log lines name the request behind it. */
   make(one: DeliveryInFlight): Promise<void> {
     const { requestId, readingId } = one.delivery;
-    return withLogContext({ ...(requestId !== null && { requestId }), readingId }, () => this.attempt(one));
+    return withLogContext(
+      { ...(requestId !== null && { requestId }), ...(readingId !== null && { readingId }) },
+      () => this.attempt(one),
+    );
   }
 
   private async attempt({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {

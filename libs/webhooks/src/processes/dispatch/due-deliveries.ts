@@ -11,7 +11,8 @@ export interface DueDelivery {
   /** As stored; `wholeBody` gives what is sent. */
   readonly body: string;
   readonly showsExternalId: boolean;
-  readonly readingId: string;
+  /** `null` for a notice. */
+  readonly readingId: string | null;
   /** Id of the request that the event follows from; `null` for a trial, and for events of older versions. */
   readonly requestId: string | null;
   readonly test: boolean;
@@ -50,7 +51,7 @@ interface Columns {
   readonly type: string;
   readonly body: string;
   readonly shows_external_id: boolean;
-  readonly reading_id: string;
+  readonly reading_id: string | null;
   readonly correlation_id: string | null;
   readonly test: boolean;
   readonly redelivery: boolean;
