@@ -33,6 +33,6 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     GetExternalIdHandler,
     GetPublicationTimeHandler,
   ],
-  exports: [READING_EXECUTOR, ReadingQuery, BatchQuery],
+  exports: [READING_EXECUTOR, BATCH_EXECUTOR, ReadingQuery, BatchQuery],
 })
 export class ReadingsModule {}
