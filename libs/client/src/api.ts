@@ -2075,7 +2075,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
             } | null;
         };
         DeliveryHistory: {
@@ -2145,7 +2145,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
             } | null;
             /** @description Every attempt, oldest first */
             history: {
@@ -2161,7 +2161,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
             }[];
         };
         DeliveryPage: {

@@ -8,6 +8,7 @@ import { RequestReadingHandler } from './application/request-reading/request-rea
 import { BATCH_EXECUTOR, createBatchExecutor } from './batch.executor.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
 import {
+  AsksForRefusalHandler,
   GetExternalIdHandler,
   GetPublicationTimeHandler,
   GetReadingResultHandler,
@@ -32,6 +33,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     GetReadingResultHandler,
     GetExternalIdHandler,
     GetPublicationTimeHandler,
+    AsksForRefusalHandler,
   ],
   exports: [READING_EXECUTOR, BATCH_EXECUTOR, ReadingQuery, BatchQuery],
 })

@@ -9,6 +9,7 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { loadConfig } from '@app/platform/config/load-config.js';
 import { settings as platform } from '@app/platform/config/settings.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { AsksForRefusal } from '@app/readings/contracts/index.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
 import type { NoticeType } from '../src/contracts/notice-types.js';
@@ -38,6 +39,8 @@ export interface ServiceOptions {
   readonly store?: InMemoryEventStore;
   /** The external id of every reading that has one, when it is asked for. */
   readonly externalId?: () => string | null;
+  /** Whether every test reading asks for the refusal of this attempt. */
+  readonly asksForRefusal?: (attempt: number) => boolean;
 }
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -101,7 +104,12 @@ export class TestService {
     const { pool } = this.database;
     const resolve = this.options.resolve ?? resolveHost;
     for (let worker = 0; worker < (this.options.workers ?? 1); worker += 1) {
-      const queryBus = { execute: async () => (this.options.externalId?.() ?? null) as never };
+      const queryBus = {
+        execute: async (query: object) =>
+          (query instanceof AsksForRefusal
+            ? (this.options.asksForRefusal?.(query.attempt) ?? false)
+            : (this.options.externalId?.() ?? null)) as never,
+      };
       const dispatcher = openDispatcher({
         pool,
         config,

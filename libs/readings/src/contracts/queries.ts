@@ -33,6 +33,19 @@ export class GetPublicationTime extends Query<string | null> {
   }
 }
 
+/**
+ * Whether this attempt at a webhook of the reading, from 1, is to be refused: a test reading may ask for it. Never after its
+ * erasure.
+ */
+export class AsksForRefusal extends Query<boolean> {
+  constructor(
+    readonly readingId: string,
+    readonly attempt: number,
+  ) {
+    super();
+  }
+}
+
 /** The exact bytes of `/result`; `null` until the reading is completed, and after its erasure. */
 export class GetReadingResult extends Query<{
   bytes: Buffer;
