@@ -23,6 +23,7 @@ import {
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
+import { probeNow } from '../probe-now.js';
 import { SendTestEvent, type SendTestEventResult } from './send-test-event.command.js';
 import type { Config } from '../../settings.js';
 
@@ -83,6 +84,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
           queue,
         ],
       );
+      await probeNow(client, endpointId, occurredAt);
       return true;
     });
     return isQueued
