@@ -14,6 +14,7 @@ import {
   GetReadingResultHandler,
   GetReadingSummaryHandler,
 } from './read-models/reading/reading.handlers.js';
+import { FindOpenBatchesHandler } from './read-models/batch/find-open-batches.handler.js';
 import { BatchQuery } from './read-models/batch/batch.query.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
@@ -34,6 +35,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     GetExternalIdHandler,
     GetPublicationTimeHandler,
     AsksForRefusalHandler,
+    FindOpenBatchesHandler,
   ],
   exports: [READING_EXECUTOR, BATCH_EXECUTOR, ReadingQuery, BatchQuery],
 })

@@ -57,6 +57,24 @@ export class GetReadingResult extends Query<{
   }
 }
 
+/** Batches that have not ended in time. */
+export interface OpenBatches {
+  readonly count: number;
+  /** The oldest, and up to 20 of the readings that it waits for; `null` when there is none. */
+  readonly oldest: {
+    readonly batchId: string;
+    readonly workspaceId: string;
+    readonly waitsFor: readonly string[];
+  } | null;
+}
+
+/** Those requested more than so many milliseconds ago, by PostgreSQL's clock. */
+export class FindOpenBatches extends Query<OpenBatches> {
+  constructor(readonly olderThanMs: number) {
+    super();
+  }
+}
+
 /**
  * The external id of a reading; `null` when it has none, when its seal is broken, and after its erasure. Reads the row, or
  * the stream while the row is missing. Many at once need one statement.

@@ -12,6 +12,8 @@ import type { StartedPostgres } from '../../../../../test/support/start-postgres
 import { batchReadingId } from '../../batch-reading-id.js';
 import { createBatchExecutor } from '../../batch.executor.js';
 import { createReadingExecutor } from '../../reading.executor.js';
+import { FindOpenBatches } from '../../contracts/queries.js';
+import { FindOpenBatchesHandler } from '../../read-models/batch/find-open-batches.handler.js';
 import { BatchQuery } from '../../read-models/batch/batch.query.js';
 import {
   END_BATCH,
@@ -172,6 +174,21 @@ describe('The rescue', () => {
     expect(await found()).toEqual([batch]);
     await pool.query('truncate graphile_worker._private_jobs');
     expect(await found()).toEqual([batch]);
+  });
+
+  it('is not needed for a batch that a reading keeps open: doctor says which', async () => {
+    await request(3, [1]);
+    await row(0, 'failed');
+    await row(2, 'completed');
+    await open(7_200);
+    const batches = createBatchExecutor(store);
+    const query = new BatchQuery(pool, batches, digester);
+    const handler = new FindOpenBatchesHandler(pool, batches, query);
+    expect(await handler.execute(new FindOpenBatches(7_000_000))).toEqual({
+      count: 1,
+      oldest: { batchId, workspaceId: 'ws_1', waitsFor: [batchReadingId(digester, batchId, 2)] },
+    });
+    expect(await handler.execute(new FindOpenBatches(7_300_000))).toEqual({ count: 0, oldest: null });
   });
 
   it('leaves new and ended batches alone', async () => {

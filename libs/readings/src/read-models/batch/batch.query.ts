@@ -55,6 +55,18 @@ export class BatchQuery {
     return rows[0]!;
   }
 
+  /** Accepted readings that have not ended, in their order; at most 20. */
+  async open(batchId: string, batch: BatchRecord): Promise<readonly string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `select id from unnest($1::uuid[]) with ordinality as accepted (id, place)
+       where not exists (select from readings.reading where reading_id = id
+                           and (erased_at is not null or status = 'failed' or document_version is not null))
+       order by place limit 20`,
+      [this.acceptedIds(batchId, batch)],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** The accepted readings that have no row. */
   async withoutRow(batchId: string, batch: BatchRecord): Promise<readonly string[]> {
     const { rows } = await this.pool.query<{ id: string }>(
