@@ -168,9 +168,9 @@ describe('The rescue', () => {
       pool.query(`update graphile_worker._private_jobs set locked_at = now() - make_interval(secs => $1)`, [
         seconds,
       ]);
-    await lock(10);
+    await lock(5);
     expect(await found()).toEqual([]);
-    await lock(70);
+    await lock(20);
     expect(await found()).toEqual([batch]);
     await pool.query('truncate graphile_worker._private_jobs');
     expect(await found()).toEqual([batch]);
