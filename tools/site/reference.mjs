@@ -109,9 +109,9 @@ const described = ([type, { post }]) => [
   json(post.requestBody.content['application/json'].example),
 ];
 
-const membersOf = (api, { post }) => {
+const membersOf = (api, { post }, of = 'member') => {
   const { schema } = post.requestBody.content['application/json'];
-  return ['| member | type | meaning |', '|---|---|---|', ...members(api, schema.allOf?.[0] ?? schema)].join(
+  return [`| ${of} | type | meaning |`, '|---|---|---|', ...members(api, schema.allOf?.[0] ?? schema)].join(
     '\n',
   );
 };
@@ -133,7 +133,7 @@ export const eventsPage = (api) => {
     'An endpoint receives the [notices](/docs/webhooks#notices) that it asks for, as signed POSTs with a header of their own.',
     ...webhooks
       .filter(([, one]) => isNotice(one))
-      .flatMap((one) => [...described(one), membersOf(api, one[1])]),
+      .flatMap((one) => [...described(one), membersOf(api, one[1], `member of ${one[0]}`)]),
     '## Headers of a delivery',
     [
       '| header | meaning | example |',
