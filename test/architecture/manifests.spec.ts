@@ -38,6 +38,7 @@ const registered = (): WorkRegistry => {
     later,
     later,
     later,
+    later,
     documentPublisher,
     config,
     later,

@@ -3,7 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Integrator, person, until } from '../support/integrator.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
 import { Random } from '../support/random.js';
 
 const KILLS = Number(process.env['KILLS'] ?? 20);
@@ -13,7 +19,12 @@ const READINGS = 15;
 /** The stack gives up a process that ends more often within a minute. */
 const KILLS_OF_ONE = 4;
 const VICTIMS = ['api', 'event-store', 'postgres', 'worker'] as const;
-const IMPATIENT = { READING_LEASE_MS: '3000', RESERVATION_FENCE_MS: '4000', RESERVATION_SWEEP_MS: '1000' };
+const IMPATIENT = {
+  ...RECEIVER_SETTINGS,
+  READING_LEASE_MS: '3000',
+  RESERVATION_FENCE_MS: '4000',
+  RESERVATION_SWEEP_MS: '1000',
+};
 
 interface Answer {
   readonly batchId: string;
@@ -25,13 +36,19 @@ const random = new Random(SEED);
 const dataDir = temporaryDataDir();
 let stack: StartedStack;
 let customer: Integrator;
+let receiver: Receiver;
 
 beforeAll(async () => {
   stack = await startStack({ env: IMPATIENT, dataDir });
   customer = await Integrator.open(stack, 1_000_000);
+  receiver = await startReceiver();
+  const body = { url: receiver.url, events: ['reading.delayed'], notices: ['batch.ended'] };
+  const created = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', { body });
+  receiver.secret = created.body.signingSecret;
 });
 
 afterAll(async () => {
+  await receiver?.stop();
   await stack?.stop();
   removeDataFolder(dataDir);
 });
@@ -54,6 +71,26 @@ const request = async (key: string): Promise<Answer> => {
   }
 };
 
+/** Which notices arrived of each batch. A notice may arrive twice, under one id. */
+const notices = (): ReadonlyMap<string, ReadonlySet<string>> => {
+  const ids = new Map<string, Set<string>>();
+  for (const { rawBody, headers, verified } of receiver.received) {
+    expect([headers['x-service-notice'], headers['x-service-event'], verified]).toEqual([
+      'batch.ended',
+      undefined,
+      true,
+    ]);
+    const { id, batchId, data } = JSON.parse(rawBody.toString('utf8')) as {
+      id: string;
+      batchId: string;
+      data: { counts: object };
+    };
+    expect(data.counts).toMatchObject({ items: READINGS, published: READINGS });
+    ids.set(batchId, (ids.get(batchId) ?? new Set()).add(id));
+  }
+  return ids;
+};
+
 const count = async (text: string): Promise<number> => {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
@@ -65,7 +102,7 @@ const count = async (text: string): Promise<number> => {
 };
 
 describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, () => {
-  it('accepts each batch whole and once, and charges each reading once', async () => {
+  it('accepts each batch whole and once, charges each reading once, and tells once that a batch ended', async () => {
     const answers: Answer[] = [];
     for (let killed = 0; killed < KILLS; killed += 1) {
       const victim = VICTIMS[killed % VICTIMS.length]!;
@@ -103,6 +140,14 @@ describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, ()
       const batch = await customer.call('GET', `/api/v1/batches/${batchId}`);
       expect(batch.body).toMatchObject({ accepted: READINGS, states: { completed: READINGS } });
     }
+    await until(
+      () => receiver.received.length > 0 && notices().size === KILLS,
+      () => `${receiver.received.length} notices arrive`,
+    );
+    expect([...notices().values()].every((ids) => ids.size === 1)).toBe(true);
+    expect(
+      await count(`select count(*)::int as n from webhooks.public_event where type = 'batch.ended'`),
+    ).toBe(KILLS);
     expect(await stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
     expect(await stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ ok: true });
   }, 1_200_000);

@@ -70,8 +70,12 @@ describe('a bulk request', () => {
         body: { code: 'idempotency_key_reused' },
       });
 
-    for (const id of ids) await customer.untilEnded(id);
-    const batch = await customer.call('GET', `/api/v1/batches/${first.body.batchId}`);
+    const showBatch = () => customer.call('GET', `/api/v1/batches/${first.body.batchId}`);
+    await until(
+      async () => (await showBatch()).body['endedAt'] !== null,
+      () => 'the batch ends',
+    );
+    const batch = await showBatch();
     expect(batch.body).toEqual({
       batchId: first.body.batchId,
       livemode: true,
@@ -80,6 +84,7 @@ describe('a bulk request', () => {
       accepted: 3,
       refused: 0,
       states: { queued: 0, processing: 0, completed: 3, failed: 0 },
+      endedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
     await until(
       async () => (await customer.balance()).consumed === 60,

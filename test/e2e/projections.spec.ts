@@ -61,13 +61,20 @@ const settled = () =>
     () => 'the stack is idle',
   );
 
-/** Creates published, failed and erased readings, a test reading, keys, endpoints in every state, and books. */
+/** Creates published, failed and erased readings, a test reading, an ended batch, keys, endpoints in every state, and books. */
 const live = async (): Promise<string[]> => {
   const readings: string[] = [];
   for (let count = 0; count < 4; count += 1) readings.push((await customer.create(person())).body.readingId);
   for (const id of readings) await customer.untilEnded(id);
   const test = await customer.inTestMode();
   await test.untilEnded((await test.create(person())).body.readingId);
+  const { body: batch } = await test.call<{ batchId: string }>('POST', '/api/v1/readings/bulk', {
+    body: { mode: 'all', readings: [person()] },
+  });
+  await until(
+    async () => (await test.call('GET', `/api/v1/batches/${batch.batchId}`)).body['endedAt'] !== null,
+    () => 'the batch ends',
+  );
   await stack.ops(['erase', readings[0]!, '--yes']);
   const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as {
     keyId: string;

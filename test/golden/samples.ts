@@ -22,6 +22,8 @@ type Catalogues = typeof CATALOGUES;
 type AnyEvent = { [C in keyof Catalogues]: EventOf<Catalogues[C]> }[keyof Catalogues];
 type Samples = { readonly [T in AnyEvent['type']]: Extract<AnyEvent, { type: T }>['data'] };
 
+const endings = { items: 5, refused: 1, published: 1, failed: 1, erased: 1, notAccepted: 1 };
+
 /** The current data of one event of each type, with every field set. A missing type does not compile. */
 export const SAMPLES: Samples = {
   WorkspaceOpened: { workspaceId, name: 'Atelier Lumière' },
@@ -266,6 +268,7 @@ export const SAMPLES: Samples = {
   CorrectionCounted: { correctionId, operator: 'ada', act: 'proposed', credits: 20 },
 
   BatchRequested: { workspaceId, livemode: true, mode: 'available', items: 3, refused: [1, 2], invalid: [1] },
+  BatchEnded: { workspaceId, livemode: true, ...endings, endedAt: '2026-04-12T10:05:00.000Z' },
 
   WebhookContentChosen: { externalId: false },
   WebhookEndpointCreated: {
@@ -273,6 +276,7 @@ export const SAMPLES: Samples = {
     url: 'https://example.com/readings',
     events: ['reading.completed', 'reading.published', 'reading.failed'],
     modes: ['live', 'test'],
+    notices: ['batch.ended'],
     description: 'production',
     secretRef,
   },
@@ -280,6 +284,7 @@ export const SAMPLES: Samples = {
     url: 'https://example.com/v2/readings',
     events: ['reading.published'],
     modes: ['live'],
+    notices: [],
     description: null,
   },
   WebhookEndpointSecretRotated: { secretRef, previousValidUntil: '2026-09-30T08:00:00.000Z' },

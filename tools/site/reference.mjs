@@ -100,27 +100,45 @@ const members = (api, schema, before = '') => {
   });
 };
 
+/** Notices have a header of their own instead of that of events. */
+const isNotice = ({ post }) => post.parameters.some(({ name }) => name === 'X-Service-Notice');
+
+const described = ([type, { post }]) => [
+  `## \`${type}\``,
+  `${post.summary}.`,
+  json(post.requestBody.content['application/json'].example),
+];
+
+const membersOf = (api, { post }, of = 'member') => {
+  const { schema } = post.requestBody.content['application/json'];
+  return [`| ${of} | type | meaning |`, '|---|---|---|', ...members(api, schema.allOf?.[0] ?? schema)].join(
+    '\n',
+  );
+};
+
 /** The catalogue of events with their headers and bodies, from the webhooks of the document. */
 export const eventsPage = (api) => {
   const webhooks = Object.entries(api.webhooks);
-  const { parameters, requestBody, responses } = webhooks[0][1].post;
-  const { schema } = requestBody.content['application/json'];
+  const { responses } = webhooks[0][1].post;
+  const all = webhooks.flatMap(([, { post }]) => post.parameters);
+  const headers = [...new Map(all.map((one) => [one.name, one])).values()];
   const text = [
     '# Events',
     'A [webhook endpoint](/docs/webhooks) receives these events as signed POSTs. `GET /api/v1/events` lists the same events.',
-    ...webhooks.flatMap(([type, { post }]) => [
-      `## \`${type}\``,
-      `${post.summary}.`,
-      json(post.requestBody.content['application/json'].example),
-    ]),
+    ...webhooks.filter(([, one]) => !isNotice(one)).flatMap(described),
     '## Members of the body',
     'New members may appear in v1: ignore those you do not know.',
-    ['| member | type | meaning |', '|---|---|---|', ...members(api, schema.allOf?.[0] ?? schema)].join('\n'),
+    membersOf(api, webhooks[0][1]),
+    '## Notices',
+    'An endpoint receives the [notices](/docs/webhooks#notices) that it asks for, as signed POSTs with a header of their own.',
+    ...webhooks
+      .filter(([, one]) => isNotice(one))
+      .flatMap((one) => [...described(one), membersOf(api, one[1], `member of ${one[0]}`)]),
     '## Headers of a delivery',
     [
       '| header | meaning | example |',
       '|---|---|---|',
-      ...parameters.map((one) => `| \`${one.name}\` | ${cell(one.description)} | \`${cell(one.example)}\` |`),
+      ...headers.map((one) => `| \`${one.name}\` | ${cell(one.description)} | \`${cell(one.example)}\` |`),
     ].join('\n'),
     '[Verification](/docs/webhooks#verification) shows how to check the signature.',
     '## Your answer',

@@ -181,7 +181,7 @@ export interface paths {
         };
         /**
          * Get the states of the readings of a batch
-         * @description Counts its readings by state. All have ended when none is queued or processing.
+         * @description Counts its readings by state. `endedAt` is set once each has ended. A reading ends when it is published, failed or erased.
          */
         get: operations["getBatch"];
         put?: never;
@@ -728,6 +728,26 @@ export interface webhooks {
          * @description Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
          */
         post: operations["readingDelayed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "batch.ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Each accepted reading of a batch has ended: published, failed or erased
+         * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
+         */
+        post: operations["batchEnded"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1612,6 +1632,13 @@ export interface components {
              */
             modes?: ("live" | "test")[];
             /**
+             * @description What it is told besides events; default: nothing
+             * @example [
+             *       "batch.ended"
+             *     ]
+             */
+            notices?: "batch.ended"[];
+            /**
              * @description For you: the service does not use it
              * @example orders
              */
@@ -1639,6 +1666,13 @@ export interface components {
              *     ]
              */
             modes?: ("live" | "test")[];
+            /**
+             * @description Replaces the whole choice; `[]` ends it
+             * @example [
+             *       "batch.ended"
+             *     ]
+             */
+            notices?: "batch.ended"[];
             /**
              * @description Whether deliveries are sent
              * @example true
@@ -1773,6 +1807,11 @@ export interface components {
                 /** @description Readings in state `failed` */
                 failed: number;
             };
+            /**
+             * Format: date-time
+             * @description When each accepted reading had ended: published, failed or erased. The notice `batch.ended` follows. null before
+             */
+            endedAt: string | null;
         };
         BatchAnswer: {
             /**
@@ -1833,6 +1872,8 @@ export interface components {
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
+            /** @description What it is told besides events, of the same modes */
+            notices: "batch.ended"[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -1902,6 +1943,8 @@ export interface components {
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
+            /** @description What it is told besides events, of the same modes */
+            notices: "batch.ended"[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -1971,21 +2014,21 @@ export interface components {
              * @description Names the delivery in paths
              */
             deliveryId: string;
-            /** @description The event that it delivers */
+            /** @description The event or notice that it delivers */
             eventId: string;
             /**
-             * @description The type of the event
+             * @description The type of the event or notice
              * @enum {string}
              */
-            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
+            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended";
             /**
              * Format: uuid
-             * @description The reading that the event is about
+             * @description The reading that the event is about; null for a notice
              */
-            readingId: string;
+            readingId: string | null;
             /** @description False for an event of a test reading */
             livemode: boolean;
-            /** @description Number of the event among the public events of the reading */
+            /** @description Number of the event among the public events of the reading; 0 for a notice */
             sequence: number;
             /**
              * @description Where the delivery stands; only `pending` changes
@@ -2032,7 +2075,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
             } | null;
         };
         DeliveryHistory: {
@@ -2041,21 +2084,21 @@ export interface components {
              * @description Names the delivery in paths
              */
             deliveryId: string;
-            /** @description The event that it delivers */
+            /** @description The event or notice that it delivers */
             eventId: string;
             /**
-             * @description The type of the event
+             * @description The type of the event or notice
              * @enum {string}
              */
-            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
+            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended";
             /**
              * Format: uuid
-             * @description The reading that the event is about
+             * @description The reading that the event is about; null for a notice
              */
-            readingId: string;
+            readingId: string | null;
             /** @description False for an event of a test reading */
             livemode: boolean;
-            /** @description Number of the event among the public events of the reading */
+            /** @description Number of the event among the public events of the reading; 0 for a notice */
             sequence: number;
             /**
              * @description Where the delivery stands; only `pending` changes
@@ -2102,7 +2145,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
             } | null;
             /** @description Every attempt, oldest first */
             history: {
@@ -2118,7 +2161,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
             }[];
         };
         DeliveryPage: {
@@ -2210,6 +2253,62 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "stuck";
+        };
+        Notice: {
+            /** @description The same in every attempt and redelivery; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "batch.ended";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            createdAt: string;
+            /** @description The workspace that asked for it */
+            workspaceId: string;
+            /** @description False for a batch of test readings */
+            livemode: boolean;
+            /**
+             * Format: uuid
+             * @description The batch
+             */
+            batchId: string;
+            /** @description The batch at that moment, without personal data */
+            data: {
+                /**
+                 * Format: date-time
+                 * @description `endedAt` of the batch
+                 */
+                endedAt: string;
+                /** @description How the readings of the batch ended; all but `items` add up to it */
+                counts: {
+                    /** @description Readings in the request */
+                    items: number;
+                    /** @description Those that the request refused */
+                    refused: number;
+                    /** @description Those whose documents can be fetched */
+                    published: number;
+                    /** @description Those that failed */
+                    failed: number;
+                    /** @description Those whose personal data was erased */
+                    erased: number;
+                    /** @description Those that an interrupted request did not accept, and that no repeated request did within a day */
+                    notAccepted: number;
+                };
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the batch */
+                    batch: string;
+                };
+            };
         };
         Problem: {
             /** @description `urn:problem:` followed by the code, which `/docs/errors/{code}` explains */
@@ -2704,6 +2803,8 @@ export interface components {
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
+            /** @description What it is told besides events, of the same modes */
+            notices: "batch.ended"[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -2754,6 +2855,8 @@ export interface components {
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
+            /** @description What it is told besides events, of the same modes */
+            notices: "batch.ended"[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
@@ -3428,6 +3531,7 @@ export type DocumentLinkPage = components['schemas']['DocumentLinkPage'];
 export type EventPage = components['schemas']['EventPage'];
 export type IssuedApiKey = components['schemas']['IssuedApiKey'];
 export type Liveness = components['schemas']['Liveness'];
+export type Notice = components['schemas']['Notice'];
 export type Problem = components['schemas']['Problem'];
 export type PublicEvent = components['schemas']['PublicEvent'];
 export type Readiness = components['schemas']['Readiness'];
@@ -6237,7 +6341,7 @@ export interface operations {
                 /** @description Comma-separated */
                 status?: ("pending" | "succeeded" | "exhausted" | "skipped")[];
                 /** @description Comma-separated */
-                type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+                type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended")[];
                 readingId?: string;
                 /** @description Created at or after this time */
                 since?: string;
@@ -6917,7 +7021,7 @@ export interface operations {
                  */
                 "X-Service-Signature": string;
                 /**
-                 * @description The `id` of the event
+                 * @description The `id` in the body
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "X-Service-Event-Id": string;
@@ -7036,7 +7140,7 @@ export interface operations {
                  */
                 "X-Service-Signature": string;
                 /**
-                 * @description The `id` of the event
+                 * @description The `id` in the body
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "X-Service-Event-Id": string;
@@ -7155,7 +7259,7 @@ export interface operations {
                  */
                 "X-Service-Signature": string;
                 /**
-                 * @description The `id` of the event
+                 * @description The `id` in the body
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "X-Service-Event-Id": string;
@@ -7279,7 +7383,7 @@ export interface operations {
                  */
                 "X-Service-Signature": string;
                 /**
-                 * @description The `id` of the event
+                 * @description The `id` in the body
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "X-Service-Event-Id": string;
@@ -7358,6 +7462,122 @@ export interface operations {
                      * @enum {string}
                      */
                     type?: "reading.delayed";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    batchEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_b7653597-b65d-590f-aa07-f9432c151831",
+                 *       "type": "batch.ended",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "batchId": "0d9b7c1e-2f64-8a35-9c1d-6e0f4b2a7d18",
+                 *       "data": {
+                 *         "endedAt": "2026-04-04T09:30:00.000Z",
+                 *         "counts": {
+                 *           "items": 3,
+                 *           "refused": 1,
+                 *           "published": 1,
+                 *           "failed": 1,
+                 *           "erased": 0,
+                 *           "notAccepted": 0
+                 *         },
+                 *         "links": {
+                 *           "batch": "/api/v1/batches/0d9b7c1e-2f64-8a35-9c1d-6e0f4b2a7d18"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Notice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "batch.ended";
                 };
             };
         };

@@ -58,7 +58,7 @@ export class Readings {
     return this.transport.json({ method: 'POST', path: '/api/v1/readings/bulk', body, ...options });
   }
 
-  /** How many readings of a batch are in each state. */
+  /** How many readings of a batch are in each state, and when all had ended (`endedAt`). */
   batch(batchId: string, { signal }: CallOptions = {}): Promise<Batch> {
     return this.transport.json({
       method: 'GET',

@@ -16,6 +16,12 @@ import {
   THEME_CALCULATOR,
   themeCalculator,
 } from './application/generate-reading/generate-reading.job.js';
+import {
+  END_BATCH,
+  EndBatchJob,
+  UNWATCHED_BATCHES,
+  endBatchJobAgain,
+} from './application/end-batch/end-batch.job.js';
 import { ReadingTimers, lostTimeOuts } from './application/reading-timers.js';
 import { readingJobAgain } from './contracts/reading-job.js';
 import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports/index.js';
@@ -39,6 +45,7 @@ import type { Config } from './settings.js';
     GenerateReadingJob,
     TestOutcomes,
     ReadingTimers,
+    EndBatchJob,
     KeySweep,
     TestReadingSweep,
     ReadingMetrics,
@@ -57,6 +64,7 @@ export class ReadingsWorkerModule implements OnModuleInit {
     private readonly work: WorkRegistry,
     private readonly generate: GenerateReadingJob,
     private readonly timers: ReadingTimers,
+    private readonly endBatch: EndBatchJob,
     private readonly keySweep: KeySweep,
     private readonly testSweep: TestReadingSweep,
     @Inject(DOCUMENT_PUBLISHER) private readonly publisher: DocumentPublisher,
@@ -77,6 +85,7 @@ export class ReadingsWorkerModule implements OnModuleInit {
     this.work.addJob(handleJobs(GENERATE_READING, (job) => this.generate.run(job)));
     this.work.addJob(handleJobs(DELAY_READING, (job) => this.timers.delay(job)));
     this.work.addJob(handleJobs(TIME_OUT_READING, (job) => this.timers.timeOut(job)));
+    this.work.addJob(handleJobs(END_BATCH, (job) => this.endBatch.run(job)));
     this.work.addLoop(
       rescueOverdue(
         this.pool,
@@ -92,6 +101,13 @@ export class ReadingsWorkerModule implements OnModuleInit {
           overdue: lostTimeOuts(READING_TIMEOUT_MS),
           jobOf: readingJobAgain(TIME_OUT_READING),
         },
+        this.log,
+      ),
+    );
+    this.work.addLoop(
+      rescueOverdue(
+        this.pool,
+        { kind: END_BATCH, overdue: UNWATCHED_BATCHES, jobOf: endBatchJobAgain },
         this.log,
       ),
     );

@@ -8,11 +8,13 @@ import { RequestReadingHandler } from './application/request-reading/request-rea
 import { BATCH_EXECUTOR, createBatchExecutor } from './batch.executor.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
 import {
+  AsksForRefusalHandler,
   GetExternalIdHandler,
   GetPublicationTimeHandler,
   GetReadingResultHandler,
   GetReadingSummaryHandler,
 } from './read-models/reading/reading.handlers.js';
+import { FindOpenBatchesHandler } from './read-models/batch/find-open-batches.handler.js';
 import { BatchQuery } from './read-models/batch/batch.query.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
@@ -32,7 +34,9 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     GetReadingResultHandler,
     GetExternalIdHandler,
     GetPublicationTimeHandler,
+    AsksForRefusalHandler,
+    FindOpenBatchesHandler,
   ],
-  exports: [READING_EXECUTOR, ReadingQuery, BatchQuery],
+  exports: [READING_EXECUTOR, BATCH_EXECUTOR, ReadingQuery, BatchQuery],
 })
 export class ReadingsModule {}

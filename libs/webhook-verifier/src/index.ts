@@ -4,6 +4,9 @@ export type {
   PublishedDocument,
   ReadingError,
   UnpublishedDocument,
+  WebhookBody,
   WebhookEvent,
   WebhookEventType,
+  WebhookNotice,
+  WebhookNoticeType,
 } from './webhook-event.js';

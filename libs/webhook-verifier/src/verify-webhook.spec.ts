@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
@@ -51,6 +52,20 @@ describe('verifyWebhook', () => {
     const event = verifyWebhook(bodyOf(v1), service(v1), secrets.S1, at(v1.t));
     expect(event).toEqual(JSON.parse(bodyOf(v1).toString('utf8')));
     expect(verifyWebhook(bodyOf(v1).toString('utf8'), service(v1), secrets.S1, at(v1.t))).toEqual(event);
+  });
+
+  it('returns a notice, which `type` tells from an event', () => {
+    const body = JSON.stringify({
+      id: 'evt_1',
+      type: 'batch.ended',
+      batchId: 'b1',
+      data: { counts: { failed: 2 } },
+    });
+    const v1 = createHmac('sha256', secrets.S1).update(`100.${body}`).digest('hex');
+    const received = verifyWebhook(body, { 'x-service-signature': `t=100,v1=${v1}` }, secrets.S1, at(100));
+    // The types: an event has no batchId, and a notice no readingId.
+    const about = received.type === 'batch.ended' ? received.batchId : received.readingId;
+    expect(about).toBe('b1');
   });
 
   it('accepts Standard Webhooks headers without our own', () => {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookVerificationError } from './verification-error.js';
-import type { WebhookEvent } from './webhook-event.js';
+import type { WebhookBody } from './webhook-event.js';
 
 /** Headers as Node, Express, Fastify or fetch provide them; names in any case. */
 export type WebhookHeaders =
@@ -26,7 +26,7 @@ interface Claim {
 }
 
 /**
- * Verifies a webhook and returns its event. Compares in constant time.
+ * Verifies a webhook and returns its event, or its notice: `type` tells. Compares in constant time.
  *
  * @param rawBody the body as received, before any JSON parser: the same JSON in other bytes does not verify
  * @param headers of the request: `x-service-signature`, or `webhook-id`, `webhook-timestamp` and
@@ -39,7 +39,7 @@ export const verifyWebhook = (
   headers: WebhookHeaders,
   secrets: string | readonly string[],
   { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() }: VerifyOptions = {},
-): WebhookEvent => {
+): WebhookBody => {
   const keys = [secrets].flat().filter((secret) => secret !== '');
   if (keys.length === 0) throw new TypeError('No signing secret was given');
   const body = typeof rawBody === 'string' ? Buffer.from(rawBody, 'utf8') : rawBody;
@@ -116,10 +116,10 @@ const requireTimestamp = (text: string | undefined): string => {
 
 const isEqual = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-const parse = (body: Uint8Array): WebhookEvent => {
+const parse = (body: Uint8Array): WebhookBody => {
   try {
     const event = JSON.parse(Buffer.from(body).toString('utf8')) as unknown;
-    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as WebhookEvent;
+    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as WebhookBody;
   } catch {
     // Handled below.
   }

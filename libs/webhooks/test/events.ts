@@ -96,6 +96,30 @@ export const testReading = (readingId: string) => {
   };
 };
 
+/** A batch whose readings have all ended, at the revision of the store. */
+export const batchEnded = (
+  batchId: string,
+  { livemode = true }: { livemode?: boolean } = {},
+  options?: Options,
+): StoredEvent =>
+  stored(
+    `batch-${batchId}`,
+    1,
+    'BatchEnded',
+    {
+      ...inWorkspace,
+      livemode,
+      items: 3,
+      refused: 1,
+      published: 1,
+      failed: 1,
+      erased: 0,
+      notAccepted: 0,
+      endedAt: '2026-04-04T09:30:00.000Z',
+    },
+    options,
+  );
+
 /** The release of the credits that a failed or abandoned reading held. */
 export const released = (
   cause: Pick<StoredEvent, 'id' | 'stream'>,

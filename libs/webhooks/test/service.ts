@@ -9,8 +9,10 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { loadConfig } from '@app/platform/config/load-config.js';
 import { settings as platform } from '@app/platform/config/settings.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { AsksForRefusal } from '@app/readings/contracts/index.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
+import type { NoticeType } from '../src/contracts/notice-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { EndpointAccess } from '../src/application/endpoint-access.js';
 import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
@@ -37,6 +39,8 @@ export interface ServiceOptions {
   readonly store?: InMemoryEventStore;
   /** The external id of every reading that has one, when it is asked for. */
   readonly externalId?: () => string | null;
+  /** Whether every test reading asks for the refusal of this attempt. */
+  readonly asksForRefusal?: (attempt: number) => boolean;
 }
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -100,7 +104,12 @@ export class TestService {
     const { pool } = this.database;
     const resolve = this.options.resolve ?? resolveHost;
     for (let worker = 0; worker < (this.options.workers ?? 1); worker += 1) {
-      const queryBus = { execute: async () => (this.options.externalId?.() ?? null) as never };
+      const queryBus = {
+        execute: async (query: object) =>
+          (query instanceof AsksForRefusal
+            ? (this.options.asksForRefusal?.(query.attempt) ?? false)
+            : (this.options.externalId?.() ?? null)) as never,
+      };
       const dispatcher = openDispatcher({
         pool,
         config,
@@ -138,7 +147,12 @@ export class TestService {
 
   async create(
     url: string,
-    options: { events?: readonly PublicEventType[]; modes?: readonly Mode[]; workspaceId?: string } = {},
+    options: {
+      events?: readonly PublicEventType[];
+      modes?: readonly Mode[];
+      notices?: readonly NoticeType[];
+      workspaceId?: string;
+    } = {},
   ): Promise<CreatedWebhookEndpoint> {
     const urls = new UrlCheck(this.config, this.options.resolve ?? resolveHost);
     const { vault, streams, rows, config, clock } = this;
@@ -151,13 +165,14 @@ export class TestService {
       config,
       clock,
     );
-    const { events = null, modes = ['live'], workspaceId = 'ws_1' } = options;
+    const { events = null, modes = ['live'], notices = [], workspaceId = 'ws_1' } = options;
     const result = await handler.execute(
       new CreateWebhookEndpoint(
         workspaceId,
         url,
         events,
         modes,
+        notices,
         null,
         requestedBy('apiKey:test', 'req_test'),
       ),

@@ -47,9 +47,9 @@ const readings = async (ask: Ask, customer: Integrator): Promise<readonly unknow
   await until(
     async () => {
       const { body } = await ask('GET /api/v1/batches/{batchId}', { of: [batch['batchId']] });
-      return (body['states'] as { completed: number }).completed === 1;
+      return body['endedAt'] !== null;
     },
-    () => 'the batch to complete',
+    () => 'the batch to end',
   );
   const of = [created['readingId']];
   await customer.untilEnded(String(created['readingId']));

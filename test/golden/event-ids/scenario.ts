@@ -165,6 +165,7 @@ export const scenario = (service: Service): readonly Step[] => {
             'https://192.0.2.10/',
             null,
             ['live'],
+            [],
             'first',
             byOwner('req_created'),
           ),

@@ -15,6 +15,7 @@ import {
   checkPostgres,
 } from './doctor/dependencies.js';
 import { checkCertificates } from './doctor/certificates.js';
+import { checkBatches } from './doctor/batches.js';
 import { checkBalances } from './doctor/balances.js';
 import { checkDocuments } from './doctor/documents.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
@@ -76,6 +77,7 @@ const CHECKS: readonly Check[] = [
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
+  { name: 'batches', needs: ['postgres', 'event store'], run: checkBatches },
   { name: 'documents', needs: ['postgres'], run: ({ pool }) => checkDocuments(pool) },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
 ];

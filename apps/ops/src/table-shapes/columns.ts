@@ -45,6 +45,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'artifact_id text, content_version text, correlation_id text, due_at timestamp with time zone, published_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
   'publishing.republication':
     'correlation_id text, due_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
+  'readings.batch':
+    'accepted integer, batch_id uuid, correlation_id text, ended_at timestamp with time zone, livemode boolean, requested_at timestamp with time zone, workspace_id text',
   'readings.reading':
     'artifact_id text, completed_at timestamp with time zone, correlation_id text, created_at timestamp with time zone, document_version integer, due_at timestamp with time zone, erased_at timestamp with time zone, error_code text, failed_at timestamp with time zone, livemode boolean, locale text, product_id text, profile_id text, published_at timestamp with time zone, reading_id uuid, sealed_input text, status text, updated_at timestamp with time zone, workspace_id text',
   'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, sha256 text, workspace_id text',
@@ -54,7 +56,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.delivery':
     'added bigint, attempts integer, created_at timestamp with time zone, delivery_id uuid, due_at timestamp with time zone, endpoint_id text, event_id text, lease uuid, reading_id uuid, redelivery boolean, replay_id uuid, sequence integer, settled_at timestamp with time zone, status text, test boolean, workspace_id text',
   'webhooks.endpoint':
-    'created_at timestamp with time zone, deleted_at timestamp with time zone, description text, disabled_at timestamp with time zone, disabled_reason text, enabled boolean, endpoint_id text, events text[], modes text[], revision bigint, secrets jsonb, updated_at timestamp with time zone, url text, workspace_id text',
+    'created_at timestamp with time zone, deleted_at timestamp with time zone, description text, disabled_at timestamp with time zone, disabled_reason text, enabled boolean, endpoint_id text, events text[], modes text[], notices text[], revision bigint, secrets jsonb, updated_at timestamp with time zone, url text, workspace_id text',
   'webhooks.endpoint_health':
     'consecutive_failures integer, endpoint_id text, failing_since timestamp with time zone, probe_at timestamp with time zone',
   'webhooks.lane':

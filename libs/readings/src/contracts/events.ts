@@ -126,6 +126,25 @@ export const batchEvents = eventCatalogue('batch', {
     }),
     { 1: (data) => ({ ...(data as object), invalid: null }) },
   ),
+  /** Each accepted reading has ended. At most one for a batch; the numbers are those of that moment. */
+  BatchEnded: event(
+    1,
+    z.strictObject({
+      workspaceId: z.string(),
+      livemode: z.boolean(),
+      items: z.int(),
+      refused: z.int(),
+      /** Its documents can be fetched. */
+      published: z.int(),
+      failed: z.int(),
+      /** Its personal data was erased, whatever its state. */
+      erased: z.int(),
+      /** Its request broke off, and nobody repeated it in time. It cost nothing. */
+      notAccepted: z.int(),
+      /** RFC 3339: when the service saw that the last one had ended. */
+      endedAt: z.string(),
+    }),
+  ),
 });
 
 export type BatchEvent = EventOf<typeof batchEvents>;

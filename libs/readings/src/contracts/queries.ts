@@ -33,6 +33,19 @@ export class GetPublicationTime extends Query<string | null> {
   }
 }
 
+/**
+ * Whether this attempt at a webhook of the reading, from 1, is to be refused: a test reading may ask for it. Never after its
+ * erasure.
+ */
+export class AsksForRefusal extends Query<boolean> {
+  constructor(
+    readonly readingId: string,
+    readonly attempt: number,
+  ) {
+    super();
+  }
+}
+
 /** The exact bytes of `/result`; `null` until the reading is completed, and after its erasure. */
 export class GetReadingResult extends Query<{
   bytes: Buffer;
@@ -40,6 +53,24 @@ export class GetReadingResult extends Query<{
   livemode: boolean;
 } | null> {
   constructor(readonly readingId: string) {
+    super();
+  }
+}
+
+/** Batches that have not ended in time. */
+export interface OpenBatches {
+  readonly count: number;
+  /** The oldest, and up to 20 of the readings that it waits for; `null` when there is none. */
+  readonly oldest: {
+    readonly batchId: string;
+    readonly workspaceId: string;
+    readonly waitsFor: readonly string[];
+  } | null;
+}
+
+/** Those requested more than so many milliseconds ago, by PostgreSQL's clock. */
+export class FindOpenBatches extends Query<OpenBatches> {
+  constructor(readonly olderThanMs: number) {
     super();
   }
 }

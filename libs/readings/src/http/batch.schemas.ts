@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiSchema, count, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { apiSchema, count, instant, uuid } from '@app/platform/http/openapi/api-schema.js';
 import { BATCH_MODES } from '../contracts/events.js';
 
 const EXAMPLE_BATCH = '0d9b7c1e-2f64-8a35-9c1d-6e0f4b2a7d18';
@@ -89,6 +89,11 @@ export const batchSchema = apiSchema(
         failed: count().describe('Readings in state `failed`'),
       })
       .describe('The accepted readings by state'),
+    endedAt: instant()
+      .nullable()
+      .describe(
+        'When each accepted reading had ended: published, failed or erased. The notice `batch.ended` follows. null before',
+      ),
   }),
   'A batch and the states of its readings.',
   {
@@ -99,6 +104,7 @@ export const batchSchema = apiSchema(
     accepted: 1,
     refused: 1,
     states: { queued: 0, processing: 0, completed: 1, failed: 0 },
+    endedAt: '2026-04-04T09:30:00.000Z',
   },
 );
 

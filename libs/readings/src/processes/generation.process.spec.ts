@@ -3,6 +3,7 @@ import { statement } from '@app/event-sourcing/processes/process.js';
 import { given } from '@app/event-sourcing/testing/process-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
 import { addJob, removeJob } from '@app/platform/jobs/job.js';
+import { END_BATCH } from '../application/end-batch/end-batch.job.js';
 import { readingEvents, type ReadingEvent } from '../contracts/events.js';
 import {
   DELAY_READING,
@@ -82,6 +83,15 @@ describe('the generation process', () => {
     given(process, reading({ type: 'ReadingFailed', data })).thenSends(
       statement(removeJob('readings.delay:7f9c')),
       statement(removeJob('readings.time-out:7f9c')),
+    );
+  });
+
+  it('has a batch looked at from its request on', () => {
+    const data = { workspaceId: 'ws_1', livemode: true, mode: 'all', items: 2, refused: [] } as const;
+    const batch = recorded('batch-b1', { type: 'BatchRequested', data: { ...data, refused: [] } });
+    const { readingId: _, ...ofBatch } = payload;
+    given(process, batch).thenSends(
+      statement(addJob(END_BATCH, { batchId: 'b1', ...ofBatch }, { key: 'readings.end-batch:b1' })),
     );
   });
 

@@ -10,7 +10,8 @@ import {
   readingJobPriority,
   type ReadingJobKind,
 } from '../contracts/reading-job.js';
-import { readingEvents } from '../contracts/events.js';
+import { addEndBatchJob } from '../application/end-batch/end-batch.job.js';
+import { batchEvents, readingEvents } from '../contracts/events.js';
 
 export const GENERATION = 'readings.generation.v1';
 export const GENERATE_READING = readingJobKind('readings.generate');
@@ -29,8 +30,10 @@ export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: n
         'ReadingCompleted',
         'ReadingFailed',
       ),
+      selectEvents(batchEvents, 'BatchRequested'),
     ],
     react: (event) => {
+      if (event.type === 'BatchRequested') return [statement(addEndBatchJob(event))];
       const readingId = streamId(event.stream);
       const payload = readingJobAfter(event);
       const priority = readingJobPriority(payload);

@@ -53,7 +53,7 @@ export class EndpointAccess {
 /** An endpoint's record from its folded state, so that a write is answered without waiting for a projection. */
 export const recordOf = (
   endpointId: string,
-  { url, events, modes, enabled, description, disabledReason }: WebhookEndpoint,
+  { url, events, modes, notices, enabled, description, disabledReason }: WebhookEndpoint,
   rest: {
     readonly createdAt: string;
     readonly updatedAt: string;
@@ -65,5 +65,6 @@ export const recordOf = (
   const { createdAt, updatedAt, secretHint, consecutiveFailures, failingSince } = rest;
   const state = healthState(enabled, consecutiveFailures);
   const health = { state, failingSince, disabledReason, consecutiveFailures };
-  return { endpointId, url, events, modes, enabled, description, createdAt, updatedAt, health, secretHint };
+  const settings = { url, events, modes, notices, enabled, description };
+  return { endpointId, ...settings, createdAt, updatedAt, health, secretHint };
 };

@@ -38,6 +38,7 @@ it('Each change of an endpoint costs no more than the one before, however many t
       url: 'https://receiver.example/',
       events: ['reading.completed'],
       modes: ['live'],
+      notices: [],
       description: null,
       secretRef: '3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11',
     },

@@ -168,4 +168,27 @@ describe('A trial', () => {
       data: { status: 'completed', document: { available: true, ...TRIAL.document } },
     });
   });
+
+  it('shows the external id of its reading as an event does', async () => {
+    const { pool } = test.database;
+    const { endpointId } = await test.created({ url });
+    const sent = async () => {
+      const { body } = await test.post(`/${endpointId}/test`).expect(202);
+      const { rows } = await pool.query<{ body: string; shows: boolean }>(
+        'select body, shows_external_id as shows from webhooks.public_event where event_id = $1',
+        [(body as { eventId: string }).eventId],
+      );
+      const { externalId } = JSON.parse(rows[0]!.body) as { externalId?: string | null };
+      return { shows: rows[0]!.shows, externalId };
+    };
+    expect(await sent()).toEqual({ shows: false, externalId: null });
+    await pool.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups) values ($1, $2, '', '{x}')`,
+      [TRIAL.readingId, test.ws],
+    );
+    expect(await sent()).toEqual({ shows: true, externalId: undefined });
+    await pool.query('insert into webhooks.content values ($1, false)', [test.ws]);
+    expect(await sent()).toEqual({ shows: false, externalId: undefined });
+    await pool.query('delete from platform.subject_key');
+  });
 });

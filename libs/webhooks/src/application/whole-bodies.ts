@@ -4,7 +4,8 @@ import { withExternalId } from '../domain/delivery/public-event.js';
 
 /** A stored body. */
 export interface StoredBody {
-  readonly readingId: string;
+  /** `null` for a notice, which shows no external id. */
+  readonly readingId: string | null;
   readonly body: string;
   /** Whether the external id of its reading belongs into the body. */
   readonly showsExternalId: boolean;
@@ -19,4 +20,6 @@ export const wholeBody = async (
   { readingId, body, showsExternalId }: StoredBody,
   queries: Pick<QueryBus, 'execute'>,
 ): Promise<string> =>
-  showsExternalId ? withExternalId(body, await queries.execute(new GetExternalId(readingId))) : body;
+  showsExternalId && readingId !== null
+    ? withExternalId(body, await queries.execute(new GetExternalId(readingId)))
+    : body;

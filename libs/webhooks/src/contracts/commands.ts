@@ -2,6 +2,7 @@ import { Command } from '@app/platform/cqrs/message.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { PublicEventType } from './event-types.js';
+import type { NoticeType } from './notice-types.js';
 import type { WebhookEndpointRecord } from './endpoint-record.js';
 import type { ChangeRefusal, EndpointLimitReached, UrlRefusal } from './refusals.js';
 
@@ -17,13 +18,14 @@ export type CreateEndpointResult =
   | UrlRefusal
   | EndpointLimitReached;
 
-/** Creates an endpoint. `events` null subscribes to all. `modes`: of the readings whose events it receives. */
+/** Creates an endpoint. `events` null subscribes to all. `modes`: of the readings whose events it receives, and of its notices. */
 export class CreateWebhookEndpoint extends Command<CreateEndpointResult> {
   constructor(
     readonly workspaceId: string,
     readonly url: string,
     readonly events: readonly PublicEventType[] | null,
     readonly modes: readonly Mode[],
+    readonly notices: readonly NoticeType[],
     readonly description: string | null,
     readonly by: RequestContext,
   ) {

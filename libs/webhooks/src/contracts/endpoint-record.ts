@@ -1,6 +1,7 @@
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { DisabledReason } from './events.js';
 import type { PublicEventType } from './event-types.js';
+import type { NoticeType } from './notice-types.js';
 
 /** An endpoint as callers see it. Instants are RFC 3339 UTC with milliseconds. */
 export interface WebhookEndpointRecord {
@@ -10,6 +11,8 @@ export interface WebhookEndpointRecord {
   readonly events: readonly PublicEventType[];
   /** The modes of the readings whose events it receives. */
   readonly modes: readonly Mode[];
+  /** The notices that it receives, of the same modes. */
+  readonly notices: readonly NoticeType[];
   readonly enabled: boolean;
   readonly description: string | null;
   readonly createdAt: string;

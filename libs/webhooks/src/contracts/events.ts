@@ -8,6 +8,7 @@ import {
   type Upcaster,
 } from '@app/event-sourcing/core/event-catalogue.js';
 import { PUBLIC_EVENT_TYPES } from './event-types.js';
+import { NOTICE_TYPES } from './notice-types.js';
 
 const settings = {
   /** Exactly as the caller sent it. */
@@ -16,10 +17,14 @@ const settings = {
   description: z.string().nullable(),
   /** The modes of the readings whose events it receives. */
   modes: z.array(z.enum(MODES)),
+  /** The notices that it receives, of the same modes. */
+  notices: z.array(z.enum(NOTICE_TYPES)),
 };
 
 /** Upgrades events from before test mode: their endpoints receive live events. */
 const live: Upcaster = (data) => ({ ...(data as object), modes: ['live'] });
+/** Upgrades events from before notices. */
+const unasked: Upcaster = (data) => ({ ...(data as object), notices: [] });
 
 /** Why an endpoint was disabled: at the owner's request, after the receiver answered 410, or after failing too long. */
 export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
@@ -31,12 +36,12 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
  */
 export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
   WebhookEndpointCreated: event(
-    2,
+    3,
     z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() }),
-    { 1: live },
+    { 1: live, 2: unasked },
   ),
   /** All settings from now on, changed or not. */
-  WebhookEndpointUpdated: event(2, z.strictObject(settings), { 1: live }),
+  WebhookEndpointUpdated: event(3, z.strictObject(settings), { 1: live, 2: unasked }),
   /** The previous secret also signs until `previousValidUntil` (RFC 3339). */
   WebhookEndpointSecretRotated: event(
     1,

@@ -1,6 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { refTo } from '@app/platform/http/openapi/api-schema.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
+import { NOTICE_TYPES, type NoticeType } from '../contracts/notice-types.js';
+import { noticeExample, noticeSchema } from './notice.schema.js';
 import { publicEventExample, publicEventSchema } from './public-event.schema.js';
 
 const SUMMARIES: Readonly<Record<PublicEventType, string>> = {
@@ -8,6 +10,10 @@ const SUMMARIES: Readonly<Record<PublicEventType, string>> = {
   'reading.published': 'All formats of a document version are available',
   'reading.failed': 'A reading has failed, and its credits are released',
   'reading.delayed': 'A reading takes longer than usual',
+};
+
+const NOTICES: Readonly<Record<NoticeType, string>> = {
+  'batch.ended': 'Each accepted reading of a batch has ended: published, failed or erased',
 };
 
 const header = (name: string, description: string, example: string, required = true) => ({
@@ -19,15 +25,17 @@ const header = (name: string, description: string, example: string, required = t
   example,
 });
 
+const TYPE = header('X-Service-Event', 'The type of the event', 'reading.completed');
+const NOTICE_TYPE = header('X-Service-Notice', 'The type of the notice', 'batch.ended');
+
 const DELIVERY_HEADERS = [
-  header('X-Service-Event', 'The type of the event', 'reading.completed'),
   header('X-Service-Timestamp', 'Unix seconds of this attempt', '1775295000'),
   header(
     'X-Service-Signature',
     'HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off',
     't=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   ),
-  header('X-Service-Event-Id', 'The `id` of the event', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
+  header('X-Service-Event-Id', 'The `id` in the body', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
   header(
     'X-Service-Delivery-Id',
     'The `deliveryId` of this delivery',
@@ -46,46 +54,75 @@ const DELIVERY_HEADERS = [
 ];
 
 /** The requests to webhook endpoints, for the `webhooks` of an OpenAPI 3.1 document. */
-export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> =>
-  Object.fromEntries(
+export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> => ({
+  ...Object.fromEntries(
     PUBLIC_EVENT_TYPES.map((type) => [
       type,
-      {
-        post: {
-          operationId: type.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase()),
-          tags: ['Webhooks'],
-          summary: SUMMARIES[type],
-          description:
-            'Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.',
-          security: [],
-          parameters: DELIVERY_HEADERS,
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: {
-                  allOf: [
-                    refTo(publicEventSchema),
-                    {
-                      type: 'object',
-                      properties: {
-                        type: { type: 'string', enum: [type], description: 'The type of this event' },
-                      },
-                    },
-                  ],
+      request(type, {
+        summary: SUMMARIES[type],
+        description:
+          'Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.',
+        parameters: [TYPE, ...DELIVERY_HEADERS],
+        schema: publicEventSchema,
+        example: publicEventExample(type),
+      }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    NOTICE_TYPES.map((type) => [
+      type,
+      request(type, {
+        summary: NOTICES[type],
+        description:
+          'A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.',
+        parameters: [NOTICE_TYPE, ...DELIVERY_HEADERS],
+        schema: noticeSchema,
+        example: noticeExample(),
+      }),
+    ]),
+  ),
+});
+
+interface Described {
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: ReturnType<typeof header>[];
+  readonly schema: Parameters<typeof refTo>[0];
+  readonly example: object;
+}
+
+const request = (type: string, { summary, description, parameters, schema, example }: Described) => ({
+  post: {
+    operationId: type.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase()),
+    tags: ['Webhooks'],
+    summary,
+    description,
+    security: [],
+    parameters,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            allOf: [
+              refTo(schema),
+              {
+                type: 'object' as const,
+                properties: {
+                  type: { type: 'string' as const, enum: [type], description: 'The type of this event' },
                 },
-                example: publicEventExample(type),
               },
-            },
+            ],
           },
-          responses: {
-            '2XX': {
-              description:
-                'Received, within 15 seconds. The service retries any other outcome over three days',
-            },
-            '410': { description: 'The endpoint is disabled at once' },
-          },
+          example,
         },
       },
-    ]),
-  );
+    },
+    responses: {
+      '2XX': {
+        description: 'Received, within 15 seconds. The service retries any other outcome over three days',
+      },
+      '410': { description: 'The endpoint is disabled at once' },
+    },
+  },
+});

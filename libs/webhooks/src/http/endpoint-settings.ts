@@ -2,6 +2,7 @@ import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
+import { NOTICE_TYPES, isNotice } from '../contracts/notice-types.js';
 import { checkWebhookUrl } from '../domain/url/webhook-url.js';
 
 const LONGEST_DESCRIPTION = 500;
@@ -31,6 +32,12 @@ export const MODES_SHOWN = {
   items: { type: 'string', enum: [...MODES] },
   examples: [['live']],
 };
+export const NOTICES_SHOWN = {
+  type: 'array' as const,
+  items: { type: 'string', enum: [...NOTICE_TYPES] },
+  examples: [['batch.ended']],
+};
+export const noticesType = { message: 'must be an array of notices', context: { code: 'invalid_type' } };
 export const modesType = { message: 'must be an array of modes', context: { code: 'invalid_type' } };
 export const DESCRIPTION_SHOWN = {
   type: 'string',
@@ -82,6 +89,15 @@ const modeErrors = (modes: readonly unknown[]): FieldError[] => {
   );
 };
 
+const noticeErrors = (notices: readonly unknown[]): FieldError[] => {
+  const detail = `must be one of ${NOTICE_TYPES.join(', ')}`;
+  return notices.flatMap((one, index) =>
+    typeof one === 'string' && isNotice(one)
+      ? []
+      : [{ pointer: `/notices/${index}`, code: 'invalid_value', detail }],
+  );
+};
+
 /**
  * The modes that a caller may give an endpoint: a live key live, or both; a test key test; a bearer token any.
  * @throws Problem validation_failed
@@ -98,20 +114,20 @@ interface Settings {
   readonly url?: string;
   readonly events?: readonly unknown[];
   readonly modes?: readonly unknown[];
+  readonly notices?: readonly unknown[];
   readonly description?: string | null;
 }
 
 export const settingErrors = (
-  { url, events, modes, description }: Settings,
+  { url, events, modes, notices, description }: Settings,
   sound: (property: string) => boolean,
 ): FieldError[] => [
   ...(url !== undefined && sound('url') ? urlErrors(url) : []),
   ...(events && sound('events') ? eventErrors(events) : []),
   ...(modes && sound('modes') ? modeErrors(modes) : []),
+  ...(notices && sound('notices') ? noticeErrors(notices) : []),
   ...(description && sound('description') ? descriptionErrors(description) : []),
 ];
 
-/** Each event type once. */
-export const distinct = (events: readonly PublicEventType[]): readonly PublicEventType[] => [
-  ...new Set(events),
-];
+/** Each type once. */
+export const distinct = <T>(types: readonly T[]): readonly T[] => [...new Set(types)];

@@ -6,6 +6,7 @@ import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
 import type { QueueHealthRecord } from '../contracts/health.js';
+import { NOTICE_TYPES } from '../contracts/notice-types.js';
 import { REPLAYABLE_STATUSES, type ReplayRecord } from '../contracts/replay.js';
 import { ATTEMPT_ERRORS } from '../domain/delivery/attempt-result.js';
 import type { AttemptRecord, DeliveryRecord } from '../read-models/delivery/delivery-rows.js';
@@ -22,6 +23,7 @@ export const NAMED_REPLAY = { description: 'The `replayId` of the replay', examp
 
 const endpointId = () => text(/^we_[0-9a-f-]{36}$/);
 const eventType = () => z.enum(PUBLIC_EVENT_TYPES);
+const deliveredType = () => z.enum([...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES]);
 
 const health = z.object({
   state: z.enum(['ok', 'failing', 'disabled']).describe('Whether deliveries arrive'),
@@ -35,6 +37,7 @@ const endpoint = z.object({
   url: z.string().describe('Where deliveries are sent'),
   events: z.array(eventType()).describe('The event types that it receives'),
   modes: z.array(z.enum(MODES)).describe('Of the readings whose events it receives'),
+  notices: z.array(z.enum(NOTICE_TYPES)).describe('What it is told besides events, of the same modes'),
   enabled: z.boolean().describe('Whether deliveries are sent'),
   description: z.string().nullable().describe('As given by you'),
   createdAt: instant().describe('When it was created'),
@@ -48,6 +51,7 @@ const endpointExample: WebhookEndpointRecord = {
   url: 'https://receiver.example.com/hook',
   events: ['reading.completed', 'reading.published'],
   modes: ['live'],
+  notices: [],
   enabled: true,
   description: 'orders',
   createdAt: AT,
@@ -89,6 +93,7 @@ export const createdEndpointSchema = apiSchema(
     ...endpointExample,
     events: [...endpointExample.events],
     modes: [...endpointExample.modes],
+    notices: [...endpointExample.notices],
     signingSecret: SECRET,
   },
 );
@@ -105,6 +110,7 @@ export const changedEndpointSchema = apiSchema(
     ...endpointExample,
     events: [...endpointExample.events],
     modes: [...endpointExample.modes],
+    notices: [...endpointExample.notices],
     skippedDeliveries: 3,
   },
 );
@@ -120,6 +126,7 @@ export const rotatedEndpointSchema = apiSchema(
     ...endpointExample,
     events: [...endpointExample.events],
     modes: [...endpointExample.modes],
+    notices: [...endpointExample.notices],
     signingSecret: SECRET,
     previousValidUntil: '2026-04-05T09:30:00.000Z',
   },
@@ -157,11 +164,11 @@ const attempt = z.object({
 
 const delivery = z.object({
   deliveryId: uuid().describe('Names the delivery in paths'),
-  eventId: text(/^evt_/).describe('The event that it delivers'),
-  type: eventType().describe('The type of the event'),
-  readingId: uuid().describe('The reading that the event is about'),
+  eventId: text(/^evt_/).describe('The event or notice that it delivers'),
+  type: deliveredType().describe('The type of the event or notice'),
+  readingId: uuid().nullable().describe('The reading that the event is about; null for a notice'),
   livemode: z.boolean().describe('False for an event of a test reading'),
-  sequence: count().describe('Number of the event among the public events of the reading'),
+  sequence: count().describe('Number of the event among the public events of the reading; 0 for a notice'),
   status: z.enum(DELIVERY_STATUSES).describe('Where the delivery stands; only `pending` changes'),
   attempts: count().describe('Attempts so far'),
   nextAttemptAt: instant().nullable().describe('When the next attempt is due; null once settled'),

@@ -195,6 +195,8 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     work,
     generate,
     timers,
+    // Nobody orders batches here.
+    idle,
     sweep,
     testSweep,
     documentPublisher,

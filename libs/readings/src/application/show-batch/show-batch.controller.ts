@@ -18,14 +18,15 @@ export class ShowBatchController {
   @ApiOperation({
     operationId: 'getBatch',
     summary: 'Get the states of the readings of a batch',
-    description: 'Counts its readings by state. All have ended when none is queued or processing.',
+    description:
+      'Counts its readings by state. `endedAt` is set once each has ended. A reading ends when it is published, failed or erased.',
   })
   @Names('batchId', 'batch_not_found', NAMED_BATCH)
   @Answers(200, 'The batch', batchSchema)
   async get(@Param('batchId') batchId: string, @Caller() caller: Principal) {
     const found = await this.batches.find(batchId);
     if (!found) throw new Problem('batch_not_found');
-    const { workspaceId, livemode, mode, items, refused } = found.batch;
+    const { workspaceId, livemode, mode, items, refused, endedAt } = found.batch;
     if (workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
     if (!seesMode(caller, livemode)) throw new Problem('batch_not_found');
     return {
@@ -36,6 +37,7 @@ export class ShowBatchController {
       accepted: items - refused.length,
       refused: refused.length,
       states: found.readings,
+      endedAt,
     };
   }
 }

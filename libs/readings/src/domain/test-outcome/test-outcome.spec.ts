@@ -11,6 +11,9 @@ describe('The outcome that a test reading asks for', () => {
     ['slow:1', { kind: 'waiting', forMs: 1_000, announced: false }],
     ['slow:60', { kind: 'waiting', forMs: 60_000, announced: false }],
     ['publication_late:7', { kind: 'publication_late', byMs: 7_000 }],
+    ['webhook_refused', { kind: 'webhook_refused', attempts: null }],
+    ['webhook_refused:1', { kind: 'webhook_refused', attempts: 1 }],
+    ['webhook_refused:5', { kind: 'webhook_refused', attempts: 5 }],
     ['insufficient_credits', { kind: 'refused', refusal: 'insufficient_credits' }],
     ['rate_limited', { kind: 'refused', refusal: 'rate_limited' }],
     ['unavailable', { kind: 'refused', refusal: 'unavailable' }],
@@ -23,6 +26,7 @@ describe('The outcome that a test reading asks for', () => {
   it.each([
     '', 'failed', 'failed:', 'failed:ping', 'failed:toString', 'slow', 'slow:', 'slow:0', 'slow:61', 'slow:5s', 'slow:01',
     'slow: 5', 'slow:1:2', 'delayed:5', 'publication_late:90', 'unavailable:5', 'Delayed', 'completed',
+    'webhook_refused:', 'webhook_refused:0', 'webhook_refused:6', 'webhook_refused:all', 'webhook_refused:05',
   ])('is none of them: %s', (value) => expect(testOutcomeOf(value)).toBeNull()); // prettier-ignore
 
   it('is none without metadata, and without the key', () => {

@@ -10,6 +10,8 @@ export type AskedRefusal = (typeof REFUSALS)[number];
 /** How long after acceptance an asked delay is announced (ms). */
 const DELAYED_AFTER_MS = 5_000;
 const LONGEST_SECONDS = 60;
+/** Attempts at a delivery that can be asked to fail before one succeeds. */
+const MOST_REFUSED_ATTEMPTS = 5;
 
 /** What a test reading is to go through. Durations are milliseconds. */
 export type TestOutcome =
@@ -18,6 +20,8 @@ export type TestOutcome =
   | { readonly kind: 'waiting'; readonly forMs: number; readonly announced: boolean }
   /** Its documents are published no earlier than so long after its completion. */
   | { readonly kind: 'publication_late'; readonly byMs: number }
+  /** The first attempts at each of its webhooks are refused; `null`: all of them. */
+  | { readonly kind: 'webhook_refused'; readonly attempts: number | null }
   | { readonly kind: 'refused'; readonly refusal: AskedRefusal };
 
 /** For the detail of a refused value. */
@@ -26,6 +30,8 @@ export const TEST_OUTCOMES_ALLOWED = [
   'delayed',
   `slow:<seconds, 1 to ${LONGEST_SECONDS}>`,
   `publication_late:<seconds, 1 to ${LONGEST_SECONDS}>`,
+  'webhook_refused',
+  `webhook_refused:<attempts, 1 to ${MOST_REFUSED_ATTEMPTS}>`,
   ...REFUSALS,
 ].join(', ');
 
@@ -34,15 +40,20 @@ export const testOutcomeOf = (value: string): TestOutcome | null => {
   const refusal = REFUSALS.find((one) => one === value);
   if (refusal) return { kind: 'refused', refusal };
   if (value === 'delayed') return { kind: 'waiting', forMs: DELAYED_AFTER_MS, announced: true };
+  if (value === 'webhook_refused') return { kind: 'webhook_refused', attempts: null };
   const [name, argument = ''] = split(value);
   if (name === 'failed') {
     const code = FAILURE_CODES.find((one) => one === argument);
     return code ? { kind: 'failed', code } : null;
   }
-  const ms = millisecondsOf(argument);
-  if (ms === null) return null;
-  if (name === 'slow') return { kind: 'waiting', forMs: ms, announced: false };
-  return name === 'publication_late' ? { kind: 'publication_late', byMs: ms } : null;
+  if (name === 'webhook_refused') {
+    const attempts = numberOf(argument, MOST_REFUSED_ATTEMPTS);
+    return attempts === null ? null : { kind: 'webhook_refused', attempts };
+  }
+  const seconds = numberOf(argument, LONGEST_SECONDS);
+  if (seconds === null) return null;
+  if (name === 'slow') return { kind: 'waiting', forMs: seconds * 1_000, announced: false };
+  return name === 'publication_late' ? { kind: 'publication_late', byMs: seconds * 1_000 } : null;
 };
 
 /** The outcome that a test reading with this metadata asked for; `null`: none. */
@@ -56,7 +67,6 @@ const split = (value: string): readonly string[] => {
   return colon === -1 ? [value] : [value.slice(0, colon), value.slice(colon + 1)];
 };
 
-const millisecondsOf = (text: string): number | null => {
-  if (!/^[1-9]\d?$/.test(text)) return null;
-  return Number(text) <= LONGEST_SECONDS ? Number(text) * 1_000 : null;
-};
+/** A number from 1 to `most`. */
+const numberOf = (text: string, most: number): number | null =>
+  /^[1-9]\d?$/.test(text) && Number(text) <= most ? Number(text) : null;

@@ -5,17 +5,17 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
 import { batchIdOf, batchReadingId } from '../../batch-reading-id.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
-import type { BatchRecord } from '../../domain/batch/batch.decider.js';
+import type { Batch, BatchEndings, BatchRecord } from '../../domain/batch/batch.decider.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** A batch, and how many of its readings are in each state. */
 export interface BatchCounts {
-  readonly batch: BatchRecord;
+  readonly batch: NonNullable<Batch>;
   readonly readings: Readonly<Record<ReadingStatus, number>>;
 }
 
-/** Needs no projection: the ids of the readings derive from the id of the batch. */
+/** Needs no projection of batches: the ids of the readings derive from the id of the batch. */
 @Injectable()
 export class BatchQuery {
   constructor(
@@ -33,14 +33,11 @@ export class BatchQuery {
   async find(batchId: string): Promise<BatchCounts | null> {
     const batch = UUID.test(batchId) ? (await this.batches.load(batchId)).state : null;
     if (batch === null) return null;
-    const refused = new Set(batch.refused);
-    const accepted = Array.from({ length: batch.items }, (_, index) => index).filter(
-      (index) => !refused.has(index),
-    );
+    const accepted = this.acceptedIds(batchId, batch);
     const { rows } = await this.pool.query<{ status: ReadingStatus; count: number }>({
       name: 'readings-of-batch',
       text: `select status, count(*)::int from readings.reading where reading_id = any($1::uuid[]) group by status`,
-      values: [accepted.map((index) => batchReadingId(this.digester, batchId, index))],
+      values: [accepted],
     });
     const counted = { queued: 0, processing: 0, completed: 0, failed: 0 };
     for (const { status, count } of rows) counted[status] = count;
@@ -48,5 +45,48 @@ export class BatchQuery {
     // A reading that has no row yet is queued.
     const queued = accepted.length - processing - completed - failed;
     return { batch, readings: { ...counted, queued } };
+  }
+
+  /** How many of its readings have ended, by their rows. A state that ends a reading stays. */
+  async endings(batchId: string, batch: BatchRecord): Promise<Omit<BatchEndings, 'notAccepted'>> {
+    const { rows } = await this.pool.query<Omit<BatchEndings, 'notAccepted'>>({
+      name: 'endings-of-batch',
+      text: `
+        select count(*) filter (where erased_at is null and document_version is not null)::int as published,
+               count(*) filter (where erased_at is null and status = 'failed')::int as failed,
+               count(*) filter (where erased_at is not null)::int as erased
+        from readings.reading where reading_id = any($1::uuid[])`,
+      values: [this.acceptedIds(batchId, batch)],
+    });
+    return rows[0]!;
+  }
+
+  /** Accepted readings that have not ended, in their order; at most 20. */
+  async open(batchId: string, batch: BatchRecord): Promise<readonly string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `select id from unnest($1::uuid[]) with ordinality as accepted (id, place)
+       where not exists (select from readings.reading where reading_id = id
+                           and (erased_at is not null or status = 'failed' or document_version is not null))
+       order by place limit 20`,
+      [this.acceptedIds(batchId, batch)],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** The accepted readings that have no row. */
+  async withoutRow(batchId: string, batch: BatchRecord): Promise<readonly string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `select id from unnest($1::uuid[]) id
+       where not exists (select from readings.reading where reading_id = id)`,
+      [this.acceptedIds(batchId, batch)],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  private acceptedIds(batchId: string, { items, refused }: BatchRecord): readonly string[] {
+    const isRefused = new Set(refused);
+    return Array.from({ length: items }, (_, index) => index)
+      .filter((index) => !isRefused.has(index))
+      .map((index) => batchReadingId(this.digester, batchId, index));
   }
 }

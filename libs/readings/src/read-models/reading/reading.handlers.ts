@@ -1,6 +1,7 @@
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import {
+  AsksForRefusal,
   GetExternalId,
   GetPublicationTime,
   GetReadingResult,
@@ -54,5 +55,17 @@ export class GetPublicationTimeHandler implements IQueryHandler<GetPublicationTi
     // Its row may be a moment behind its result.
     const from = Date.parse(completedAt ?? createdAt);
     return outcome?.kind === 'publication_late' ? instant(from + outcome.byMs) : null;
+  }
+}
+
+@QueryHandler(AsksForRefusal)
+export class AsksForRefusalHandler implements IQueryHandler<AsksForRefusal> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId, attempt }: AsksForRefusal): Promise<boolean> {
+    const found = await this.readings.find(readingId);
+    if (!found || found.record.livemode) return false;
+    const outcome = askedOutcome((await this.readings.soundInput(found))?.metadata);
+    return outcome?.kind === 'webhook_refused' && attempt <= (outcome.attempts ?? attempt);
   }
 }

@@ -5,13 +5,16 @@ import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import type { NoticeType } from '../../contracts/notice-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
   MODES_SHOWN,
+  NOTICES_SHOWN,
   URL_SHOWN,
   arrayType,
   modesType,
+  noticesType,
   settingErrors,
   urlType,
 } from '../../http/endpoint-settings.js';
@@ -33,6 +36,11 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   @IfSent()
   @IsArray(modesType)
   modes?: Mode[];
+
+  @ApiPropertyOptional({ ...NOTICES_SHOWN, description: 'Replaces the whole choice; `[]` ends it' })
+  @IfSent()
+  @IsArray(noticesType)
+  notices?: NoticeType[];
 
   @ApiPropertyOptional({ description: 'Whether deliveries are sent', examples: [true] })
   @IfSent()

@@ -33,7 +33,7 @@ export class ChangeWebhookEndpointController {
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type')
   async change(
     @Param('endpointId') endpointId: string,
-    @Body() { url, events, modes, enabled, description }: ChangeWebhookEndpointDto,
+    @Body() { url, events, modes, notices, enabled, description }: ChangeWebhookEndpointDto,
     @Headers('if-match') ifMatch: string | undefined,
     @Caller() caller: Principal,
     @Requester() by: RequestContext,
@@ -43,6 +43,7 @@ export class ChangeWebhookEndpointController {
       ...(url === undefined ? {} : { url }),
       ...(events === undefined ? {} : { events: distinct(events) }),
       ...(modes === undefined ? {} : { modes: allowedModes(modes, caller) }),
+      ...(notices === undefined ? {} : { notices: distinct(notices) }),
       ...(enabled === undefined ? {} : { enabled }),
       ...(description === undefined ? {} : { description }),
     };

@@ -5,13 +5,16 @@ import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import type { NoticeType } from '../../contracts/notice-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
   MODES_SHOWN,
+  NOTICES_SHOWN,
   URL_SHOWN,
   arrayType,
   modesType,
+  noticesType,
   settingErrors,
   urlType,
 } from '../../http/endpoint-settings.js';
@@ -37,6 +40,11 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   @IfSent()
   @IsArray(modesType)
   modes?: Mode[];
+
+  @ApiPropertyOptional({ ...NOTICES_SHOWN, description: 'What it is told besides events; default: nothing' })
+  @IfSent()
+  @IsArray(noticesType)
+  notices?: NoticeType[];
 
   @ApiPropertyOptional({ ...DESCRIPTION_SHOWN, description: 'For you: the service does not use it' })
   @IfSentAndNotNull()

@@ -17,6 +17,7 @@ describe('POST /api/v1/webhooks', () => {
       url,
       events: ['reading.completed', 'reading.published', 'reading.failed', 'reading.delayed'],
       modes: ['live'],
+      notices: [],
       enabled: true,
       description: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -29,7 +29,7 @@ export class CreateWebhookEndpointController {
   @Answers(201, 'The endpoint', createdEndpointSchema, ['Location', 'ETag'])
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type', 'endpoint_limit_reached')
   async create(
-    @Body() { url, events, modes, description }: CreateWebhookEndpointDto,
+    @Body() { url, events, modes, notices, description }: CreateWebhookEndpointDto,
     @Caller() caller: Principal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
@@ -39,7 +39,15 @@ export class CreateWebhookEndpointController {
     const chosenModes = allowedModes(modes ?? [caller.mode], caller);
     const { endpoint } = orProblem(
       await this.commands.execute(
-        new CreateWebhookEndpoint(workspaceId, url, chosen, chosenModes, description ?? null, by),
+        new CreateWebhookEndpoint(
+          workspaceId,
+          url,
+          chosen,
+          chosenModes,
+          distinct(notices ?? []),
+          description ?? null,
+          by,
+        ),
       ),
     );
     const { warnings, ...created } = endpoint;

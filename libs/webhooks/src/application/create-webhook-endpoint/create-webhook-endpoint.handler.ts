@@ -30,7 +30,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
   ) {}
 
   async execute(command: CreateWebhookEndpoint): Promise<CreateEndpointResult> {
-    const { workspaceId, url, modes, description, by } = command;
+    const { workspaceId, url, modes, notices, description, by } = command;
     const checked = await this.urls.check(url);
     if (checked.outcome !== 'usable') return checked;
     const endpointId = `we_${randomUUID()}`;
@@ -41,7 +41,16 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     }
     const outcome = await this.streams.execute(
       endpointId,
-      { type: 'CreateEndpoint', workspaceId, url, events, modes, description, secretRef: secret.ref },
+      {
+        type: 'CreateEndpoint',
+        workspaceId,
+        url,
+        events,
+        modes,
+        notices,
+        description,
+        secretRef: secret.ref,
+      },
       { by, workspaceId, intent: 'create', fresh: true },
     );
     if (outcome.kind !== 'accepted') throw new TypeError(`A new endpoint was ${outcome.kind}`);

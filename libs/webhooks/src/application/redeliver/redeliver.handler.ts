@@ -11,6 +11,7 @@ import { NEVER_ATTEMPTED, markQueuesReady, newStatus } from '../../read-models/d
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
+import { probeNow } from '../probe-now.js';
 import { Redeliver, type RedeliverResult } from './redeliver.command.js';
 
 /** Redeliveries of the event of delivery $3 to its endpoint. */
@@ -84,6 +85,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
         await client.query(REMOVE_SKIPPED, of);
         await client.query(ADD, [...of, at, again]);
       }
+      await probeNow(client, endpointId, at);
       await client.query(`select pg_notify('webhooks_due', '')`);
       return again;
     });

@@ -13,10 +13,17 @@ import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { PrepareTrialReading } from '@app/readings/contracts/index.js';
 import { madeUpEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
-import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
+import {
+  isReferenced,
+  markQueuesReady,
+  newStatus,
+  showsExternalIds,
+  storedBody,
+} from '../../read-models/delivery/delivery-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
+import { probeNow } from '../probe-now.js';
 import { SendTestEvent, type SendTestEventResult } from './send-test-event.command.js';
 import type { Config } from '../../settings.js';
 
@@ -50,8 +57,10 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
       await client.query(
         `with ${OPEN_ENDPOINT}, sample as (
          insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at,
-                                            livemode)
-         values ($3, $4, $5, $6, 0, $7, $8, false)
+                                            livemode, shows_external_id)
+         select $3, $4, $5::uuid, $6, 0, ${storedBody('$7::text', 'shows', 'is_referenced')}, $8::timestamptz, false,
+                shows and is_referenced
+         from (select ${showsExternalIds('$4')} as shows, ${isReferenced('$5::uuid')} as is_referenced) reference
          returning event_id, workspace_id, sequence, occurred_at
        ), inserted as (
          insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
@@ -75,6 +84,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
           queue,
         ],
       );
+      await probeNow(client, endpointId, occurredAt);
       return true;
     });
     return isQueued

@@ -6,6 +6,7 @@ import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { DELIVERY_STATUSES } from '../../contracts/deliveries.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import { NOTICE_TYPES } from '../../contracts/notice-types.js';
 import {
   LIVEMODE_SHOWN,
   readChoice,
@@ -19,6 +20,8 @@ import { problemOf } from '../../http/refusals.js';
 import { EndpointRoutes, NamesDelivery, ReadsWebhooks } from '../../http/webhook-routes.js';
 import { deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
 import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
+
+const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] as const;
 
 @EndpointRoutes()
 export class ShowDeliveriesController {
@@ -45,7 +48,7 @@ export class ShowDeliveriesController {
     name: 'type',
     required: false,
     description: 'Comma-separated',
-    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] } },
+    schema: { type: 'array', items: { type: 'string', enum: [...DELIVERED_TYPES] } },
     explode: false,
   })
   @ApiQuery({ name: 'readingId', required: false, schema: { type: 'string', format: 'uuid' } })
@@ -79,7 +82,7 @@ export class ShowDeliveriesController {
   ) {
     const filter: DeliveryFilter = {
       statuses: readChoice('status', query['status'], DELIVERY_STATUSES),
-      types: readChoice('type', query['type'], PUBLIC_EVENT_TYPES, 'unsupported_event_type'),
+      types: readChoice('type', query['type'], DELIVERED_TYPES, 'unsupported_event_type'),
       readingId: readUuid('readingId', query['readingId']),
       since: readInstant('since', query['since']),
       until: readInstant('until', query['until']),

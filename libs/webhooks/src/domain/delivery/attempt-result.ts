@@ -1,6 +1,9 @@
 import type { DisabledReason } from '../../contracts/events.js';
 
-/** Classes of error of an attempt. They show the owner what to repair, and reveal nothing about our network. */
+/**
+ * Classes of error of an attempt. They show the owner what to repair, and reveal nothing about our network. `asked_refusal`: a
+ * test reading asked for it, and nothing was sent.
+ */
 export const ATTEMPT_ERRORS = [
   'timeout',
   'dns_failed',
@@ -12,6 +15,7 @@ export const ATTEMPT_ERRORS = [
   'redirect_not_followed',
   'invalid_response',
   'http_error',
+  'asked_refusal',
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
@@ -23,6 +27,14 @@ export interface AttemptResult {
   /** First bytes of the response body. */
   readonly responseBody: Uint8Array | null;
 }
+
+/** The result of an attempt that a test reading asked to be refused. Nothing was sent. */
+export const ASKED_REFUSAL: AttemptResult = {
+  error: 'asked_refusal',
+  statusCode: 503,
+  retryAfterMs: null,
+  responseBody: null,
+};
 
 /** Classifies an HTTP status: only 2xx is success, and redirects are not followed. */
 export const judgeStatus = (statusCode: number): AttemptError | null => {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { isNotice } from '../../contracts/notice-types.js';
 
 const SECRET_PREFIX = 'whsec_';
 /** Random bytes of a secret. A multiple of three, so that their base64 has no padding. */
@@ -11,6 +12,7 @@ export const formatSecret = (random: Uint8Array): string =>
 export interface SignedDelivery {
   readonly deliveryId: string;
   readonly eventId: string;
+  /** Of the event or notice. */
   readonly type: string;
   /** From 1. */
   readonly attempt: number;
@@ -29,7 +31,7 @@ export const signedHeaders = (delivery: SignedDelivery): Readonly<Record<string,
   return {
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'reading-service-webhooks/1',
-    'x-service-event': type,
+    [isNotice(type) ? 'x-service-notice' : 'x-service-event']: type,
     'x-service-timestamp': String(timestamp),
     'x-service-signature': serviceSignature(secrets, timestamp, body),
     'x-service-event-id': eventId,

@@ -1,5 +1,6 @@
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import type { NoticeType } from '../../contracts/notice-types.js';
 import type { DisabledReason } from '../../contracts/events.js';
 
 /** Settings that an owner may change. An omitted member stays unchanged. */
@@ -7,6 +8,7 @@ export interface EndpointChanges {
   readonly url?: string;
   readonly events?: readonly PublicEventType[];
   readonly modes?: readonly Mode[];
+  readonly notices?: readonly NoticeType[];
   readonly description?: string | null;
   readonly enabled?: boolean;
 }
@@ -18,6 +20,7 @@ export type WebhookEndpointCommand =
       readonly url: string;
       readonly events: readonly PublicEventType[];
       readonly modes: readonly Mode[];
+      readonly notices: readonly NoticeType[];
       readonly description: string | null;
       readonly secretRef: string;
     }

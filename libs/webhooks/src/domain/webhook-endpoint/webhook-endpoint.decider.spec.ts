@@ -9,6 +9,7 @@ const settings = {
   url: 'https://receiver.example/hook',
   events: ['reading.completed' as const],
   modes: ['live' as const],
+  notices: [],
   description: null,
 };
 const created: WebhookEndpointEvent = {
@@ -42,6 +43,18 @@ describe('A webhook endpoint', () => {
     given(webhookEndpoint, [created])
       .when(change({ description: 'production' }))
       .then({ type: 'WebhookEndpointUpdated', data: { ...settings, description: 'production' } });
+  });
+
+  it('is told what it asks for', () => {
+    const notices = ['batch.ended' as const];
+    given(webhookEndpoint, [created])
+      .when(change({ notices }))
+      .then({ type: 'WebhookEndpointUpdated', data: { ...settings, notices } });
+    const updated: WebhookEndpointEvent = { type: 'WebhookEndpointUpdated', data: { ...settings, notices } };
+    given(webhookEndpoint, [created, updated]).when(change({ notices })).thenIgnores('NothingChanges');
+    given(webhookEndpoint, [created, updated])
+      .when(change({ notices: [] }))
+      .then({ type: 'WebhookEndpointUpdated', data: settings });
   });
 
   it('records nothing when nothing changes', () => {

@@ -47,6 +47,7 @@ const create = (
     url,
     events,
     modes,
+    notices,
     description,
     secretRef,
   }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
@@ -55,24 +56,33 @@ const create = (
   state.existence === 'none'
     ? accept({
         type: 'WebhookEndpointCreated',
-        data: { workspaceId, url, events: [...events], modes: [...modes], description, secretRef },
+        data: {
+          workspaceId,
+          url,
+          events: [...events],
+          modes: [...modes],
+          notices: [...notices],
+          description,
+          secretRef,
+        },
       })
     : ignore('AlreadyCreated');
 
 const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
   const { url = state.url, events = state.events, modes = state.modes } = changes;
-  const { description = state.description } = changes;
+  const { notices = state.notices, description = state.description } = changes;
   const isSame =
     url === state.url &&
     description === state.description &&
     sameMembers(events, state.events) &&
-    sameMembers(modes, state.modes);
+    sameMembers(modes, state.modes) &&
+    sameMembers(notices, state.notices);
   const happened: WebhookEndpointEvent[] = isSame
     ? []
     : [
         {
           type: 'WebhookEndpointUpdated',
-          data: { url, events: [...events], modes: [...modes], description },
+          data: { url, events: [...events], modes: [...modes], notices: [...notices], description },
         },
       ];
   if (changes.enabled === false && state.enabled) {

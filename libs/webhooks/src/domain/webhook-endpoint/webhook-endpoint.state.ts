@@ -1,5 +1,6 @@
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import type { NoticeType } from '../../contracts/notice-types.js';
 import type { DisabledReason, WebhookEndpointEvent } from '../../contracts/events.js';
 import { assertNever } from '@app/event-sourcing/core/decision.js';
 
@@ -18,6 +19,7 @@ export interface WebhookEndpoint {
   readonly url: string;
   readonly events: readonly PublicEventType[];
   readonly modes: readonly Mode[];
+  readonly notices: readonly NoticeType[];
   readonly description: string | null;
   readonly enabled: boolean;
   readonly disabledReason: DisabledReason | null;
@@ -33,6 +35,7 @@ export const noEndpoint: WebhookEndpoint = {
   url: '',
   events: [],
   modes: [],
+  notices: [],
   description: null,
   enabled: false,
   disabledReason: null,

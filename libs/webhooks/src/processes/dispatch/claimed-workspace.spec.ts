@@ -32,6 +32,7 @@ const due = (deliveryId: string, replayed = false): DueDelivery => ({
   requestId: null,
   body: '{}',
   showsExternalId: false,
+  livemode: true,
   test: false,
 });
 /** Reads these deliveries for the endpoint at this index. */

@@ -2,11 +2,17 @@ import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { QueryBus } from '@nestjs/cqrs';
+import { AsksForRefusal } from '@app/readings/contracts/index.js';
 import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import { wholeBody } from '../../application/whole-bodies.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
-import { PROBE_PAUSE_MS, disablement, type AttemptResult } from '../../domain/delivery/attempt-result.js';
+import {
+  ASKED_REFUSAL,
+  PROBE_PAUSE_MS,
+  disablement,
+  type AttemptResult,
+} from '../../domain/delivery/attempt-result.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import type { ClaimedEndpoint, ClaimedWorkspace } from './claimed-workspace.js';
@@ -44,7 +50,10 @@ export class DeliveryAttempts {
   /** Resolves when the outcome is recorded, or the attempt was cancelled. Its log lines name the request behind it. */
   make(one: DeliveryInFlight): Promise<void> {
     const { requestId, readingId } = one.delivery;
-    return withLogContext({ ...(requestId !== null && { requestId }), readingId }, () => this.attempt(one));
+    return withLogContext(
+      { ...(requestId !== null && { requestId }), ...(readingId !== null && { readingId }) },
+      () => this.attempt(one),
+    );
   }
 
   private async attempt({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
@@ -114,6 +123,7 @@ export class DeliveryAttempts {
     delivery: DueDelivery,
     at: number,
   ): Promise<AttemptResult | 'cancelled'> {
+    if (await this.isRefusedAsAsked(delivery)) return ASKED_REFUSAL;
     const { vault, sender, queryBus } = this.parts;
     const { endpointId, url } = endpoint;
     const refs = endpoint.secrets
@@ -133,6 +143,13 @@ export class DeliveryAttempts {
     return sender.send({ endpointId, url, headers, body });
   }
 
+  /** What a person asks to send, such as a trial or a redelivery, is sent. */
+  private async isRefusedAsAsked(delivery: DueDelivery): Promise<boolean> {
+    const { livemode, readingId, attempt, test, redelivery, replayed } = delivery;
+    if (livemode || readingId === null || test || redelivery || replayed) return false;
+    return this.parts.queryBus.execute(new AsksForRefusal(readingId, attempt));
+  }
+
   private async recordSuccess(endpoint: ClaimedEndpoint, attempt: FinishedAttempt): Promise<void> {
     if (await this.parts.outcomes.succeeded(attempt)) endpoint.succeeded();
   }
@@ -147,7 +164,7 @@ export class DeliveryAttempts {
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
     const backOffMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, backOffMs);
-    // The endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
+    // The test reading asked for it, the endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
     if (failures === null) return;
     endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS);
     const { statusCode } = result;

@@ -11,9 +11,12 @@ export interface DueDelivery {
   /** As stored; `wholeBody` gives what is sent. */
   readonly body: string;
   readonly showsExternalId: boolean;
-  readonly readingId: string;
+  /** `null` for a notice. */
+  readonly readingId: string | null;
   /** Id of the request that the event follows from; `null` for a trial, and for events of older versions. */
   readonly requestId: string | null;
+  /** False for what is about a test reading. */
+  readonly livemode: boolean;
   readonly test: boolean;
   /** Requested by itself: outside the order of its reading. */
   readonly redelivery: boolean;
@@ -50,8 +53,9 @@ interface Columns {
   readonly type: string;
   readonly body: string;
   readonly shows_external_id: boolean;
-  readonly reading_id: string;
+  readonly reading_id: string | null;
   readonly correlation_id: string | null;
+  readonly livemode: boolean;
   readonly test: boolean;
   readonly redelivery: boolean;
   readonly replayed: boolean;
@@ -92,13 +96,14 @@ const READ = `
   )
   select asked.endpoint_id, asked.due_from::text, asked.replayed_from::text,
          next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body,
-         event.shows_external_id, event.reading_id, event.correlation_id
+         event.shows_external_id, event.reading_id, event.correlation_id, event.livemode
   from asked
   left join lateral (
     ${due('is null', 'asked.due_from', '$6')} union all ${due('is not null', 'asked.replayed_from', '$7')}
   ) next on true
   left join lateral (
-    select type, body, shows_external_id, reading_id, correlation_id from webhooks.public_event event where event.event_id = next.event_id limit 1
+    select type, body, shows_external_id, reading_id, correlation_id, livemode
+    from webhooks.public_event event where event.event_id = next.event_id limit 1
   ) event on true
   order by next.due_at`;
 
@@ -148,6 +153,7 @@ const dueFromColumns = (row: Columns, deliveryId: string): DueDelivery => ({
   showsExternalId: row.shows_external_id,
   readingId: row.reading_id,
   requestId: row.correlation_id,
+  livemode: row.livemode,
   test: row.test,
   redelivery: row.redelivery,
   replayed: row.replayed,

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import {
+  ASKED_REFUSAL,
   PROBE_PAUSE_MS,
   PROBE_AFTER_FAILURES,
   type AttemptResult,
@@ -121,8 +122,8 @@ export class OutcomeLog {
 
   /**
    * @param backOffMs pause before the next attempt; `null`: there is none
-   * @returns the failures of the endpoint in a row; `null` when this one does not count, because the endpoint has another
-   * URL now, or because the lease was lost (then nothing has changed)
+   * @returns the failures of the endpoint in a row; `null` when this one does not count, because a test reading asked for
+   * it, because the endpoint has another URL now, or because the lease was lost (then nothing has changed)
    */
   async failed(attempt: FinishedAttempt, backOffMs: number | null): Promise<EndpointFailures | null> {
     const { deliveryId, number, endpointId, lease, startedAt, endedAt, result } = attempt;
@@ -142,6 +143,7 @@ export class OutcomeLog {
       if (!delivery) return null;
       if (delivery.status === 'pending' && dueAt !== null && !attempt.redelivery)
         await client.query(DELAY_FOLLOWERS, [deliveryId, dueAt]);
+      if (error === ASKED_REFUSAL.error) return null;
       const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(
         COUNT_FAILURE,
         [endpointId, at, instant(endedAt + PROBE_PAUSE_MS), attempt.url],

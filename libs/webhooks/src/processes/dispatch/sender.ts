@@ -152,7 +152,7 @@ export const observedSender = (
         attributes: {
           'webhook.endpoint_id': endpointId,
           'webhook.delivery_id': headers['x-service-delivery-id'],
-          'webhook.event_type': headers['x-service-event'],
+          'webhook.event_type': headers['x-service-event'] ?? headers['x-service-notice'],
           'webhook.attempt': Number(headers['x-service-attempt']),
         },
       });

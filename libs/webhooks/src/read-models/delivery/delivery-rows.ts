@@ -3,7 +3,7 @@ import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DeliveryStatus } from '../../contracts/deliveries.js';
-import type { PublicEventType } from '../../contracts/event-types.js';
+import type { DeliveredType } from '../../contracts/notice-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
 
 /** One attempt as the endpoint's owner sees it: of the response only the class of error and the status. */
@@ -19,8 +19,9 @@ export interface AttemptRecord {
 export interface DeliveryRecord {
   readonly deliveryId: string;
   readonly eventId: string;
-  readonly type: PublicEventType;
-  readonly readingId: string;
+  readonly type: DeliveredType;
+  /** `null` for a notice. */
+  readonly readingId: string | null;
   /** False for an event of a test reading. */
   readonly livemode: boolean;
   readonly sequence: number;
@@ -39,7 +40,7 @@ export interface DeliveryRecord {
 /** Filters of a list of deliveries; `null` and `false` do not filter. */
 export interface DeliveryFilter {
   readonly statuses: readonly DeliveryStatus[] | null;
-  readonly types: readonly PublicEventType[] | null;
+  readonly types: readonly DeliveredType[] | null;
   readonly readingId: string | null;
   /** Created at or after, and before (RFC 3339). */
   readonly since: string | null;
@@ -53,8 +54,8 @@ export interface DeliveryFilter {
 interface Columns {
   readonly delivery_id: string;
   readonly event_id: string;
-  readonly type: PublicEventType;
-  readonly of_reading_id: string;
+  readonly type: DeliveredType;
+  readonly of_reading_id: string | null;
   readonly livemode: boolean;
   readonly sequence: number;
   readonly status: DeliveryStatus;

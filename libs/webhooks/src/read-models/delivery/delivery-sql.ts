@@ -18,6 +18,18 @@ export const statusAfter = (transition: DeliveryTransition): string => {
 export const newStatus = (isOpen: string): string =>
   `case when ${isOpen} then '${initialStatus(true)}' else '${initialStatus(false)}' end`;
 
+/** SQL: whether bodies made now for a workspace show the external ids of readings. */
+export const showsExternalIds = (workspaceId: string): string => `
+  not exists (select from webhooks.content where content.workspace_id = ${workspaceId} and not content.external_id)`;
+
+/** SQL: whether a reading has an external id. @param readingId a uuid */
+export const isReferenced = (readingId: string): string => `
+  exists (select from platform.subject_key key where key.subject_id = ${readingId} and key.lookups is not null)`;
+
+/** SQL: a body as it is stored: without the external id, but it says so when there is none to show. */
+export const storedBody = (body: string, shows: string, referenced: string): string => `
+  case when ${shows} and not ${referenced} then left(${body}, -1) || ',"externalId":null}' else ${body} end`;
+
 /** SQL: the outcome of an event, over the statuses of a group of its deliveries. */
 export const EVENT_OUTCOME = `
   case ${OUTCOME_PRECEDENCE.map((status) => `when bool_or(status = '${status}') then '${status}'`).join(' ')}

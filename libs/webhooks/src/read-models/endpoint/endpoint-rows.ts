@@ -5,6 +5,7 @@ import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import type { NoticeType } from '../../contracts/notice-types.js';
 import type { DisabledReason } from '../../contracts/events.js';
 
 /** A projected endpoint: its record and fields that its owner does not see. */
@@ -21,6 +22,7 @@ export interface EndpointColumns {
   readonly url: string;
   readonly events: PublicEventType[];
   readonly modes: Mode[];
+  readonly notices: NoticeType[];
   readonly description: string | null;
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
@@ -100,6 +102,7 @@ export const endpointFromColumns = (row: EndpointColumns): EndpointRow => ({
     url: row.url,
     events: row.events,
     modes: row.modes,
+    notices: row.notices,
     enabled: row.enabled,
     description: row.description,
     createdAt: row.created_at.toISOString(),

@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { given } from '@app/event-sourcing/testing/projection-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import type { WebhookEndpointEvent } from '../../contracts/events.js';
+import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
 import { endpointProjection } from './endpoint.projection.js';
 
 const ID = 'we_1';
@@ -10,7 +10,10 @@ const at = (second: number): string => `2026-04-12T10:00:0${second}.000Z`;
 const happened = (second: number, event: WebhookEndpointEvent) =>
   recorded(`webhookEndpoint-${ID}`, event, {
     revision: BigInt(second),
-    metadata: { occurredAt: at(second) },
+    metadata: {
+      occurredAt: at(second),
+      schemaVersion: webhookEndpointEvents.definitions[event.type].version,
+    },
   });
 
 const created = happened(0, {
@@ -20,6 +23,7 @@ const created = happened(0, {
     url: 'https://example.com/hook',
     events: ['reading.completed'],
     modes: ['live'],
+    notices: ['batch.ended'],
     description: null,
     secretRef: FIRST,
   },
@@ -30,6 +34,7 @@ const row = {
   url: 'https://example.com/hook',
   events: ['reading.completed'],
   modes: ['live'],
+  notices: ['batch.ended'],
   description: null,
   enabled: true,
   disabled_reason: null,

@@ -16,6 +16,7 @@ interface EndpointRow {
   readonly url: string;
   readonly events: readonly string[];
   readonly modes: readonly string[];
+  readonly notices: readonly string[];
   readonly description: string | null;
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
@@ -35,8 +36,8 @@ const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>):
   const next: EndpointRow = { ...row, revision: String(event.revision), updated_at: at };
   switch (event.type) {
     case 'WebhookEndpointUpdated': {
-      const { url, events, modes, description } = event.data;
-      return { ...next, url, events, modes, description };
+      const { url, events, modes, notices, description } = event.data;
+      return { ...next, url, events, modes, notices, description };
     }
     case 'WebhookEndpointSecretRotated': {
       const { secretRef, previousValidUntil } = event.data;
@@ -64,6 +65,7 @@ const created = ({
   url: data.url,
   events: data.events,
   modes: data.modes,
+  notices: data.notices,
   description: data.description,
   enabled: true,
   disabled_reason: null,

@@ -1,0 +1,120 @@
+import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import type { Notice } from '../../domain/delivery/notice.js';
+import type { PublicEvent } from '../../domain/delivery/public-event.js';
+import {
+  isReferenced,
+  markQueuesReady,
+  newStatus,
+  showsExternalIds,
+  storedBody,
+} from '../../read-models/delivery/delivery-sql.js';
+
+/** SQL: the events as rows. */
+export const rowsOf = (events: readonly PublicEvent[]): Statement => {
+  const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
+    events.map((event) => event[name]);
+  return sql`
+    select *
+    from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
+                ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
+                ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[],
+                ${column('correlationId')}::text[], ${column('livemode')}::boolean[])
+      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent, correlation_id,
+               livemode)`;
+};
+
+/**
+ * Stores public events, numbers them per reading without a gap, inserts a delivery for each endpoint that subscribes at
+ * this position of the log, and makes the workspace queues ready. An event that is stored already inserts nothing, so
+ * endpoints created later do not receive it.
+ *
+ * An event whose stream was parked comes late: it is placed behind those that readers of the feed may have seen.
+ *
+ * The body of a reading with an external id is completed when it is sent (`wholeBody`). Without one it says so. Neither,
+ * when the workspace has chosen so by now: later attempts and pages keep it.
+ *
+ * A delivery that must wait for an earlier one of its reading gets that one's due time. It could not be sent before, and
+ * the dispatcher need not read it.
+ * @param events selects the events: ids, type and time, the body's head and tail, position, trace context
+ */
+export const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Statement[] => {
+  const pause = `$${events.values.length + 1}`;
+  const text = `
+    with fact as (${events.text}
+    ), numbered as (
+      select fact.event_id, fact.workspace_id, fact.reading_id, fact.type, fact.occurred_at, fact.head, fact.tail,
+             fact.traceparent, fact.correlation_id, fact.livemode,
+             ${showsExternalIds('fact.workspace_id')} as shows, ${isReferenced('fact.reading_id')} as is_referenced,
+             greatest(fact.position,
+               (select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id)
+                 + row_number() over (partition by workspace_id order by position)) as position,
+             (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = fact.reading_id)
+               + row_number() over (partition by reading_id order by position) as sequence
+      from fact
+      where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
+    ), stored as (
+      insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
+                                         traceparent, correlation_id, livemode, shows_external_id)
+      select event_id, workspace_id, reading_id, type, sequence,
+             ${storedBody('head || sequence || tail', 'shows', 'is_referenced')},
+             occurred_at, position, traceparent, correlation_id, livemode, shows and is_referenced
+      from numbered
+      on conflict (event_id) do nothing
+      returning event_id, workspace_id, reading_id as queue, type, sequence, occurred_at, livemode
+    ), ${deliverStored(pause)}`;
+  return [{ text, values: [...events.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
+};
+
+/**
+ * Stores notices and inserts a delivery for each endpoint that asks for them at this position of the log. Each is a queue
+ * of its own, so nothing waits for it; it has no place in the feed. One that is stored already inserts nothing.
+ */
+export const insertNotices = (notices: readonly Notice[], firstPauseMs: number): readonly Statement[] => {
+  const column = <K extends keyof Notice>(name: K): readonly Notice[K][] =>
+    notices.map((notice) => notice[name]);
+  const facts = sql`
+    select * from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('type')}::text[],
+                         ${column('body')}::text[], ${column('occurredAt')}::timestamptz[],
+                         ${column('traceparent')}::text[], ${column('correlationId')}::text[],
+                         ${column('livemode')}::boolean[])
+      as fact (event_id, workspace_id, type, body, occurred_at, traceparent, correlation_id, livemode)`;
+  const text = `
+    with stored as (
+      insert into webhooks.public_event (event_id, workspace_id, type, sequence, body, occurred_at, traceparent,
+                                         correlation_id, livemode)
+      select event_id, workspace_id, type, 0, body, occurred_at, traceparent, correlation_id, livemode
+      from (${facts.text}) fact
+      on conflict (event_id) do nothing
+      returning event_id, workspace_id, substr(event_id, 5)::uuid as queue, type, sequence, occurred_at, livemode
+    ), ${deliverStored(`$${facts.values.length + 1}`)}`;
+  return [{ text, values: [...facts.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
+};
+
+/**
+ * SQL: inserts the deliveries of what the common table expression `stored` returns. The types of events and those of
+ * notices differ. @param pause the parameter that holds the pause before the first attempt (ms)
+ */
+const deliverStored = (pause: string): string => `
+    inserted as (
+      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                     due_at, created_at, settled_at)
+      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id), endpoint.endpoint_id, stored.workspace_id,
+             stored.event_id, stored.queue, stored.sequence,
+             ${newStatus('endpoint.enabled')},
+             greatest(stored.occurred_at + ${pause} * interval '1 millisecond', waiting.due_at),
+             stored.occurred_at,
+             case when endpoint.enabled then null else greatest(stored.occurred_at, endpoint.disabled_at) end
+      from stored
+      join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
+        and stored.type = any (endpoint.events || endpoint.notices)
+        and case when stored.livemode then 'live' else 'test' end = any (endpoint.modes)
+      left join lateral (
+        select max(due_at) as due_at from webhooks.delivery earlier
+        where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.queue
+          and earlier.status = 'pending' and earlier.lease is null
+      ) waiting on true
+      order by stored.occurred_at
+      on conflict (delivery_id) do nothing
+      returning workspace_id, status, due_at
+    )
+    ${markQueuesReady('inserted')}`;
