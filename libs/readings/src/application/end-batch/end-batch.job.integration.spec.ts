@@ -54,7 +54,7 @@ const request = (items: number, refused: number[] = []) =>
     batchId,
     {
       type: 'RequestBatch',
-      batch: { workspaceId: 'ws_1', livemode: true, mode: 'available', items, refused },
+      batch: { workspaceId: 'ws_1', livemode: true, mode: 'available', items, refused, invalid: refused },
     },
     context,
   );

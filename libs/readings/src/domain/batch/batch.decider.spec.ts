@@ -3,7 +3,14 @@ import { given } from '@app/event-sourcing/testing/decider-spec.js';
 import type { BatchEvent } from '../../contracts/events.js';
 import { batchDecider, type BatchCommand, type BatchEndings } from './batch.decider.js';
 
-const batch = { workspaceId: 'ws_1', livemode: false, mode: 'available' as const, items: 4, refused: [2] };
+const batch = {
+  workspaceId: 'ws_1',
+  livemode: false,
+  mode: 'available' as const,
+  items: 4,
+  refused: [2],
+  invalid: [2],
+};
 const requested: BatchEvent = { type: 'BatchRequested', data: batch };
 const at = '2026-04-12T10:00:00.000Z';
 const none = { published: 0, failed: 0, erased: 0, notAccepted: 0 };

@@ -12,7 +12,7 @@ const happened = (revision: number, event: BatchEvent) =>
   });
 const requested = happened(0, {
   type: 'BatchRequested',
-  data: { workspaceId: 'ws_1', livemode: false, mode: 'available', items: 3, refused: [1] },
+  data: { workspaceId: 'ws_1', livemode: false, mode: 'available', items: 3, refused: [1], invalid: [1] },
 });
 const ended = happened(1, {
   type: 'BatchEnded',
