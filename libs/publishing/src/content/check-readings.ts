@@ -56,9 +56,9 @@ const idsOf = (node: Block | Section): string[] => [
 const createLint = () => {
   const known = new Map<string, readonly string[]>();
   return (document: DocumentV1, passage: string): readonly string[] => {
-    const { locale, meta } = document;
+    const { locale, meta, subtitle } = document;
     // The caller's spelling of a name follows no house style.
-    const text = passage.replaceAll(meta.subject.displayName, 'N');
+    const text = passage.replaceAll(subtitle, 'N');
     const neutral = meta.subject.subjectGender === 'neutral';
     const key = `${locale} ${String(neutral)} ${text}`;
     const before = known.get(key);

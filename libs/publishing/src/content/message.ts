@@ -14,6 +14,10 @@ const valueOf = <T>(values: Readonly<Record<string, T>>, name: string): T => {
   return value;
 };
 
+/** A name that ends in a full stop, such as `Jr.`, ends the sentence too. */
+const afterValue = (before: string, part: string): string =>
+  before.endsWith('.') && /^\.(?!\.)/.test(part) ? part.slice(1) : part;
+
 /** The message in one form, as inline nodes; placeholders filled with nodes keep their type. */
 export const toInline = (text: Forms, gender: GrammaticalGender, values: Values = {}): Inline[] => {
   const nodes: Inline[] = [];
@@ -23,7 +27,7 @@ export const toInline = (text: Forms, gender: GrammaticalGender, values: Values 
     pending = '';
   };
   text[gender].split(PLACEHOLDER).forEach((part, index) => {
-    const value = index % 2 === 0 ? part : valueOf(values, part);
+    const value = index % 2 === 0 ? afterValue(pending, part) : valueOf(values, part);
     if (typeof value === 'string') {
       pending += value;
       return;
@@ -40,4 +44,10 @@ export const toPlain = (
   text: Forms,
   gender: GrammaticalGender,
   values: Readonly<Record<string, string>> = {},
-): string => text[gender].replace(PLACEHOLDER, (_, name: string) => valueOf(values, name));
+): string =>
+  text[gender]
+    .split(PLACEHOLDER)
+    .reduce(
+      (before, part, index) =>
+        before + (index % 2 === 0 ? afterValue(before, part) : valueOf(values, part)),
+    );

@@ -54,7 +54,7 @@ export const composeDocument = (result: ReadingResult, options: PublicationOptio
   const sections = isForParents(result) ? CHILD_SECTIONS : SECTIONS;
   const body = {
     title: composer.plain('frames/opening documentTitle'),
-    subtitle: result.subject.displayName,
+    subtitle: composer.name,
     details: [
       composer.plain('frames/opening born', { date: composer.date(result.subject.dateOfBirth) }),
       composer.plain('frames/opening established', { date: composer.date(result.asOf) }),

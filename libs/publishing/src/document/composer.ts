@@ -9,6 +9,7 @@ import {
   formatNumber,
   formatOrdinal,
 } from '../content/locale-formats.js';
+import { printedName } from '../content/typography.js';
 import { type Forms, toInline, toPlain, type Values } from '../content/message.js';
 import { personKey, pick, textAt } from './choice.js';
 import type { Inline, NumberRef } from './document.js';
@@ -24,6 +25,8 @@ export interface Composer {
   readonly result: ReadingResult;
   readonly book: Book;
   readonly plan: Plan;
+  /** The name as documents print it. */
+  readonly name: string;
   /** The text at a key of the book, `life-path/7 lead`, as inline nodes, with its placeholders filled. */
   readonly say: (key: string, values?: Values) => Inline[];
   /** The same as a string, for titles and alternative texts. */
@@ -76,6 +79,7 @@ export const createComposer = (result: ReadingResult): Composer => {
     result,
     book,
     plan,
+    name: printedName(result.subject.displayName),
     plain,
     say: (key, values) => toInline(textOf(key), gender, values),
     all: (key) => book.entry(key).map((form) => toInline(textAt(form, age), gender)),

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
 import type { DocumentV1 } from '../document/document.js';
+import { bookletOf } from './booklet.js';
+import { type Paper, sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
 
@@ -14,7 +16,7 @@ const FONTS = [
 ];
 
 const SOURCE = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ') };
-const DATA = join(TEMPLATE_FOLDER, 'document.json');
+const DATA = join(TEMPLATE_FOLDER, 'booklet.json');
 
 /**
  * The cache drops paragraphs that none of the last N documents used. Readings share most of their paragraphs, and a
@@ -32,9 +34,10 @@ export interface Typesetter {
    * Typesets the document as a PDF/UA-1 file. The same tree gives the same bytes: only our own fonts are used, and the
    * only date is `meta.publishedAt`. A letter missing in all fonts prints as an empty box; the file is still tagged,
    * but does not claim PDF/UA-1.
+   * @param paper default `by-locale`
    * @throws Error with the compiler's diagnostics
    */
-  typeset(document: DocumentV1): Uint8Array;
+  typeset(document: DocumentV1, paper?: Paper): Uint8Array;
   /** Clears the cache of earlier documents. All typesetters of the process share it. */
   forget(): void;
 }
@@ -43,11 +46,12 @@ export interface Typesetter {
 export const createTypesetter = (): Typesetter => {
   const compiler = openTypst(TEMPLATE_FOLDER, FONTS);
   return {
-    typeset: (document) => {
-      const tree = JSON.stringify(document).replace(COMPATIBILITY_LETTERS, (letter) =>
+    typeset: (document, paper = 'by-locale') => {
+      const booklet = bookletOf(document, sheetOf(paper, document.locale));
+      const data = JSON.stringify(booklet).replace(COMPATIBILITY_LETTERS, (letter) =>
         letter.normalize('NFKC'),
       );
-      compiler.mapShadow(DATA, Buffer.from(tree));
+      compiler.mapShadow(DATA, Buffer.from(data));
       try {
         return compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD });
       } catch (error) {

@@ -112,7 +112,7 @@ export const name = (composer: Composer): Section => {
   const { result, say, plain } = composer;
   const { active, heredity, maturity: mature } = result.numbers;
   return section('name', 'name', plain('frames/name title'), [
-    paragraph('name.intro', say('frames/name intro', { name: result.subject.displayName }), 'lead'),
+    paragraph('name.intro', say('frames/name intro', { name: composer.name }), 'lead'),
     ...PARTS.map((part) => namePart(composer, part)),
     firstAndFamily(composer, { active: `active ${active.value}`, heredity: `heredity ${heredity.value}` }),
     roadAndName(composer),

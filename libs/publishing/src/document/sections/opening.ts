@@ -3,9 +3,8 @@ import type { Composer } from '../composer.js';
 import type { Section } from '../document.js';
 import { callout, paragraph, section } from '../nodes.js';
 
-export const opening = ({ result, say, plain, date }: Composer): Section => {
-  const { displayName, dateOfBirth } = result.subject;
-  const values = { name: displayName, date: date(dateOfBirth) };
+export const opening = ({ result, name, say, plain, date }: Composer): Section => {
+  const values = { name, date: date(result.subject.dateOfBirth) };
   return section('opening', 'opening', plain('frames/opening title'), [
     paragraph('opening.greeting', say('frames/opening greeting', values), 'lead'),
     paragraph('opening.use', say('frames/opening use')),

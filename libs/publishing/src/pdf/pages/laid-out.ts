@@ -50,8 +50,8 @@ type Matrix = readonly [number, number, number, number, number, number];
 
 const ARTIFACT: Tag = { role: null, element: '', within: [] };
 
-/** Tags that say what a run is; those inside it, such as `Span` and `Strong`, do not. */
-const TELLING = /^(?:H\d|Title|P|TH|TD|LI|Figure|Caption|TOCI|BlockQuote)$/;
+/** Tags that say what a run is, unless it stands in a heading; those inside it, such as `Span`, do not. */
+const TELLING = /^(?:P|TH|TD|LI|Figure|Caption|TOCI|BlockQuote)$/;
 
 const times = (m: Matrix, n: Matrix): Matrix => [
   m[0] * n[0] + m[1] * n[2],
@@ -227,7 +227,7 @@ export const readPages = (pdf: Uint8Array): LaidOutPage[] => {
     for (let each = id; object(each).includes('/Type /StructElem');) {
       const type = /\/S \/(\w+)/.exec(object(each))?.[1] ?? '';
       within.push(type);
-      if (role === undefined && TELLING.test(type)) [role, element] = [type, each];
+      if (/^H\d$/.test(type) || (role === undefined && TELLING.test(type))) [role, element] = [type, each];
       each = /\/P (\d+) 0 R/.exec(object(each))?.[1] ?? '';
     }
     return { role: role ?? within[0] ?? '', element, within };

@@ -46,11 +46,15 @@ const linesOf = (runs: readonly Run[]): Line[] => {
 
 const textOf = (line: Line): string => line.map(({ text }) => text).join('');
 
-/** Content, without artifacts. Their head and foot are the same on every page. */
-const contentOf = (page: LaidOutPage): readonly Box[] => [
-  ...page.runs.filter(({ role }) => role !== null),
-  ...page.shapes.filter(({ role }) => role !== null),
-];
+/** Content, without artifacts: their head and foot are the same on every page. */
+const contentOf = ({ runs }: LaidOutPage): readonly Run[] => runs.filter(({ role }) => role !== null);
+
+/** All that stands in the area of the text, lines to write on included. */
+const within = ({ runs, shapes }: LaidOutPage, area: Box): readonly Box[] =>
+  [...runs, ...shapes].filter(
+    ({ top, bottom, left, right }) =>
+      top > area.top - 2 && bottom < area.bottom + 2 && left > area.left - 3 && right < area.right + 9,
+  );
 
 /** Height that is covered, small gaps included. */
 const covered = (boxes: readonly Box[]): number => {
@@ -101,8 +105,8 @@ const overlaps = ({ runs }: LaidOutPage): string[] =>
 /** Stops and hyphens hang in the margin, so that the edge looks straight. */
 const HANGS = /[.,:;\u2010\u00AD’”»–—…-]\s*$/u;
 
-const overfull = ({ runs }: LaidOutPage, measure: Box): string[] =>
-  linesOf(runs.filter(({ role }) => role !== null))
+const overfull = (page: LaidOutPage, measure: Box): string[] =>
+  linesOf(contentOf(page))
     .filter((line) =>
       line.some(
         ({ left, right, size, text }) =>
@@ -113,14 +117,16 @@ const overfull = ({ runs }: LaidOutPage, measure: Box): string[] =>
     .map((line) => `“${short(textOf(line))}” reaches into the margin`);
 
 /** Headings without enough of their text on the page. */
-const lonely = ({ runs, shapes }: LaidOutPage): string[] => {
-  const content = runs.filter(({ role }) => role !== null);
+const lonely = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const { shapes } = page;
+  const content = contentOf(page);
   const last = content.findLast(isHeading);
   if (!last) return [];
   const after = content.filter((run) => !isHeading(run) && run.baseline > last.baseline);
   const drawn = shapes.filter(({ role, top }) => role !== null && top > last.baseline);
   const bottom = Math.max(last.bottom, ...[...after, ...drawn].map((box) => box.bottom));
-  return linesOf(after).length >= LEAST_LINES || bottom - last.bottom >= LEAST_BLOCK
+  const isWhole = after.length > 0 && contentOf(next ?? page).slice(0, 1).every(isHeading);
+  return isWhole || linesOf(after).length >= LEAST_LINES || bottom - last.bottom >= LEAST_BLOCK
     ? []
     : [`the text of “${short(last.text)}” is overleaf`];
 };
@@ -168,7 +174,7 @@ const cover = (page: LaidOutPage): string[] => {
   const title = page.runs.find(({ role }) => role !== null);
   return [
     ...(title?.role === 'H1' ? [] : ['the title on the cover is not tagged as one']),
-    ...linesOf(page.runs.filter(({ role }) => role !== null))
+    ...linesOf(contentOf(page))
       .map(textOf)
       .filter((text) => PARTICLE.test(text))
       .map((text) => `“${short(text)}” parts a name from its particle`),
@@ -180,11 +186,11 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
   const measure = measureOf(pages);
   const [width, height] = SIZES[paper];
   return pages.flatMap((page, index) => {
-    const fill = covered(contentOf(page)) / (measure.bottom - measure.top);
+    const fill = covered(within(page, measure)) / (measure.bottom - measure.top);
     const isInside = index > 0 && index < pages.length - 1;
     const found = [
       ...(Math.abs(page.width - width) + Math.abs(page.height - height) < 1 ? [] : [`is not ${paper}`]),
-      ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page)]),
+      ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page, pages[index + 1])]),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
       ...overlaps(page),
       ...(locale === 'fr-FR' ? ordinals(page) : []),

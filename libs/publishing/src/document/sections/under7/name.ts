@@ -69,7 +69,7 @@ export const childName = (composer: Composer): Section => {
   const { result, say, plain } = composer;
   const { active, heredity, maturity: mature } = result.numbers;
   return section('name', 'name', plain('frames/name title'), [
-    paragraph('name.intro', say('frames/name intro', { name: result.subject.displayName }), 'lead'),
+    paragraph('name.intro', say('frames/name intro', { name: composer.name }), 'lead'),
     ...(['expression', 'soulUrge', 'personality'] as const).map((key) => namePart(composer, key)),
     firstAndFamily(composer, {
       active: `under7/${active.value} active`,
