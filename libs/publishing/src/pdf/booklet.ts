@@ -16,7 +16,7 @@ interface PullQuote {
 }
 
 type SetInline = Inline | Superior;
-/** A paragraph of one line at most, which stays with what follows. */
+/** A paragraph of about one line, which stays with what follows. */
 type SetBlock = Block | PullQuote | (Paragraph & { readonly short: true });
 
 /** What the template typesets: the document, and what only pages need. */
@@ -46,8 +46,8 @@ const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
 const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] =>
   locale === 'fr-FR' ? (withSuperiors(nodes) as readonly Inline[]) : nodes;
 
-/** Characters that fit in one line of the measure. */
-const ONE_LINE = 66;
+/** Characters of one line of the measure, or a little more. */
+const ONE_LINE = 90;
 
 const isQuestion = (node: Block | Section): node is Callout =>
   node.type === 'callout' && node.variant === 'question';
