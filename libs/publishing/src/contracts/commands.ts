@@ -1,5 +1,6 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { Paper } from './paper.js';
 
 export type RepublishResult =
   /**
@@ -58,6 +59,17 @@ export class RemakeDocuments extends Command<readonly RemadeVersion[]> {
     readonly readingId: string,
     readonly result: Buffer,
     readonly dryRun: boolean,
+  ) {
+    super();
+  }
+}
+
+/** Chooses the paper of a workspace's PDFs. Publications already requested keep theirs. */
+export class ChoosePaper extends Command<{ outcome: 'chosen' | 'unchanged' }> {
+  constructor(
+    readonly workspaceId: string,
+    readonly paper: Paper,
+    readonly by: RequestContext,
   ) {
     super();
   }

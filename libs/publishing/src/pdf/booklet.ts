@@ -25,6 +25,8 @@ export interface Booklet {
   /** The name in parts that stay on one line. */
   readonly name: readonly string[];
   readonly closing: { readonly title: string; readonly questions: readonly string[] } | null;
+  /** Of the file: what stands below the title. */
+  readonly description: string;
   readonly tree: object;
 }
 
@@ -109,8 +111,13 @@ export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
   const last = questions.at(-1);
   return {
     paper,
+    description: document.details.join('. '),
     name: nameOnCover(document.subtitle),
     closing: last?.title === undefined ? null : { title: last.title, questions: questions.flatMap(sentencesOf) },
-    tree: { ...document, children: children.map((each) => setSection(locale, each, last)) },
+    tree: {
+      ...document,
+      details: document.details.map((value) => setInline(locale, [{ type: 'text', value }])),
+      children: children.map((each) => setSection(locale, each, last)),
+    },
   };
 };

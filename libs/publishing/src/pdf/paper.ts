@@ -1,12 +1,10 @@
+import type { Paper } from '../contracts/paper.js';
 import type { Locale } from '../document/document.js';
 
 /** A sheet that a booklet is laid out for. */
-export type Sheet = 'a4' | 'us-letter';
+export type Sheet = Exclude<Paper, 'by-locale'>;
 
-/** What a workspace may choose; `by-locale` is the sheet that printers of the reader's country hold. */
-export const PAPERS = ['by-locale', 'a4', 'us-letter'] as const;
-export type Paper = (typeof PAPERS)[number];
-
+/** What printers hold where the language is read. */
 const USUAL: Readonly<Record<Locale, Sheet>> = { 'fr-FR': 'a4', 'en-US': 'us-letter' };
 
 /** The sheet of a document in this language. */

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
+import type { Paper } from '../contracts/paper.js';
 import type { DocumentV1 } from '../document/document.js';
 import { bookletOf } from './booklet.js';
-import { type Paper, sheetOf } from './paper.js';
+import { sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
 

@@ -106,7 +106,7 @@ const overlaps = ({ runs }: LaidOutPage): string[] =>
 const HANGS = /[.,:;\u2010\u00AD’”»–—…-]\s*$/u;
 
 const overfull = (page: LaidOutPage, measure: Box): string[] =>
-  linesOf(contentOf(page))
+  linesOf(contentOf(page).filter(({ text }) => text.trim() !== ''))
     .filter((line) =>
       line.some(
         ({ left, right, size, text }) =>
