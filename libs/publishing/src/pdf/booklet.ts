@@ -82,6 +82,9 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
         head: node.head.map((cell) => setInline(locale, cell)),
         rows: node.rows.map((row) => row.map((cell) => setInline(locale, cell))),
       };
+    case 'figure':
+      // Pages draw it.
+      return { ...node, fallback: [] };
     case 'callout':
     case 'blockquote':
       return { ...node, children: node.children.map((each) => setBlock(locale, each, false) as Block) };

@@ -24,6 +24,8 @@ const DATA = join(TEMPLATE_FOLDER, 'booklet.json');
  * cache hit costs far less than typesetting. Each document takes about 5 MB.
  */
 const KEPT_DOCUMENTS = 64;
+/** Looking for what to drop takes a tenth of a document's time, so it is done once for this many. */
+const EVICT_EVERY = 4;
 
 const MISSING_LETTER = 'could not be displayed with';
 
@@ -46,6 +48,7 @@ export interface Typesetter {
 /** Loads a Typst compiler with our fonts and template. It works synchronously, so run it in a worker thread. */
 export const createTypesetter = (): Typesetter => {
   const compiler = openTypst(TEMPLATE_FOLDER, FONTS);
+  let documents = 0;
   return {
     typeset: (document, paper = 'by-locale') => {
       const booklet = bookletOf(document, sheetOf(paper, document.locale));
@@ -60,7 +63,9 @@ export const createTypesetter = (): Typesetter => {
         throw error;
       } finally {
         compiler.unmapShadow(DATA);
-        compiler.evictCache(KEPT_DOCUMENTS);
+        documents += 1;
+        // Its unit of age is a call.
+        if (documents % EVICT_EVERY === 0) compiler.evictCache(KEPT_DOCUMENTS / EVICT_EVERY - 1);
       }
     },
     forget: () => compiler.evictCache(0),
