@@ -48,6 +48,5 @@ export const toPlain = (
   text[gender]
     .split(PLACEHOLDER)
     .reduce(
-      (before, part, index) =>
-        before + (index % 2 === 0 ? afterValue(before, part) : valueOf(values, part)),
+      (before, part, index) => before + (index % 2 === 0 ? afterValue(before, part) : valueOf(values, part)),
     );

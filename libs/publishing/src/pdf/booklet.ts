@@ -1,4 +1,13 @@
-import type { Block, Callout, DocumentV1, Inline, Locale, Paragraph, Section } from '../document/document.js';
+import type {
+  Block,
+  Callout,
+  DocumentV1,
+  Inline,
+  Locale,
+  Paragraph,
+  Section,
+  Table,
+} from '../document/document.js';
 import type { Sheet } from './paper.js';
 import { nameOnCover } from './name-on-cover.js';
 import { pullQuoteIn } from './pull-quotes.js';
@@ -65,6 +74,28 @@ const sentencesOf = ({ children }: Callout): string[] =>
     .flatMap((block) => (block.type === 'paragraph' ? [plain(block.children)] : []))
     .flatMap((text) => text.split(/(?<=\?) (?=\p{Lu}|[«“])/u));
 
+/** Letters in a row that fit in a narrow column of a table. */
+const LONG_WORD = /\p{L}{25,}/gu;
+const SYLLABLE = /\p{L}{9}(?=\p{L}{4})/gu;
+
+/** May break a long word of a table, with a hyphen: no dictionary knows how. */
+const setCell = (locale: Locale, cell: readonly Inline[]): readonly Inline[] =>
+  setInline(locale, cell).map((node) =>
+    node.type === 'text'
+      ? {
+          ...node,
+          value: node.value.replace(LONG_WORD, (word) => word.replace(SYLLABLE, '$&\u00AD')),
+        }
+      : node,
+  );
+
+const setTable = (locale: Locale, node: Table): Table & { readonly longWords: boolean } => ({
+  ...node,
+  longWords: node.rows.some(([first]) => first !== undefined && plain(first).search(LONG_WORD) >= 0),
+  head: node.head.map((cell) => setCell(locale, cell)),
+  rows: node.rows.map((row) => row.map((cell) => setCell(locale, cell))),
+});
+
 const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
   switch (node.type) {
     case 'paragraph': {
@@ -77,11 +108,7 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
         children: node.children.map((item) => ({ ...item, children: setInline(locale, item.children) })),
       };
     case 'table':
-      return {
-        ...node,
-        head: node.head.map((cell) => setInline(locale, cell)),
-        rows: node.rows.map((row) => row.map((cell) => setInline(locale, cell))),
-      };
+      return setTable(locale, node);
     case 'figure':
       // Pages draw it.
       return { ...node, fallback: [] };
@@ -116,7 +143,8 @@ export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
     paper,
     description: document.details.join('. '),
     name: nameOnCover(document.subtitle),
-    closing: last?.title === undefined ? null : { title: last.title, questions: questions.flatMap(sentencesOf) },
+    closing:
+      last?.title === undefined ? null : { title: last.title, questions: questions.flatMap(sentencesOf) },
     tree: {
       ...document,
       details: document.details.map((value) => setInline(locale, [{ type: 'text', value }])),

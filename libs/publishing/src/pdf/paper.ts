@@ -8,4 +8,5 @@ export type Sheet = Exclude<Paper, 'by-locale'>;
 const USUAL: Readonly<Record<Locale, Sheet>> = { 'fr-FR': 'a4', 'en-US': 'us-letter' };
 
 /** The sheet of a document in this language. */
-export const sheetOf = (paper: Paper, locale: Locale): Sheet => (paper === 'by-locale' ? USUAL[locale] : paper);
+export const sheetOf = (paper: Paper, locale: Locale): Sheet =>
+  paper === 'by-locale' ? USUAL[locale] : paper;

@@ -186,7 +186,15 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const timers = new ReadingTimers(readings, time, store, CONFIG);
   const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
   const artifacts = new ArtifactStore(pool, keys);
-  const publish = new PublishDocumentJob(publications, booklets, pdf, clock, log as never, queries, artifacts);
+  const publish = new PublishDocumentJob(
+    publications,
+    booklets,
+    pdf,
+    clock,
+    log as never,
+    queries,
+    artifacts,
+  );
   const fence = new HoldFence(commands, pool, time, CONFIG);
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;

@@ -116,7 +116,15 @@ it('publishes a test reading no earlier than it asked', async () => {
   };
   const at = Date.parse(due) - 2_000;
   const unused = {} as never;
-  const one = new PublishDocumentJob(executor, booklets, unused, { now: () => at }, unused, queries as never, unused);
+  const one = new PublishDocumentJob(
+    executor,
+    booklets,
+    unused,
+    { now: () => at },
+    unused,
+    queries as never,
+    unused,
+  );
   await expect(one.run(job)).rejects.toMatchObject(new NotDueYet(2_000));
   expect(await recorded()).toEqual([]);
 });

@@ -13,6 +13,8 @@ describe('the paper of a workspace', () => {
 
   it('is that of the locale until then', () => {
     given(bookletDecider, []).when({ type: 'ChoosePaper', paper: 'by-locale' }).thenIgnores('Unchanged');
-    given(bookletDecider, [letter]).when({ type: 'ChoosePaper', paper: 'us-letter' }).thenIgnores('Unchanged');
+    given(bookletDecider, [letter])
+      .when({ type: 'ChoosePaper', paper: 'us-letter' })
+      .thenIgnores('Unchanged');
   });
 });

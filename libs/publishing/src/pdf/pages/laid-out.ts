@@ -1,4 +1,13 @@
-import { bytesOf, charMapOf, OBJECT, streamOf, textOf, ACTUAL_TEXT, TOKEN, type CharMap } from './pdf-file.js';
+import {
+  bytesOf,
+  charMapOf,
+  OBJECT,
+  streamOf,
+  textOf,
+  ACTUAL_TEXT,
+  TOKEN,
+  type CharMap,
+} from './pdf-file.js';
 
 /** Where something stands on its page, in points from the top left corner. */
 export interface Box {

@@ -125,7 +125,11 @@ const lonely = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
   const after = content.filter((run) => !isHeading(run) && run.baseline > last.baseline);
   const drawn = shapes.filter(({ role, top }) => role !== null && top > last.baseline);
   const bottom = Math.max(last.bottom, ...[...after, ...drawn].map((box) => box.bottom));
-  const isWhole = after.length > 0 && contentOf(next ?? page).slice(0, 1).every(isHeading);
+  const isWhole =
+    after.length > 0 &&
+    contentOf(next ?? page)
+      .slice(0, 1)
+      .every(isHeading);
   return isWhole || linesOf(after).length >= LEAST_LINES || bottom - last.bottom >= LEAST_BLOCK
     ? []
     : [`the text of “${short(last.text)}” is overleaf`];
