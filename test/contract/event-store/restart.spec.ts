@@ -7,21 +7,20 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import { join as joinGroup, numbers } from './support/consumer.js';
 import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
-import { EXTERNAL_URL } from './support/store-under-test.js';
+import { EXTERNAL_URL, launchStore, type LaunchedStore } from './support/store-under-test.js';
 
-/** A real server cannot be restarted from here. */
-const whenEmbedded = EXTERNAL_URL ? describe.skip : describe;
+/** A server that runs already cannot be restarted from here. */
+const whenStarted = EXTERNAL_URL ? describe.skip : describe;
 
-whenEmbedded('after a restart', () => {
+whenStarted('after a restart', () => {
   let dataDir: string;
-  let store: EmbeddedEventStore;
+  let store: LaunchedStore;
   let client: EventStoreDBClient;
 
   const start = async (): Promise<void> => {
-    store = await startEmbeddedEventStore({ dataDir });
+    store = await launchStore(dataDir);
     client = EventStoreDBClient.connectionString(store.connectionString);
   };
   const stop = async (): Promise<void> => {
