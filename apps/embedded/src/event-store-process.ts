@@ -27,7 +27,7 @@ interface Owner {
  * @param command command line of another event store than the embedded one (EMBEDDED_EVENT_STORE_COMMAND)
  */
 export const startEventStore = (owner: Owner, command: string | undefined): Promise<EventStoreProcess> =>
-  command === undefined ? startEmbedded(owner) : startOther(owner, command);
+  command === undefined ? startEmbeddedEventStore(owner) : startOther(owner, command);
 
 /** A restarted store keeps its port. */
 const startOther = async (
@@ -56,7 +56,12 @@ const startOther = async (
  * its port. If another program has taken the port, clients do not send it the login, because that program
  * lacks the private key.
  */
-const startEmbedded = async ({ folder, record, events, adopt }: Owner): Promise<EventStoreProcess> => {
+export const startEmbeddedEventStore = async ({
+  folder,
+  record,
+  events,
+  adopt,
+}: Owner): Promise<EventStoreProcess> => {
   const log = new LogFile(folder.logs, 'event-store');
   const access = newAccess(folder);
   let port = 0;

@@ -72,7 +72,6 @@ export class StreamWriter {
     const last = store.lastRecord();
     this.nextPosition = last ? last.position + BigInt(last.bytes.length) : FIRST_POSITION;
     this.lastCreatedAt = last?.createdAt ?? 0;
-    this.recallRecentIds();
   }
 
   /** Number of streams ever created, including those not yet durable. */
@@ -242,18 +241,5 @@ export class StreamWriter {
   private async whenSettled(outcome: WriteOutcome): Promise<WriteOutcome> {
     await this.commits.settled();
     return outcome;
-  }
-
-  private recallRecentIds(): void {
-    for (const record of [...this.store.tail()].reverse()) {
-      const streamNumber = this.store.head(record.stream)?.number;
-      if (streamNumber === undefined) continue;
-      this.recent.remember({
-        id: record.id,
-        streamNumber,
-        revision: record.revision,
-        position: record.position,
-      });
-    }
   }
 }
