@@ -53,19 +53,21 @@ describe('a repeated append', () => {
     it.each(['no_stream', 'any'] as const)(
       'with %s is dropped, and answered as timed out: written once, as the next attempt shows',
       async (expectedRevision) => {
-        const stream = freshStream();
-        const event = one();
-        const append = (n: number) =>
-          clients[n % 2]!().appendToStream(stream, event, { expectedRevision });
-        const outcomes = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => append(n)));
-        const first = outcomes.find((outcome) => outcome.status === 'fulfilled')?.value;
-        const late = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-        expect(first).toMatchObject({ success: true, nextExpectedRevision: 0n });
-        expect(late.length).toBeGreaterThan(0);
-        for (const error of late) expect(error).toMatchObject({ type: 'deadline-exceeded' });
-        expect(await append(0)).toMatchObject({ nextExpectedRevision: 0n });
-        expect(await append(1)).toMatchObject({ nextExpectedRevision: 0n });
-        expect(await collect(store.client.readStream(stream))).toHaveLength(1);
+        let late: unknown[] = [];
+        // A fast server may have written the first one before it looks at the second one.
+        while (late.length === 0) {
+          const stream = freshStream();
+          const event = one();
+          const append = (n: number) => clients[n % 2]!().appendToStream(stream, event, { expectedRevision });
+          const outcomes = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => append(n)));
+          const first = outcomes.find((outcome) => outcome.status === 'fulfilled')?.value;
+          late = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+          expect(first).toMatchObject({ success: true, nextExpectedRevision: 0n });
+          for (const error of late) expect(error).toMatchObject({ type: 'deadline-exceeded' });
+          expect(await append(0)).toMatchObject({ nextExpectedRevision: 0n });
+          expect(await append(1)).toMatchObject({ nextExpectedRevision: 0n });
+          expect(await collect(store.client.readStream(stream))).toHaveLength(1);
+        }
       },
     );
   });

@@ -74,6 +74,8 @@ describe('a group', () => {
       stream,
       ({ stats }) => stats.totalItems === 3n && stats.lastCheckpointedEventRevision === checkpoint,
     );
+    // A server may report a checkpoint before it is written.
+    await delay(300);
     const dropped = consumer.failure();
     await store.client.updatePersistentSubscriptionToStream(stream, GROUP, settings({ maxRetryCount: 1 }));
     expect(await dropped).toMatchObject({ type: 'persistent-subscription-dropped' });
@@ -182,6 +184,7 @@ describe('a group', () => {
     const consumer = await join(store.client, stream, GROUP, 1);
     await consumer.process(1);
     await infoWhen(stream, ({ stats }) => stats.lastCheckpointedEventRevision === 0n);
+    await delay(300);
     const dropped = consumer.failure();
     await store.client.restartPersistentSubscriptionSubsystem();
     expect(await dropped).toMatchObject({ type: 'persistent-subscription-dropped' });

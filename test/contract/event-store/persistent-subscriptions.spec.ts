@@ -63,6 +63,7 @@ describe('a persistent subscription', () => {
     // Four processed and three on the way.
     await infoWhen(stream, ({ stats }) => stats.totalItems === 7n);
     await first.leave();
+    await infoWhen(stream, ({ connections }) => connections.length === 0);
     const second = await join(store.client, stream, GROUP);
     const events = await second.process(6);
     expect(numbers(events)).toEqual([4, 5, 6, 7, 8, 9]);

@@ -101,6 +101,7 @@ export const startEmbeddedChild = async (
 const endOf =
   (child: ChildProcess): ChildStore['end'] =>
   async (signal) => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode;
     const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     child.kill(signal);
     const [code, bySignal] = await exited;
