@@ -12,7 +12,11 @@ import {
   newEvent,
   type EventStoreDBClient,
 } from '@app/embedded-event-store/testing/client.js';
-import { runProgram, startEmbeddedChild, type ChildStore } from '../contract/event-store/support/child-store.js';
+import {
+  runProgram,
+  startEmbeddedChild,
+  type ChildStore,
+} from '../contract/event-store/support/child-store.js';
 
 const KILLS = Number(process.env['EVENT_STORE_KILLS'] ?? 10);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);

@@ -35,8 +35,7 @@ export const otherEventStore = (commandLine: string, port: number, data: string)
 };
 
 /** A job in the background has no standard input of its own, hence the copy. */
-const WATCH_STANDARD_INPUT =
-  'exec 3<&0 </dev/null\n( cat <&3; kill -TERM $$ ) >/dev/null 2>&1 &\nexec 3<&-';
+const WATCH_STANDARD_INPUT = 'exec 3<&0 </dev/null\n( cat <&3; kill -TERM $$ ) >/dev/null 2>&1 &\nexec 3<&-';
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

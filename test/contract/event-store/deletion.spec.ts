@@ -38,9 +38,7 @@ describe('a soft-deleted stream', () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, one());
     await store.client.deleteStream(stream);
-    const error = await rejection(
-      store.client.appendToStream(stream, one(), STREAM_EXISTS),
-    );
+    const error = await rejection(store.client.appendToStream(stream, one(), STREAM_EXISTS));
     expect(error).toMatchObject({ type: 'stream-deleted' });
   });
 

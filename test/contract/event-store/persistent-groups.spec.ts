@@ -64,7 +64,12 @@ describe('a group', () => {
   });
 
   it.each([
-    ['with a checkpoint goes on from there', { checkPointLowerBound: 1, checkPointUpperBound: 1 }, 1n, [2, 3]],
+    [
+      'with a checkpoint goes on from there',
+      { checkPointLowerBound: 1, checkPointUpperBound: 1 },
+      1n,
+      [2, 3],
+    ],
     ['without one begins again', {}, undefined, [0, 1, 2, 3]],
   ] as const)('that is updated drops its consumers, and %s', async (_, changes, checkpoint, left) => {
     const stream = await group(4, changes);
@@ -132,10 +137,13 @@ describe('a group', () => {
   });
 
   it.each([
-    ['a minimum of events per checkpoint above the maximum', { checkPointLowerBound: 5, checkPointUpperBound: 1 }],
+    [
+      'a minimum of events per checkpoint above the maximum',
+      { checkPointLowerBound: 5, checkPointUpperBound: 1 },
+    ],
     ['pinning by correlation', { consumerStrategyName: 'PinnedByCorrelation' }],
   ] as const)('accepts %s', async (_, changes) => {
-    const stream = await group(1, changes as object);
+    const stream = await group(1, changes);
     const consumer = await join(store.client, stream, GROUP);
     expect(numbers(await consumer.process(1))).toEqual([0]);
     await consumer.leave();
@@ -150,9 +158,14 @@ describe('a group', () => {
     expect(connections).toMatchObject([{ connectionName: 'the-reader', totalItems: 2n }]);
     const figures = [...(connections[0]?.extraStatistics ?? new Map()).keys()];
     expect(figures).toEqual(
-      ['mean', 'median', 'fastest', ...[1, 2, 3, 4, 5].map((fifth) => `quintile ${fifth}`)].concat(
-        ['90%', '95%', '99%', '99.5%', '99.9%', 'highest'],
-      ),
+      ['mean', 'median', 'fastest', ...[1, 2, 3, 4, 5].map((fifth) => `quintile ${fifth}`)].concat([
+        '90%',
+        '95%',
+        '99%',
+        '99.5%',
+        '99.9%',
+        'highest',
+      ]),
     );
     await consumer.leave();
     await named.dispose();

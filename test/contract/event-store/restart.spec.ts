@@ -71,8 +71,7 @@ whenStarted('after a restart', () => {
       checkPointLowerBound: 1,
       checkPointUpperBound: 1,
     });
-    const stats = async () =>
-      (await client.getPersistentSubscriptionToStreamInfo(stream, 'readers')).stats;
+    const stats = async () => (await client.getPersistentSubscriptionToStreamInfo(stream, 'readers')).stats;
     await client.createPersistentSubscriptionToStream(stream, 'readers', settings);
     const before = await joinGroup(client, stream, 'readers', 1);
     await before.process(2);
@@ -149,7 +148,8 @@ whenStarted('after a restart', () => {
     await store.stop();
     expect(LEFT_OPEN).toContain((await ended).code);
     for (const outcome of await outcomes) {
-      if (outcome.status === 'rejected') expect(LEFT_OPEN).toContain((outcome.reason as { code: number }).code);
+      if (outcome.status === 'rejected')
+        expect(LEFT_OPEN).toContain((outcome.reason as { code: number }).code);
     }
   });
 });

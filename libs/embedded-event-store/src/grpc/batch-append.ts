@@ -18,7 +18,13 @@ import {
 import { withinCommitTimeout } from './commit-timeout.js';
 import type { ServerContext } from './context.js';
 import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
-import { invalidArgument, resourceExhausted, stoppingWrites, toRpcError, type RpcError } from './rpc-error.js';
+import {
+  invalidArgument,
+  resourceExhausted,
+  stoppingWrites,
+  toRpcError,
+  type RpcError,
+} from './rpc-error.js';
 
 /** Maximum number of unfinished appends in one call. */
 const MAX_OPEN_BATCHES = 10_000;

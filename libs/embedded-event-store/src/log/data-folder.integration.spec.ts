@@ -39,7 +39,8 @@ describe('a data folder', () => {
     const bytes = readFileSync(dataFile());
     // Unused pages may hold copies.
     let copies = 0;
-    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1), copies++) bytes.write('#', at);
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1), copies++)
+      bytes.write('#', at);
     expect(copies).toBeGreaterThan(0);
     writeFileSync(dataFile(), bytes);
   };

@@ -132,7 +132,13 @@ describe('the operator’s commands', () => {
       await client.appendToStream('a', events(3));
     });
     const info = await describeFolder(dataDir);
-    expect(info).toMatchObject({ format: 1, events: OF_NEW_STORE.events + 3, streams: OF_NEW_STORE.streams + 1, firstPosition: '64', servedBy: null });
+    expect(info).toMatchObject({
+      format: 1,
+      events: OF_NEW_STORE.events + 3,
+      streams: OF_NEW_STORE.streams + 1,
+      firstPosition: '64',
+      servedBy: null,
+    });
     expect(Number(info.lastPosition)).toBeGreaterThan(64);
     expect(info.fileBytes).toBeGreaterThan(0);
   });
@@ -143,7 +149,10 @@ describe('the operator’s commands', () => {
         await client.appendToStream('a', events(4));
       });
       const copy = join(folder, 'copy');
-      expect(await backUpFolder(dataDir, copy, SILENT)).toMatchObject({ events: OF_NEW_STORE.events + 4, findings: 0 });
+      expect(await backUpFolder(dataDir, copy, SILENT)).toMatchObject({
+        events: OF_NEW_STORE.events + 4,
+        findings: 0,
+      });
       dataDir = copy;
       await using(async (client) => {
         expect(await revisionsOf(client, 'a')).toEqual([0n, 1n, 2n, 3n]);

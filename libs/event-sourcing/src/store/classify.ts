@@ -19,7 +19,7 @@ const CONNECTION_TYPES = new Set([
 const CONNECTION_MESSAGES = /^Failed to discover after|^Channel has been shut down/;
 
 /** A limit on one append or, since KurrentDB 26, on one event of it. The older client knows the second by its text only. */
-const TOO_LARGE = /maximum append (event )?size/i;
+const TOO_LARGE = /maximum ?append ?(event ?)?size/i;
 
 /** gRPC code of a store whose stored bytes do not match their checksums. */
 const DATA_LOSS = 15;

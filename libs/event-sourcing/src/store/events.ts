@@ -1,5 +1,6 @@
 import { jsonEvent, type JSONType } from '@eventstore/db-client';
 import type { EventToAppend } from '../core/event.js';
+import { MOST_APPEND_BYTES } from './defaults.js';
 import { AppendTooLarge } from './errors.js';
 
 const utf8 = new TextEncoder();
@@ -18,12 +19,6 @@ export const toClientEvent = (event: EventToAppend) =>
       }),
     ),
   });
-
-/**
- * Most bytes of one append: EventStoreDB's default. KurrentDB 26 takes 256 MB, but what it takes today, a store restored
- * elsewhere refuses.
- */
-export const MOST_APPEND_BYTES = 1_048_576;
 
 /** @throws AppendTooLarge */
 export const requireSize = (stream: string, events: readonly ReturnType<typeof toClientEvent>[]): void => {
