@@ -180,8 +180,9 @@ describe('a group', () => {
           maxCount: 1,
         }),
       );
-      const { entries } = last?.event?.data as { entries: { stream: string }[] };
-      return { type: last!.event!.type, groups: entries.filter((entry) => entry.stream === stream) };
+      const { type, data } = last!.event!;
+      const { entries } = data as unknown as { entries: { stream: string }[] };
+      return { type, groups: entries.filter((entry) => entry.stream === stream) };
     };
     const stream = await group(0, { maxRetryCount: 7 });
     expect(await published()).toMatchObject({
