@@ -131,6 +131,24 @@ describe('a fault of the event store’s client', () => {
     for (const failure of failures) expect(failure).toBeInstanceOf(StoreUnavailable);
   });
 
+  it('an append under way at a server that stops has an answer or an unknown outcome, and is written once', async () => {
+    const { port } = new URL(server.connectionString.replace('esdb:', 'http:'));
+    const appends = Array.from({ length: 200 }, () => ({ stream: newStream(), events: oneEvent() }));
+    const outcomes = Promise.allSettled(
+      appends.map(({ stream, events }) => store.append(stream, 'no_stream', events)),
+    );
+    await server.end('SIGTERM');
+    const failures = (await outcomes).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(failures.length).toBeGreaterThan(0);
+    for (const failure of failures)
+      expect(failure).toMatchObject({ name: 'StoreUnavailable', outcomeUnknown: true });
+    server = await startChildStore(dataDir, { port: Number(port) });
+    for (const { stream, events } of appends) {
+      await appendSurely(stream, 'no_stream', events);
+      expect(await collect(store.read(stream))).toHaveLength(1);
+    }
+  });
+
   it('6: a subscription to a frozen server is silent, and closing it does not wait for the server', async () => {
     const subscription = store.subscribe({ after: await store.head(), categories: ['tally'] });
     const seen: StoredEvent[] = [];
