@@ -140,7 +140,7 @@ describe('KurrentDB’s client', () => {
     const consumers = [0, 1].map((reader) => {
       const subscription = client.subscribeToPersistentSubscriptionToStream(stream, 'readers');
       subscription.on('data', (resolved) => {
-        const { $correlationId } = resolved.event?.metadata as { $correlationId: string };
+        const { $correlationId } = resolved.event!.metadata as { $correlationId: string };
         seen.set($correlationId, (seen.get($correlationId) ?? new Set()).add(reader));
         count += 1;
         void subscription.ack(resolved);
