@@ -173,12 +173,22 @@ export class Group {
     this.pumpAgain = true;
     if (this.pumping) return;
     this.pumping = true;
-    while (this.pumpAgain && !this.closed) {
-      this.pumpAgain = false;
-      this.dispatch();
-      if (this.fill()) this.pumpAgain = true;
+    try {
+      while (this.pumpAgain && !this.closed) {
+        this.pumpAgain = false;
+        this.dispatch();
+        const found = this.fill();
+        if (found === 'events') this.pumpAgain = true;
+        else if (found === 'none yet') this.pumpLater();
+      }
+    } finally {
+      this.pumping = false;
     }
-    this.pumping = false;
+  }
+
+  /** In a turn of its own: not within a commit, and not the whole log in one turn. */
+  private pumpLater(): void {
+    setImmediate(() => this.pump());
   }
 
   private dispatch(): void {
@@ -213,13 +223,13 @@ export class Group {
     this.timeouts.watch();
   }
 
-  /** Reads on when there is room. @returns whether there is something new to give out. */
-  private fill(): boolean {
+  /** Reads on when there is room. `none yet`: what was read is not for this group, and there is more. */
+  private fill(): 'events' | 'none yet' | 'nothing' {
     const { readBatchSize, historyBufferSize, strategy } = this.record.settings;
     const room = Math.min(readBatchSize, historyBufferSize - this.waiting.length);
-    if (this.consumers.length === 0 || room <= 0) return false;
+    if (this.consumers.length === 0 || room <= 0) return 'nothing';
     // With pinning, one full consumer must not keep the others from their events.
-    if (!isPinning(strategy) && this.waiting.length >= readBatchSize) return false;
+    if (!isPinning(strategy) && this.waiting.length >= readBatchSize) return 'nothing';
     const { events, next, atEnd } = this.parts.source.read(this.next, room);
     for (const { place, ...resolved } of events) {
       const message = this.message(resolved, { place });
@@ -228,13 +238,14 @@ export class Group {
     }
     this.next = next;
     if (atEnd) this.wakeOnCommit();
-    return events.length > 0 || !atEnd;
+    if (events.length > 0) return 'events';
+    return atEnd ? 'nothing' : 'none yet';
   }
 
   private wakeOnCommit(): void {
     this.withdrawWake();
     const { source } = this.record;
-    this.withdrawWake = this.parts.signal.once(source === ALL ? undefined : source, () => this.pump());
+    this.withdrawWake = this.parts.signal.once(source === ALL ? undefined : source, () => this.pumpLater());
   }
 
   private retry(message: Message): void {

@@ -36,7 +36,7 @@ export type WriteOutcome =
  * Of an append that is repeated before its first attempt is durable. EventStoreDB drops it and counts on the writer's
  * next attempt: the writer hears of the commit timeout.
  */
-const NO_ANSWER = new Promise<never>(() => undefined);
+const noAnswer = (): Promise<never> => new Promise<never>(() => undefined);
 
 /** The records and heads of one write, prepared before it is written. They include changed metadata. */
 interface Draft {
@@ -95,7 +95,7 @@ export class StreamWriter {
         return this.whenSettled({ kind: 'conflict', current: facts.head?.last ?? NO_EVENTS });
       case 'repeated': {
         const { revision, position } = decision.last;
-        if (facts.head && this.recent.findPending(facts.head.number, revision)) return NO_ANSWER;
+        if (facts.head && this.recent.findPending(facts.head.number, revision)) return noAnswer();
         return this.whenSettled({ kind: 'written', revision, position });
       }
       case 'accept': {

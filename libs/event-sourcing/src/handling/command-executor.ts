@@ -21,7 +21,7 @@ export interface ExecutorOptions<E = unknown, S = unknown> {
   readonly cachedStreams?: number;
   /** Commands decided on one fold and appended in one call when they wait for the same stream. */
   readonly batchSize?: number;
-  /** Attempts after a conflict or an unknown outcome before the command fails as unavailable. */
+  /** Attempts after a conflict before the command fails as unavailable. */
   readonly attempts?: number;
   /** Adds a hash chain to the metadata of every event. */
   readonly chained?: boolean;
