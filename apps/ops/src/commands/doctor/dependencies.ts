@@ -9,7 +9,7 @@ import { ADVICE } from '@app/platform/fault/fault.js';
 import { POSTGRES_LEAST, POSTGRES_TESTED } from '@app/platform/postgres/server-version.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
-import { askServer, describeServer, isTooNarrow } from './event-store-server.js';
+import { askServer, describeServer, isOpen, isTooNarrow } from './event-store-server.js';
 import { failure, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
@@ -29,9 +29,6 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
     : ok(check, message);
 };
 
-/** Without TLS, EventStoreDB requires no login and its client sends none. */
-const OPEN = /[?&]tls=false(&|$)/i;
-
 export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Config): Promise<Finding> => {
   // The first call also loads the client and connects.
   await store.head();
@@ -46,7 +43,7 @@ export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Con
       message,
       `The service sends up to ${MOST_APPEND_BYTES} bytes in one append: raise MaxAppendSize and MaxAppendEventSize of the server.`,
     );
-  return OPEN.test(EVENTSTORE_URL)
+  return isOpen(EVENTSTORE_URL)
     ? warning(
         'event store',
         `${message}; without TLS and login`,

@@ -6,6 +6,9 @@ const INFO_WITHIN_MS = 1_000;
 const info = z.object({ esVersion: z.string() });
 const options = z.array(z.object({ name: z.string(), value: z.string() }));
 
+/** Without TLS, EventStoreDB requires no login and its client sends none. */
+export const isOpen = (url: string): boolean => /[?&]tls=false(&|$)/i.test(url);
+
 /** What a server says of itself over HTTP. */
 export interface ServerFacts {
   /** `null`: it did not say. */
@@ -21,15 +24,15 @@ export interface ServerFacts {
  * to operators only. The embedded store says nothing. The login is sent over TLS only.
  */
 export const askServer = async (url: string): Promise<ServerFacts> => {
-  const { host, searchParams, username, password } = new URL(url.replace(/^esdb(\+discover)?:/, 'http:'));
-  const isOpen = searchParams.get('tls') === 'false';
+  const { host, username, password } = new URL(url.replace(/^esdb(\+discover)?:/, 'http:'));
+  const open = isOpen(url);
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const headers: Record<string, string> =
-    isOpen || username === '' ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` };
+    open || username === '' ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` };
   const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
     try {
       const signal = AbortSignal.timeout(INFO_WITHIN_MS);
-      const answer = await fetch(`${isOpen ? 'http' : 'https'}://${host}${path}`, { signal, headers });
+      const answer = await fetch(`${open ? 'http' : 'https'}://${host}${path}`, { signal, headers });
       return schema.parse(await answer.json());
     } catch {
       return null;
