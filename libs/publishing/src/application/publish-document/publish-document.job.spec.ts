@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
 import type { PublicationCommand } from '../../domain/publication/publication.commands.js';
@@ -11,26 +11,26 @@ import { PublishDocumentJob } from './publish-document.job.js';
 
 const job = { readingId: '7f9c', workspaceId: 'ws_1', correlationId: 'c', causationId: 'e' };
 
-let store: InMemoryEventStore;
+let store: DroppingEventStore;
 let executor: PublicationExecutor;
 let booklets: BookletExecutor;
 let discarded: string[];
 let reading: Pick<ReadingSummary, 'status' | 'erasedAt'> | null;
 
 beforeEach(() => {
-  store = new InMemoryEventStore();
+  store = new DroppingEventStore();
   executor = createPublicationExecutor(store);
   booklets = createBookletExecutor(store);
   discarded = [];
 });
 
 /** Runs the job for a reading whose result cannot be decrypted. */
-const run = (): Promise<void> => {
+const run = (worker = executor): Promise<void> => {
   const queries = { execute: async (query: object) => (query instanceof GetReadingResult ? null : reading) };
   const artifacts = { discard: async (id: string) => void discarded.push(id) };
   const log = { debug: () => undefined, warn: () => undefined };
   return new PublishDocumentJob(
-    executor,
+    worker,
     booklets,
     {} as never,
     { now: () => 0 },
@@ -52,6 +52,13 @@ describe('PublishDocumentJob, for a reading whose result cannot be decrypted', (
     await run();
     expect(await recorded()).toEqual(['PublicationFailed']);
     expect(discarded).toContain('7f9c');
+  });
+
+  it('records it once when two workers run the job at the same moment', async () => {
+    reading = { status: 'completed', erasedAt: null };
+    await Promise.all([run(createPublicationExecutor(store)), run(createPublicationExecutor(store))]);
+    expect(await recorded()).toEqual(['PublicationFailed']);
+    expect(store.dropped).toBe(1);
   });
 
   it('retries while the reading is not known to be completed', async () => {
