@@ -62,6 +62,13 @@ export const list = (id: string, items: readonly (readonly Inline[])[]): Block =
   };
 };
 
+/** A list, or a plain paragraph where there is one item: a single bullet lists nothing. */
+export const listOrParagraph = (id: string, items: readonly (readonly Inline[])[]): Block[] => {
+  const [first] = items;
+  if (first === undefined) return [];
+  return [items.length === 1 ? paragraph(id, first) : list(id, items)];
+};
+
 export const table = (
   id: string,
   align: NonNullable<Table['align']>,

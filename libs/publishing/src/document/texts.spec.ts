@@ -5,6 +5,7 @@ import {
   ancestor,
   camille,
   child,
+  emma,
   indebted,
   newborn,
   type Person,
@@ -171,10 +172,26 @@ describe('Rare readings', () => {
     expect(ids).toContain('grid.lessons.others');
   });
 
+  it('tell a single further value in a paragraph, for one bullet lists nothing', () => {
+    const further = nodesOf(composed(emma)).find(({ id }) => id === 'grid.lessons.others');
+    expect(further?.type).toBe('paragraph');
+    expect(textOf(composed(emma), 'grid.lessons')).toContain(only('synthesis/absent 7.line'));
+  });
+
   it('tell of no empty plane where a missing value is told', () => {
     const { planes, grid } = resultOf(withoutVowel);
     expect([planes.physical.count, grid.lessons.length]).toEqual([0, 7]);
     const ids = nodesOf(composed(withoutVowel)).map(({ id }) => id);
     expect(ids).not.toContain('grid.planes.absent');
+  });
+});
+
+describe('The pinnacles ahead', () => {
+  it('do not explain again the number of the current one', () => {
+    const [, now, next] = resultOf(emma).cycles.pinnacles;
+    expect([now?.current, now?.value, next?.value]).toEqual([true, 7, 7]);
+    const ahead = textOf(composed(emma), 'cycles.ahead');
+    expect(ahead).not.toContain(only('pinnacles/ahead 7'));
+    expect(ahead).toContain(only('pinnacles/ahead 9'));
   });
 });

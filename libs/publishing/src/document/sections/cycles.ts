@@ -63,14 +63,18 @@ const headOf = (stage: Stage, when: 'past' | 'ahead'): string => {
   return stage.toAge === null ? 'aheadLast' : 'aheadMiddle';
 };
 
-/** The pinnacles before or after the current one; a number that comes twice is explained once, a third only named. */
+/** The pinnacles before or after the current one; a number told already gets a sentence, then only its dates. */
 const others = (composer: Composer, when: 'past' | 'ahead'): Section[] => {
   const { result, say, plain } = composer;
-  const now = currentPinnacle(result).index;
-  const stages = result.cycles.pinnacles.filter(({ index }) => (when === 'past' ? index < now : index > now));
+  const now = currentPinnacle(result);
+  const stages = result.cycles.pinnacles.filter(({ index }) =>
+    when === 'past' ? index < now.index : index > now.index,
+  );
   if (stages.length === 0) return [];
+  // What lies ahead is read after the current one, which has told its number already.
+  const told = when === 'ahead' ? [now] : [];
   const text = (stage: Stage, at: number): Inline[] => {
-    const earlier = stages.slice(0, at).filter(({ value }) => value === stage.value).length;
+    const earlier = [...told, ...stages.slice(0, at)].filter(({ value }) => value === stage.value).length;
     if (earlier === 0) return say(`pinnacles/${when} ${stage.value}`);
     return earlier === 1 ? say('frames/cycles sameAgain', { number: pinnacleRef(stage) }) : [];
   };

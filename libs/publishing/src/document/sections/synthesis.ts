@@ -2,7 +2,7 @@ import { dominantKey } from '../claimants.js';
 import type { Composer } from '../composer.js';
 import type { Block, Inline, Section } from '../document.js';
 import { absentRoots, currentPeriod, leadingRoot, positionsOf, stageOfLife, strengthOf } from '../facts.js';
-import { callout, list, paragraph, section, sentences } from '../nodes.js';
+import { callout, listOrParagraph, paragraph, section, sentences } from '../nodes.js';
 import { periodRef } from './cycles.js';
 import { rootRef } from './numbers.js';
 import { threadSections } from './threads.js';
@@ -57,14 +57,10 @@ const absent = ({ result, plan, say, plain, list: join }: Composer): Section[] =
   const lines = missing.filter((digit) => digit !== first || plan.leftOut.has(full));
   const blocks: Block[] = [
     paragraph('synthesis.absent.text', plan.leftOut.has(full) ? intro : sentences([intro, say(full)])),
-    ...(lines.length > 0
-      ? [
-          list(
-            'synthesis.absent.others',
-            lines.map((digit) => say(`synthesis/absent ${digit}.line`)),
-          ),
-        ]
-      : []),
+    ...listOrParagraph(
+      'synthesis.absent.others',
+      lines.map((digit) => say(`synthesis/absent ${digit}.line`)),
+    ),
   ];
   return [section('synthesis.absent', 'subsection', plain('frames/synthesis absentTitle'), blocks)];
 };

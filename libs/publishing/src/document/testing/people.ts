@@ -22,6 +22,9 @@ export const thirtyThree = named('Jean-Pierre', [], "d'Arc", '1952-03-22');
 /** 13 in the Life Path and again in the Personality, 16 in the Expression. */
 export const indebted = named('Lucy', [], 'Jones', '1990-06-15');
 
+/** One missing value gets a line of its own; the pinnacle ahead has the number of the current one, a 7. */
+export const emma = named('Emma', [], 'Durand', '1997-01-17');
+
 /** The result of a person as the service would store it, read on 29 September 2026. */
 export const resultOf = (
   person: Person,

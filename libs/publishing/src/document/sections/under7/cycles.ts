@@ -7,22 +7,23 @@ import { paragraph, section, sentences, strong } from '../../nodes.js';
 import { mainChallenge } from '../challenges.js';
 import { datesOf, periodRef, pinnacleRef } from '../cycles.js';
 
-/** The stages of a far future, a few lines each; a number that comes twice is explained once, then only named. */
+/** The stages of a far future, a few lines each; a number told already gets a sentence at most. */
 const later = (composer: Composer, kind: 'period' | 'pinnacle'): Paragraph[] => {
   const { result, say } = composer;
   const isPeriod = kind === 'period';
   const stages: readonly Stage[] = (isPeriod ? result.cycles.periods : result.cycles.pinnacles).slice(1);
   return stages.map((stage, at) => {
-    const isRepeated = stages.slice(0, at).some(({ value }) => value === stage.value);
+    const earlier = stages.slice(0, at).filter(({ value }) => value === stage.value).length;
     const head = strong(
       say(
         `frames/under7 cycles.${isPeriod ? 'laterPeriod' : 'laterPinnacle'}`,
         datesOf(composer, stage, stage.display),
       ),
     );
-    const text = isRepeated
-      ? []
-      : [say(`under7/${stage.value} ${isPeriod ? 'laterPeriod' : 'laterPinnacle'}`)];
+    const own = `under7/${stage.value} ${isPeriod ? 'laterPeriod' : 'laterPinnacle'}`;
+    const isSecondPinnacle = earlier === 1 && !isPeriod;
+    const again = isSecondPinnacle ? [say('frames/cycles sameAgain', { number: pinnacleRef(stage) })] : [];
+    const text = earlier === 0 ? [say(own)] : again;
     return paragraph(`cycles.later.${kind}-${stage.index}`, sentences([[head], ...text]));
   });
 };
