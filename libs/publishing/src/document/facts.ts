@@ -119,13 +119,9 @@ export const stageOfLife = (result: ReadingResult): (typeof PERIOD_STAGES)[numbe
 export const monthNumber = (personalYear: number, month: number): number =>
   ((personalYear + month - 1) % 9) + 1;
 
-/** Whether the person was born in the reading's year. */
-export const isBirthYear = ({ now, subject }: ReadingResult): boolean =>
-  Number(subject.dateOfBirth.slice(0, 4)) === now.year;
-
 /** The calendar months of the reading's year that the person lives through. */
-export const monthsOf = (result: ReadingResult): number[] => {
-  const month = Number(result.subject.dateOfBirth.slice(5, 7));
-  const first = isBirthYear(result) ? month : 1;
+export const monthsOf = ({ now, subject }: ReadingResult): number[] => {
+  const [year, month] = subject.dateOfBirth.split('-').map(Number);
+  const first = year === now.year ? (month ?? 1) : 1;
   return Array.from({ length: 13 - first }, (_, at) => first + at);
 };

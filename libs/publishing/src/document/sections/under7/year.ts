@@ -1,16 +1,16 @@
 import type { Composer } from '../../composer.js';
 import type { Section } from '../../document.js';
-import { isBirthYear, monthNumber, monthsOf } from '../../facts.js';
+import { monthNumber, monthsOf } from '../../facts.js';
 import { callout, paragraph, section } from '../../nodes.js';
 import { essence, months, next, yearHead } from '../year.js';
 
 /** The months repeat their numbers after nine. */
 const ROUND = 9;
 
-/** For a child born in this very year, whose months before birth are not told. */
+/** For a child born in this very year after January: the months before birth are not told. */
 const arrival = ({ result, say, plain, month }: Composer): Section[] => {
   const [first = 1] = monthsOf(result);
-  if (!isBirthYear(result)) return [];
+  if (first === 1) return [];
   const text = say('under7/arrival year', { month: month(first) });
   const title = plain('frames/under7 year.arrivalTitle');
   return [section('year.arrival', 'subsection', title, [paragraph('year.arrival.text', text)])];
