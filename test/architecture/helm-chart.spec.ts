@@ -171,6 +171,75 @@ describe('the pods of the Helm chart', () => {
   });
 });
 
+interface Policy {
+  readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
+  readonly policyTypes: readonly string[];
+  readonly ingress?: unknown;
+  readonly egress?: readonly {
+    readonly to?: readonly {
+      readonly ipBlock: { readonly cidr: string; readonly except?: readonly string[] };
+    }[];
+    readonly ports: readonly { readonly port: number; readonly endPort?: number }[];
+  }[];
+}
+
+describe('the network policies of the Helm chart', () => {
+  const policyOf = (installation: string, name: string): Policy =>
+    manifestsFor(installation).find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === name,
+    )!.spec as Policy;
+  const portsTo = ({ egress = [] }: Policy): readonly number[] =>
+    egress.flatMap(({ ports }) => ports.map(({ port }) => port));
+
+  it('let nobody in but callers of the API, and those who may read the metrics', () => {
+    const { podSelector, policyTypes, ingress } = policyOf('plain', 'trial-reading');
+    expect(podSelector.matchLabels).not.toHaveProperty('app.kubernetes.io/component');
+    expect([policyTypes, ingress]).toEqual([['Ingress', 'Egress'], undefined]);
+    expect(policyOf('plain', 'trial-reading-api').ingress).toEqual([
+      { ports: [{ protocol: 'TCP', port: 3000 }] },
+    ]);
+    const from = (name: string): unknown => [{ namespaceSelector: { matchLabels: { name } } }];
+    expect(policyOf('large', 'trial-reading').ingress).toEqual([
+      { from: from('monitoring'), ports: [{ protocol: 'TCP', port: 9464 }] },
+    ]);
+    expect(policyOf('large', 'trial-reading-api').ingress).toEqual([
+      { from: from('ingress'), ports: [{ protocol: 'TCP', port: 3000 }] },
+    ]);
+  });
+
+  it('let programs reach names, the stores and what an installation adds', () => {
+    expect(portsTo(policyOf('plain', 'trial-reading'))).toEqual([53, 53, 5432, 2113]);
+    expect(portsTo(policyOf('large', 'trial-reading'))).toEqual([53, 53, 6432, 2113, 8200]);
+    expect(portsTo(policyOf('plain', 'trial-reading-api'))).toEqual([]);
+    expect(portsTo(policyOf('large', 'trial-reading-api'))).toEqual([443]);
+  });
+
+  it('let webhooks out to public addresses alone, on ports that their URLs may name', () => {
+    const { egress } = policyOf('plain', 'trial-reading-worker-webhooks');
+    const [{ to, ports }] = egress as [NonNullable<Policy['egress']>[number]];
+    const [anywhere, global] = to!.map(({ ipBlock }) => ipBlock);
+    for (const inside of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '127.0.0.0/8'])
+      expect(anywhere!.except).toContain(inside);
+    expect(global).toEqual({ cidr: '2000::/3' });
+    expect(ports.map(({ port, endPort = port }) => [port, endPort])).toEqual([
+      [443, 443],
+      [1024, 65_535],
+    ]);
+  });
+});
+
+it('the notes of the Helm chart name objects that exist', () => {
+  const { manifests, notes } = renderChart(CHART, REQUIRED);
+  const jobs = [...notes.matchAll(/cronjob\/(\S+)/g)].map(([, name]) => `CronJob ${name}`);
+  expect(jobs).toHaveLength(2);
+  expect(kindsOf(manifests)).toEqual(expect.arrayContaining(jobs));
+  expect(notes).toContain('trial-reading-api.readings:80');
+  const patterns = manifests.filter(
+    ({ kind, spec }) => kind === 'CronJob' && (spec as { suspend: boolean }).suspend,
+  );
+  expect(kindsOf(patterns)).toEqual(['CronJob trial-reading-ops']);
+});
+
 describe('bad values of the Helm chart', () => {
   it.each([
     ['image', { image: {} }, '/image/repository must NOT have fewer than 1 characters'],
