@@ -73,5 +73,11 @@ export const INSTALLATIONS: Readonly<Record<string, Readonly<Record<string, unkn
   },
 };
 
-export const manifestsFor = (installation: string): readonly Manifest[] =>
-  renderChart(CHART, INSTALLATIONS[installation]).manifests;
+const rendered = new Map<string, readonly Manifest[]>();
+
+/** The manifests of one of these installations. */
+export const manifestsFor = (installation: string): readonly Manifest[] => {
+  const manifests = rendered.get(installation) ?? renderChart(CHART, INSTALLATIONS[installation]).manifests;
+  rendered.set(installation, manifests);
+  return manifests;
+};
