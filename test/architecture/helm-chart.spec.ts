@@ -154,6 +154,24 @@ describe('the pods of the Helm chart', () => {
     expect(knowing(/ADMIN/)).toEqual(['prepare']);
   });
 
+  it('mount the keys of epochs where readings are opened, not for logins and migrations', () => {
+    const having = podsOf(manifestsFor('large')).filter(({ spec }) =>
+      spec.containers.some(({ volumeMounts }) =>
+        volumeMounts.some((mount) => (mount as { mountPath: string }).mountPath === '/keys'),
+      ),
+    );
+    expect(having.map(({ labels }) => labels['app.kubernetes.io/component'])).toEqual([
+      'api',
+      'ops',
+      'ops',
+      'ops',
+      'worker-follow',
+      'worker-jobs',
+      'worker-upkeep',
+      'worker-webhooks',
+    ]);
+  });
+
   it('name no variable twice', () => {
     for (const { spec } of pods)
       for (const { env } of [...(spec.initContainers ?? []), ...spec.containers]) {

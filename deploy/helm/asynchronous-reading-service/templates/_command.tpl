@@ -1,4 +1,4 @@
-{{- /* A container that runs a command of the operator: (dict "root" $ "name" … "args" list "admin" whether it gets the administrators' logins). */ -}}
+{{- /* A container that runs a command of the operator: (dict "root" $ "component" … "name" … "args" list "admin" whether it gets the administrators' logins). */ -}}
 {{- define "service.command" -}}
 {{- $values := .root.Values -}}
 - name: {{ .name }}
@@ -17,5 +17,5 @@
   securityContext:
     {{- include "service.containerSecurity" .root | nindent 4 }}
   volumeMounts:
-    {{- include "service.mounts" .root | nindent 4 }}
+    {{- include "service.mounts" . | nindent 4 }}
 {{- end -}}

@@ -81,15 +81,20 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
+{{- /* Whether a pod gets the keys of epochs: not for logins and migrations, which open no readings. */ -}}
+{{- define "service.hasKeys" -}}
+{{- if and .root.Values.keys.existingClaim (not (has .component (list "prepare" "migrate"))) }}yes{{ end -}}
+{{- end -}}
+
 {{- define "service.mounts" -}}
 - name: tmp
   mountPath: /tmp
-{{- if .Values.certificates.existingSecret }}
+{{- if .root.Values.certificates.existingSecret }}
 - name: certificates
   mountPath: /certificates/roots
   readOnly: true
 {{- end }}
-{{- if .Values.keys.existingClaim }}
+{{- if include "service.hasKeys" . }}
 - name: keys
   mountPath: /keys
 {{- end }}
@@ -130,7 +135,7 @@ volumes:
     secret:
       secretName: {{ $values.certificates.existingSecret }}
 {{- end }}
-{{- if $values.keys.existingClaim }}
+{{- if include "service.hasKeys" . }}
   - name: keys
     persistentVolumeClaim:
       claimName: {{ $values.keys.existingClaim }}
