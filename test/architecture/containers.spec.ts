@@ -11,22 +11,29 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly cap_drop?: readonly string[];
+  readonly user?: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly command?: readonly string[];
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 }
 
-const { services, networks } = parse(readFileSync(projectPath('docker-compose.yml'), 'utf8'), {
-  merge: true,
-}) as Compose;
+const compose = (file: string): Compose =>
+  parse(readFileSync(projectPath(file), 'utf8'), { merge: true }) as Compose;
+
+const { services, networks } = compose('docker-compose.yml');
+/** EventStoreDB in place of KurrentDB. */
+const { services: alternatives } = compose('docker-compose.eventstoredb.yml');
 const serviceNamed = (name: string): Service => services[name]!;
 const dockerfile = readFileSync(projectPath('Dockerfile'), 'utf8');
 
 const DIGEST = /@sha256:[0-9a-f]{64}$/;
 /** Images that are not pinned by digest yet; docs/operations.md explains how to pin them. */
 const NOT_PINNED = {
-  EVENTSTORE_IMAGE: 'eventstore/eventstore:24.10',
+  EVENTSTORE_IMAGE: 'kurrentplatform/kurrentdb:26.0.3',
+  EVENTSTOREDB_IMAGE: 'eventstore/eventstore:23.10.1-jammy',
   GENCERT_IMAGE: 'eventstore/es-gencert-cli:1.0.2',
 };
 
@@ -42,14 +49,43 @@ describe('the compose file', () => {
     for (const store of ['eventstore', 'postgres']) expect(serviceNamed(store).networks).toEqual(['stores']);
   });
 
-  it('runs the event store with the installation’s own certificate and passwords', () => {
-    const { environment = {} } = serviceNamed('eventstore');
-    for (const name of ['EVENTSTORE_INSECURE', 'EVENTSTORE_ALLOW_ANONYMOUS_STREAM_ACCESS'])
-      expect(environment).not.toHaveProperty(name);
+  it.each([
+    ['KURRENTDB', services],
+    ['EVENTSTORE', alternatives],
+  ])('runs the event store with the installation’s own certificate and passwords (%s)', (prefix, among) => {
+    const { environment = {} } = among['eventstore']!;
+    for (const name of ['INSECURE', 'ALLOW_ANONYMOUS_STREAM_ACCESS', 'ALLOW_ANONYMOUS_ENDPOINT_ACCESS'])
+      expect(environment).not.toHaveProperty(`${prefix}_${name}`);
     for (const user of ['ADMIN', 'OPS'])
-      expect(environment[`EVENTSTORE_DEFAULT_${user}_PASSWORD`]).toMatch(/:\?/);
+      expect(environment[`${prefix}_DEFAULT_${user}_PASSWORD`]).toMatch(/:\?/);
     for (const name of ['CERTIFICATE_FILE', 'CERTIFICATE_PRIVATE_KEY_FILE', 'TRUSTED_ROOT_CERTIFICATES_PATH'])
-      expect(environment[`EVENTSTORE_${name}`]).toMatch(/^\/certificates\//);
+      expect(environment[`${prefix}_${name}`]).toMatch(/^\/certificates\//);
+    expect(environment[`${prefix}_DB`]).toBe('/var/lib/kurrentdb');
+    for (const name of Object.keys(environment)) expect(name).toMatch(new RegExp(`^${prefix}_`));
+  });
+
+  it('gives EventStoreDB the settings of KurrentDB, but for the indexes that it does not have', () => {
+    const named = (among: Compose['services'], prefix: RegExp): readonly string[] =>
+      Object.keys(among['eventstore']!.environment!).map((name) => name.replace(prefix, ''));
+    expect(Object.keys(alternatives)).toEqual(['eventstore']);
+    const own = named(services, /^KURRENTDB_/).filter((name) => name !== '_SECONDARY_INDEXING__ENABLED');
+    expect(named(alternatives, /^EVENTSTORE_/).toSorted()).toEqual(own.toSorted());
+  });
+
+  it('keeps the event store’s data in a volume, and gives key and data to the user who runs it', () => {
+    const { volumes, environment, user } = serviceNamed('eventstore');
+    expect(volumes).toContain(`eventstore:${environment!['KURRENTDB_DB']}`);
+    const [command] = serviceNamed('certificates').command!.slice(-1);
+    expect(command).toContain(`chown -R ${user} /certificates/node /data`);
+    expect(serviceNamed('certificates').volumes).toContain('eventstore:/data');
+  });
+
+  it('waits for a leader of the event store, not for a server that answers', () => {
+    const [, command] = serviceNamed('eventstore').healthcheck!.test;
+    expect(command).toContain('https://localhost:2113/gossip');
+    const [, pattern] = /grep -Eq '([^']+)'/.exec(command!) ?? [];
+    expect('  "state": "Leader",').toMatch(new RegExp(pattern!));
+    expect('  "state": "Unknown",').not.toMatch(new RegExp(pattern!));
   });
 
   it.each(['api', 'worker'])('gives the %s logins without administrative rights', (name) => {
@@ -89,7 +125,9 @@ describe('the compose file', () => {
   );
 
   it('has no default for any secret', () => {
-    const text = readFileSync(projectPath('docker-compose.yml'), 'utf8').replace(/^\s*#.*$/gm, '');
+    const text = ['docker-compose.yml', 'docker-compose.eventstoredb.yml']
+      .map((file) => readFileSync(projectPath(file), 'utf8').replace(/^\s*#.*$/gm, ''))
+      .join('');
     const secrets = [...text.matchAll(/\$\{(\w*(?:PASSWORD|KEYS?)\b)(:?[-?])?/g)];
     expect(secrets.length).toBeGreaterThan(8);
     for (const [, , operator] of secrets) expect(operator).toBe(':?');
@@ -98,7 +136,9 @@ describe('the compose file', () => {
 
 describe('container images', () => {
   it('are pinned by digest in the compose file, or listed here as not pinned yet', () => {
-    const foreign = Object.values(services).filter(({ build }) => build === undefined);
+    const foreign = [...Object.values(services), ...Object.values(alternatives)].filter(
+      ({ build }) => build === undefined,
+    );
     expect(foreign.length).toBeGreaterThan(0);
     const unpinned = foreign.flatMap(({ image }) => {
       const [, variable, byDefault] = /^\$\{(\w+_IMAGE):-(.+)\}$/.exec(image) ?? [];

@@ -8,7 +8,7 @@ const ROOT = projectPath('.');
 /** Every Markdown page of the project, except planted ones. */
 const pages = [
   ...readdirSync(ROOT),
-  ...['.github', 'apps', 'docs', 'libs', 'test'].flatMap((folder) =>
+  ...['.github', 'apps', 'deploy', 'docs', 'libs', 'test'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   ),
 ].filter((path) => path.endsWith('.md') && !/planted|node_modules/.test(path));

@@ -47,3 +47,5 @@ export const carriedItems = {
   adjustmentIds: ['adj_7'],
 };
 export const sum = (debit: number, credit: number) => ({ debit, credit });
+export const endings = { items: 5, refused: 1, published: 1, failed: 1, erased: 1, notAccepted: 1 };
+export const grace = { operator: 'grace', keySha256: 'b4'.repeat(32) };

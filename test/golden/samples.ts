@@ -15,14 +15,14 @@ import {
   hold,
   testHold,
   carriedItems,
+  endings,
+  grace,
   sum,
 } from './sample-parts.js';
 
 type Catalogues = typeof CATALOGUES;
 type AnyEvent = { [C in keyof Catalogues]: EventOf<Catalogues[C]> }[keyof Catalogues];
 type Samples = { readonly [T in AnyEvent['type']]: Extract<AnyEvent, { type: T }>['data'] };
-
-const endings = { items: 5, refused: 1, published: 1, failed: 1, erased: 1, notAccepted: 1 };
 
 /** The current data of one event of each type, with every field set. A missing type does not compile. */
 export const SAMPLES: Samples = {
@@ -234,14 +234,8 @@ export const SAMPLES: Samples = {
     previous: '0'.repeat(64),
     ...signed,
   },
-  OperatorConfirmed: { operator: 'grace', keySha256: 'b4'.repeat(32), previous: 'c5'.repeat(32), ...signed },
-  OperatorRevoked: {
-    operator: 'grace',
-    keySha256: 'b4'.repeat(32),
-    reason: 'laptop stolen',
-    previous: 'c5'.repeat(32),
-    ...signed,
-  },
+  OperatorConfirmed: { ...grace, previous: 'c5'.repeat(32), ...signed },
+  OperatorRevoked: { ...grace, reason: 'laptop stolen', previous: 'c5'.repeat(32), ...signed },
   OperatorKeyRotated: {
     operator: 'ada',
     keySha256: 'a3'.repeat(32),
