@@ -54,8 +54,19 @@ const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
       .map((value, index): SetInline => ({ type: index % 2 === 1 ? 'superior' : 'text', value }));
   });
 
-const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] =>
-  locale === 'fr-FR' ? (withSuperiors(nodes) as readonly Inline[]) : nodes;
+/** A sum breaks before a sign: no line starts with a lone figure. */
+const SIGN = /(?<= [+=→−]) (?=[\p{Lu}\d])/gu;
+
+const withSums = (nodes: readonly Inline[]): readonly Inline[] =>
+  nodes.map((node) => {
+    if ('children' in node) return { ...node, children: withSums(node.children) };
+    return { ...node, value: node.value.replace(SIGN, '\u00A0') };
+  });
+
+const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] => {
+  const set = withSums(nodes);
+  return locale === 'fr-FR' ? (withSuperiors(set) as readonly Inline[]) : set;
+};
 
 /** Characters of one line of the measure, or a little more. */
 const ONE_LINE = 90;

@@ -171,6 +171,47 @@ const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
   });
 };
 
+/** A table that goes on overleaf has this many lines on each of the two pages. */
+const LEAST_ROWS = 2;
+
+const splitTable = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const below = linesOf(contentOf(next ?? page));
+  const isCell = (line: Line): boolean => line.every(({ role }) => role === 'TD');
+  // The head of a table is repeated as an artifact, so a page that begins with cells continues one.
+  if (!next || !below[0] || !isCell(below[0])) return [];
+  const above = linesOf(contentOf(page)).reverse();
+  const rows = [above, below].map((lines) => lines.findIndex((line) => !isCell(line)));
+  return rows.some((count) => count >= 0 && count < LEAST_ROWS) ? ['a table parts from a single row'] : [];
+};
+
+/** Sizes of the closing questions and of pull quotes. */
+const QUESTION = 12;
+const QUOTE = 16;
+
+/** Where the questions take two pages, the last page has more than one. */
+const lonelyQuestion = (page: LaidOutPage): string[] => {
+  const content = contentOf(page);
+  const questions = new Set(content.filter(({ size }) => size === QUESTION).map(({ element }) => element));
+  return content.some(({ role, size }) => role === 'H2' && size > QUOTE) || questions.size > 1
+    ? []
+    : [`has ${questions.size === 0 ? 'no question' : 'a single question'}`];
+};
+
+const lettersOf = (runs: readonly Run[]): string =>
+  runs.map(({ text }) => text.replace(/[^\p{L}]/gu, '')).join('');
+
+/** Letters between a pull quote and its sentence in the text, at least. */
+const LEAST_DISTANCE = 120;
+
+const echo = (page: LaidOutPage): string[] => {
+  const quote = page.runs.filter(({ role, size }) => role === null && size === QUOTE);
+  if (quote.length === 0) return [];
+  const until = Math.max(...quote.map(({ baseline }) => baseline));
+  const text = lettersOf(contentOf(page).filter(({ baseline }) => baseline > until));
+  const distance = text.indexOf(lettersOf(quote));
+  return distance >= 0 && distance < LEAST_DISTANCE ? [`“${short(textOf(quote))}” is repeated at once`] : [];
+};
+
 /** A particle at the end of a line of the cover, parted from its name. */
 const PARTICLE = /(?:^|\s)(?:de|du|des|la|le|les|von|van|der|den|di|da|dos|das|del|della|y|st\.?)\s*$/iu;
 
@@ -195,6 +236,9 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
     const found = [
       ...(Math.abs(page.width - width) + Math.abs(page.height - height) < 1 ? [] : [`is not ${paper}`]),
       ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page, pages[index + 1])]),
+      ...splitTable(page, pages[index + 1]),
+      ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
+      ...echo(page),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
       ...overlaps(page),
       ...(locale === 'fr-FR' ? ordinals(page) : []),
