@@ -73,18 +73,20 @@ describe('A booklet is careless when', () => {
     expect(found(page(cut), { last: page([heading(85), ...LAST.runs]) })).toEqual([]);
   });
 
-  it('a table parts from a single row', () => {
-    const row = (baseline: number) => run('A cell', baseline, { role: 'TD' });
-    const head = run('A column', 720, { role: 'TH' });
+  it.each([
+    ['TD', 'TH', 'a table leaves a single line'],
+    ['LI', 'P', 'a list leaves a single line'],
+  ])('%s: a single line of it is overleaf', (tag, role, fault) => {
+    const part = (baseline: number) => run('A part', baseline, { role: tag, within: ['P', tag] });
     const after = (count: number) =>
-      page(lines().map((line, index) => (index < count ? row(line.baseline) : line)));
+      page(lines().map((line, index) => (index < count ? part(line.baseline) : line)));
     const before = (count: number) =>
-      page([...lines(700), head, ...[735, 750].slice(0, count).map((baseline) => row(baseline))]);
-    const tables = (rows: number, rest: number) =>
-      pageFaults([COVER, before(rows), after(rest), LAST], { paper: 'a4', locale: 'fr-FR' });
-    expect(tables(2, 2)).toEqual([]);
-    expect(tables(1, 2)).toEqual([{ page: 2, fault: 'a table parts from a single row' }]);
-    expect(tables(2, 1)).toEqual([{ page: 2, fault: 'a table parts from a single row' }]);
+      page([...lines(700), run('A column', 720, { role }), ...[735, 750].slice(0, count).map(part)]);
+    const parted = (above: number, below: number) =>
+      pageFaults([COVER, before(above), after(below), LAST], { paper: 'a4', locale: 'fr-FR' });
+    expect(parted(2, 2)).toEqual([]);
+    expect(parted(1, 2)).toEqual([{ page: 2, fault }]);
+    expect(parted(2, 1)).toEqual([{ page: 2, fault }]);
   });
 
   it('one question stands alone on the last page, or none', () => {

@@ -171,18 +171,25 @@ const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
   });
 };
 
-/** A table that goes on overleaf has this many lines on each of the two pages. */
-const LEAST_ROWS = 2;
+/** A table or list that goes on overleaf has this many lines on each of the two pages. */
+const LEAST_PART = 2;
 
-const splitTable = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
-  const below = linesOf(contentOf(next ?? page));
-  const isCell = (line: Line): boolean => line.every(({ role }) => role === 'TD');
-  // The head of a table is repeated as an artifact, so a page that begins with cells continues one.
-  if (!next || !below[0] || !isCell(below[0])) return [];
-  const above = linesOf(contentOf(page)).reverse();
-  const rows = [above, below].map((lines) => lines.findIndex((line) => !isCell(line)));
-  return rows.some((count) => count >= 0 && count < LEAST_ROWS) ? ['a table parts from a single row'] : [];
+/** How many of these lines, from the first, are in a row of a table or an item of a list. */
+const leading = (lines: readonly Line[], tag: string): number => {
+  const end = lines.findIndex((line) => !line.every(({ within }) => within.includes(tag)));
+  return end < 0 ? lines.length : end;
 };
+
+const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
+  [
+    ['TD', 'a table leaves a single line'],
+    ['LI', 'a list leaves a single line'],
+  ].flatMap(([tag = '', fault = '']) => {
+    // The head of a table is repeated as an artifact, so a page that begins with cells continues one.
+    const below = next ? leading(linesOf(contentOf(next)), tag) : 0;
+    const above = leading(linesOf(contentOf(page)).reverse(), tag);
+    return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
+  });
 
 /** Sizes of the closing questions and of pull quotes. */
 const QUESTION = 12;
@@ -236,7 +243,7 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
     const found = [
       ...(Math.abs(page.width - width) + Math.abs(page.height - height) < 1 ? [] : [`is not ${paper}`]),
       ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page, pages[index + 1])]),
-      ...splitTable(page, pages[index + 1]),
+      ...split(page, pages[index + 1]),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
       ...echo(page),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
