@@ -97,6 +97,7 @@ describe('A pull quote', () => {
     'You have 3 of these letters, more than most people get.',
     'You have about nine such things going at the same moment.',
     'You were by a pillar, in something simple and slightly odd.',
+    'Your friends weren’t coming for the bowl, though.',
   ])('is no sentence that points elsewhere: %s', (sentence) => {
     expect(pullQuoteIn('en-US', grey(sentence))).toBeUndefined();
   });
