@@ -42,6 +42,12 @@ describe('A booklet', () => {
   });
 });
 
+it('A sum in a table breaks before its signs', () => {
+  const values = nodesOf(english.tree, 'text').map(({ value }) => value);
+  expect(values.filter((value) => / =\u00A0\d/u.test(value)).length).toBeGreaterThan(10);
+  expect(values.filter((value) => / [+=→−] [\p{Lu}\d]/u.test(value))).toEqual([]);
+});
+
 it.each([
   ['Anne-Sophie de La Tour', ['Anne-Sophie', 'de\u00A0La\u00A0Tour']],
   ['Robert Lee Smith Jr.', ['Robert', 'Lee', 'Smith\u00A0Jr.']],
@@ -65,9 +71,33 @@ describe('A pull quote', () => {
     expect(pullQuoteIn('en-US', grey(quotable))).toEqual({ sentence: quotable, after: 0 });
   });
 
+  it('stands away from its sentence', () => {
+    const early = (at: number) =>
+      section('name.expression', 'subsection', 'How you act', [
+        ...[0, 1, 2].map((index) =>
+          paragraph(`p${index}`, [text(index === at ? `${quotable} ${filler}` : filler)]),
+        ),
+      ]);
+    expect(pullQuoteIn('en-US', early(2))).toEqual({ sentence: quotable, after: 0 });
+    expect(pullQuoteIn('en-US', early(1))).toBeUndefined();
+  });
+
+  it.each([
+    'Vous pouvez avancer la découverte sans rien sacrifier.',
+    'Vous connaissez sans doute les deux humeurs.',
+    'Vos amis gagnent à savoir lesquels, avant le dessert si possible.',
+    'Vous demandez plutôt qui a construit la salle.',
+  ])('in French neither: %s', (sentence) => {
+    expect(pullQuoteIn('fr-FR', grey(sentence))).toBeUndefined();
+    expect(pullQuoteIn('fr-FR', grey('Vous jouez quatre morceaux de guitare jusqu’au pont.'))).toBeDefined();
+  });
+
   it.each([
     'You do it for them, and nobody ever asks why you still bother.',
     'You have 3 of these letters, more than most people get.',
+    'You have about nine such things going at the same moment.',
+    'You were by a pillar, in something simple and slightly odd.',
+    'Your friends weren’t coming for the bowl, though.',
   ])('is no sentence that points elsewhere: %s', (sentence) => {
     expect(pullQuoteIn('en-US', grey(sentence))).toBeUndefined();
   });

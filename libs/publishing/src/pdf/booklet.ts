@@ -3,6 +3,7 @@ import type {
   Callout,
   DocumentV1,
   Inline,
+  List,
   Locale,
   Paragraph,
   Section,
@@ -25,8 +26,8 @@ interface PullQuote {
 }
 
 type SetInline = Inline | Superior;
-/** A paragraph of about one line, which stays with what follows. */
-type SetBlock = Block | PullQuote | (Paragraph & { readonly short: true });
+/** A short paragraph, of about one line, stays with what follows. A short list stays on one page. */
+type SetBlock = Block | PullQuote | ((Paragraph | List) & { readonly short: boolean });
 
 /** What the template typesets: the document, and what only pages need. */
 export interface Booklet {
@@ -54,8 +55,19 @@ const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
       .map((value, index): SetInline => ({ type: index % 2 === 1 ? 'superior' : 'text', value }));
   });
 
-const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] =>
-  locale === 'fr-FR' ? (withSuperiors(nodes) as readonly Inline[]) : nodes;
+/** A sum breaks before a sign: no line starts with a lone figure. */
+const SIGN = /(?<= [+=→−]) (?=[\p{Lu}\d])/gu;
+
+const withSums = (nodes: readonly Inline[]): readonly Inline[] =>
+  nodes.map((node) => {
+    if ('children' in node) return { ...node, children: withSums(node.children) };
+    return { ...node, value: node.value.replace(SIGN, '\u00A0') };
+  });
+
+const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] => {
+  const set = withSums(nodes);
+  return locale === 'fr-FR' ? (withSuperiors(set) as readonly Inline[]) : set;
+};
 
 /** Characters of one line of the measure, or a little more. */
 const ONE_LINE = 90;
@@ -73,6 +85,14 @@ const sentencesOf = ({ children }: Callout): string[] =>
   children
     .flatMap((block) => (block.type === 'paragraph' ? [plain(block.children)] : []))
     .flatMap((text) => text.split(/(?<=\?) (?=\p{Lu}|[«“])/u));
+
+/** A list of this many lines is not split: a single item at the top of a page looks lost. */
+const SHORT_LIST = 9;
+/** Characters of one line of a list. */
+const LIST_LINE = 78;
+
+const isShort = ({ children }: List): boolean =>
+  children.reduce((sum, item) => sum + Math.ceil(plain(item.children).length / LIST_LINE), 0) <= SHORT_LIST;
 
 /** Letters in a row that fit in a narrow column of a table. */
 const LONG_WORD = /\p{L}{25,}/gu;
@@ -105,6 +125,7 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
     case 'list':
       return {
         ...node,
+        short: isShort(node),
         children: node.children.map((item) => ({ ...item, children: setInline(locale, item.children) })),
       };
     case 'table':

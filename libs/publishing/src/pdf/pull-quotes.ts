@@ -12,13 +12,16 @@ const STANDS_ALONE: Readonly<Record<Locale, RegExp>> = {
   'fr-FR': /^(?:Vous|Votre|Vos)\b/,
 };
 
-/** Words that point back to another sentence. */
+/** Words that point back to another sentence, or make of it an advice or a tale that needs the others. */
 const POINTS_BACK: Readonly<Record<Locale, RegExp>> = {
   'en-US':
-    /\b(?:it|its|they|them|their|this|that|these|those|then|there|one|ones|too|also|still|so|do|did|does|him|her|he|she|his|anyway|instead|either|by now)\b/i,
+    /\b(?:it|its|they|them|their|this|that|these|those|then|there|one|ones|too|also|still|so|such|do|did|does|him|her|he|she|his|anyway|instead|either|just|though|could|may|weren’t|wasn’t|didn’t|by now|by the way)\b|^You (?:were|had|ate|used)\b/i,
   'fr-FR':
-    /\b(?:il|ils|elle|elles|lui|leur|ce|cet|cette|ces|cela|ça|celui|celle|ceux|en|y|alors|aussi|puis|là|encore|ainsi|pourtant|le|la|les|l)(?=\s(?:[a-zà-ÿ]+ez|avez|êtes)\b)|\b(?:cela|ça|celui|celle|ceux|celles|alors|aussi|ainsi|pourtant|lui|elle|elles|ils|il|en|y|cette|ces|cet|ce)\b/i,
+    /(?<!\p{L})(?:il|ils|elle|elles|lui|leur|ce|cet|cette|ces|cela|ça|celui|celle|ceux|celles|lequel|laquelle|lesquels|lesquelles|en|y|alors|aussi|ainsi|puis|là|encore|pourtant|donc|plutôt|maintenant|pouvez|les deux)(?!\p{L})|^Vous (?:le|la|les|l’)|(?<!\p{L})(?:où|de|à|pour) les? \p{L}+(?:er|ir|re)(?!\p{L})/iu,
 };
+
+/** Letters between a quote and its sentence, at least: three lines. An echo that follows at once looks like a slip. */
+const APART = 200;
 
 const sentencesIn = (nodes: readonly Inline[]): string[] => {
   // Only sentences without numbers and emphasis: the quote repeats plain words.
@@ -37,8 +40,8 @@ const isQuotable = (locale: Locale, sentence: string): boolean =>
 
 /**
  * The sentence that breaks up a grey page of this section, and the index of the child after which it stands. It comes
- * from the paragraph after it, so that the eye meets it first large, then in its place. Undefined when the section has
- * other things to look at, or no sentence that stands alone.
+ * from further on, so that the eye meets it first large, then in its place. Undefined when the section has other things
+ * to look at, or no sentence that stands alone.
  */
 export const pullQuoteIn = (
   locale: Locale,
@@ -56,8 +59,13 @@ export const pullQuoteIn = (
   const length = row.reduce((sum, each) => sum + JSON.stringify(each.children).length, 0);
   if (length < GREY) return undefined;
   for (let index = 1; index < row.length; index += 1) {
-    const sentence = sentencesIn(row[index]!.children).find((each) => isQuotable(locale, each));
-    if (sentence !== undefined) return { sentence, after: first + index - 1 };
+    let before = 0;
+    for (const sentence of sentencesIn(row[index]!.children)) {
+      // From the start of a paragraph, the quote moves up by one.
+      const after = index - (before < APART ? 2 : 1);
+      if (after >= 0 && isQuotable(locale, sentence)) return { sentence, after: first + after };
+      before += sentence.length;
+    }
   }
   return undefined;
 };

@@ -159,6 +159,19 @@ describe('The PDF of a document', () => {
     expect(pdf.source).not.toContain('pdfuaid');
   });
 
+  it('parts a word of the letters that fits in no line, with a hyphen', () => {
+    const word = 'Wolfeschlegelsteinhausenbergerdorff';
+    const person = {
+      name: { firstNames: ['Li'], middleNames: [], lastNames: [word] },
+      dateOfBirth: '1990-06-15',
+    };
+    const runs = readPages(typesetter.typeset(composed(person, 'fr-FR', 'neutral'))).flatMap((page) =>
+      page.runs.filter(({ role }) => role === 'Figure'),
+    );
+    const drawn = runs.filter(({ text }) => /^[A-Z-]$/.test(text));
+    expect(drawn.map(({ text }) => text).join('')).toContain('WOLFESCHLEGELSTEINHAUSENBER-GERDORFF');
+  });
+
   it('prints a very long name completely', () => {
     const document = {
       ...composed(camille, 'en-US', 'neutral'),

@@ -21,9 +21,9 @@ const DATA = join(TEMPLATE_FOLDER, 'booklet.json');
 
 /**
  * The cache drops paragraphs that none of the last N documents used. Readings share most of their paragraphs, and a
- * cache hit costs far less than typesetting. Each document takes about 5 MB.
+ * cache hit costs far less than typesetting. Each document takes about 8 MB.
  */
-const KEPT_DOCUMENTS = 64;
+const KEPT_DOCUMENTS = 56;
 /** Looking for what to drop takes a tenth of a document's time, so it is done once for this many. */
 const EVICT_EVERY = 4;
 

@@ -32,7 +32,10 @@ const lines = (until = 750): Run[] =>
 const page = (runs: readonly Run[], shapes: readonly Shape[] = []): LaidOutPage => ({ ...A4, runs, shapes });
 
 const COVER = page([run('A Reading', 104, { role: 'H1' }), run('Ada de La Tour', 200)]);
-const LAST = page(lines());
+/** Two questions, then lines. */
+const LAST = page(
+  lines().map((line, index) => (index < 2 ? { ...line, size: 12, element: `question ${index}` } : line)),
+);
 
 const found = (inside: LaidOutPage, over: { cover?: LaidOutPage; last?: LaidOutPage } = {}): string[] =>
   pageFaults([over.cover ?? COVER, inside, over.last ?? LAST], { paper: 'a4', locale: 'fr-FR' }).map(
@@ -67,7 +70,45 @@ describe('A booklet is careless when', () => {
     const cut = [...lines(700), heading(735), run('One line', 750)];
     expect(found(page(cut))).toEqual(['2: the text of “A heading” is overleaf']);
     // That line is all of its text, when the next page begins with a heading.
-    expect(found(page(cut), { last: page([heading(100), ...lines().slice(1)]) })).toEqual([]);
+    expect(found(page(cut), { last: page([heading(85), ...LAST.runs]) })).toEqual([]);
+  });
+
+  it.each([
+    ['TD', 'TH', 'a table leaves a single line'],
+    ['LI', 'P', 'a list leaves a single line'],
+  ])('%s: a single line of it is overleaf', (tag, role, fault) => {
+    const part = (baseline: number) => run('A part', baseline, { role: tag, within: ['P', tag] });
+    const after = (count: number) =>
+      page(lines().map((line, index) => (index < count ? part(line.baseline) : line)));
+    const before = (count: number) =>
+      page([...lines(700), run('A column', 720, { role }), ...[735, 750].slice(0, count).map(part)]);
+    const parted = (above: number, below: number) =>
+      pageFaults([COVER, before(above), after(below), LAST], { paper: 'a4', locale: 'fr-FR' });
+    expect(parted(2, 2)).toEqual([]);
+    expect(parted(1, 2)).toEqual([{ page: 2, fault }]);
+    expect(parted(2, 1)).toEqual([{ page: 2, fault }]);
+  });
+
+  it('one question stands alone on the last page, or none', () => {
+    const last = (questions: number) => page([...LAST.runs.slice(0, questions), ...LAST.runs.slice(2)]);
+    expect(found(page(lines()), { last: last(1) })).toEqual(['3: has a single question']);
+    expect(found(page(lines()), { last: last(0) })).toEqual(['3: has no question']);
+    // The whole closing page may have one.
+    const title = run('To go on with', 100, { role: 'H2', size: 24, top: 92 });
+    expect(found(page(lines()), { last: page([title, ...last(0).runs]) })).toEqual([]);
+  });
+
+  it('a pull quote is repeated at once', () => {
+    const quote = run('You come in with the answer', 120, { role: null, size: 16, element: '' });
+    const told = (baseline: number) =>
+      page([
+        quote,
+        ...lines()
+          .slice(3)
+          .map((line) => (line.baseline === baseline ? { ...line, text: quote.text } : line)),
+      ]);
+    expect(found(told(700))).toEqual([]);
+    expect(found(told(160))).toEqual(['2: “You come in with the answer” is repeated at once']);
   });
 
   it('an ordinal is not superior', () => {

@@ -171,6 +171,54 @@ const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
   });
 };
 
+/** A table or list that goes on overleaf has this many lines on each of the two pages. */
+const LEAST_PART = 2;
+
+/** How many of these lines, from the first, are in a row of a table or an item of a list. */
+const leading = (lines: readonly Line[], tag: string): number => {
+  const end = lines.findIndex((line) => !line.every(({ within }) => within.includes(tag)));
+  return end < 0 ? lines.length : end;
+};
+
+const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
+  [
+    ['TD', 'a table leaves a single line'],
+    ['LI', 'a list leaves a single line'],
+  ].flatMap(([tag = '', fault = '']) => {
+    // The head of a table is repeated as an artifact, so a page that begins with cells continues one.
+    const below = next ? leading(linesOf(contentOf(next)), tag) : 0;
+    const above = leading(linesOf(contentOf(page)).reverse(), tag);
+    return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
+  });
+
+/** Sizes of the closing questions and of pull quotes. */
+const QUESTION = 12;
+const QUOTE = 16;
+
+/** Where the questions take two pages, the last page has more than one. */
+const lonelyQuestion = (page: LaidOutPage): string[] => {
+  const content = contentOf(page);
+  const questions = new Set(content.filter(({ size }) => size === QUESTION).map(({ element }) => element));
+  return content.some(({ role, size }) => role === 'H2' && size > QUOTE) || questions.size > 1
+    ? []
+    : [`has ${questions.size === 0 ? 'no question' : 'a single question'}`];
+};
+
+const lettersOf = (runs: readonly Run[]): string =>
+  runs.map(({ text }) => text.replace(/[^\p{L}]/gu, '')).join('');
+
+/** Letters between a pull quote and its sentence in the text, at least. */
+const LEAST_DISTANCE = 120;
+
+const echo = (page: LaidOutPage): string[] => {
+  const quote = page.runs.filter(({ role, size }) => role === null && size === QUOTE);
+  if (quote.length === 0) return [];
+  const until = Math.max(...quote.map(({ baseline }) => baseline));
+  const text = lettersOf(contentOf(page).filter(({ baseline }) => baseline > until));
+  const distance = text.indexOf(lettersOf(quote));
+  return distance >= 0 && distance < LEAST_DISTANCE ? [`“${short(textOf(quote))}” is repeated at once`] : [];
+};
+
 /** A particle at the end of a line of the cover, parted from its name. */
 const PARTICLE = /(?:^|\s)(?:de|du|des|la|le|les|von|van|der|den|di|da|dos|das|del|della|y|st\.?)\s*$/iu;
 
@@ -195,6 +243,9 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
     const found = [
       ...(Math.abs(page.width - width) + Math.abs(page.height - height) < 1 ? [] : [`is not ${paper}`]),
       ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page, pages[index + 1])]),
+      ...split(page, pages[index + 1]),
+      ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
+      ...echo(page),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
       ...overlaps(page),
       ...(locale === 'fr-FR' ? ordinals(page) : []),

@@ -29,7 +29,8 @@ const PARENTS: Readonly<Record<string, readonly string[] | 'any'>> = {
   Table: 'any',
   THead: ['Table'],
   TBody: ['Table'],
-  TR: ['THead', 'TBody', 'Table'],
+  TFoot: ['Table'],
+  TR: ['THead', 'TBody', 'TFoot', 'Table'],
   TH: ['TR'],
   TD: ['TR'],
 };
