@@ -1,10 +1,11 @@
 import { Channel, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js';
-import { EventStoreDBClient } from '@eventstore/db-client';
 import { withDeadline } from '../timing/deadline.js';
 import { CallSlots } from './call-slots.js';
+import type { ClientInternals, OpenClient, StoreClient } from './clients/client.js';
 import { observeServerTime, type ServerTime } from './server-time.js';
 
 export interface ConnectionOptions {
+  readonly openClient: OpenClient;
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
   /** Whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply; grpc-js obeys them otherwise. */
@@ -21,7 +22,7 @@ export interface ConnectionOptions {
 
 /** A client with TCP connections of its own. */
 export interface Connection {
-  readonly client: EventStoreDBClient;
+  readonly client: StoreClient;
   readonly slots: CallSlots;
   /** Open streaming calls, as the client counts them. */
   openStreams(): { readonly append: number; readonly read: number };
@@ -29,15 +30,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type CallStream = NodeJS.ReadableStream & { end?: () => void };
-
-/** What the client's types do not show. */
-interface ClientInternals {
-  createChannel: () => Promise<Channel>;
-  resolveUri: () => Promise<string>;
-  supports: () => Promise<boolean>;
-  readonly disposableStreams: Set<CallStream>;
-}
+type CallStream = ClientInternals['disposableStreams'] extends Set<infer Stream> ? Stream : never;
 
 interface ChannelInternals {
   readonly internalChannel: { readonly credentials: ChannelCredentials; readonly options: ChannelOptions };
@@ -48,10 +41,11 @@ interface ChannelInternals {
  * pool, the replacement of a stuck client would get the same connection again.
  */
 export const openConnection = (options: ConnectionOptions): Connection => {
-  const { connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } = options;
+  const { openClient, connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } =
+    options;
   if (!proxyFromEnvironment) exemptFromProxy(connectionString);
-  const client = EventStoreDBClient.connectionString(connectionString);
-  const internals = client as unknown as ClientInternals;
+  const client = openClient(connectionString);
+  const { internals } = client;
   let [uri, closed] = ['', false];
   let channel: Channel | undefined;
 

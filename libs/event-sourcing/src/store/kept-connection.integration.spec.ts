@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const open = async (): Promise<void> => {
   relay = await startRelay(server.port);
-  store = openEventStore({
+  store = await openEventStore({
     connectionString: `esdb://127.0.0.1:${relay.port}?tls=false`,
     appendTimeoutMs: 300,
     readTimeoutMs: 150,
