@@ -15,6 +15,12 @@ export const STORE_DEFAULTS = {
 } as const;
 
 /**
+ * How soon a process leaves a node that has fallen silent (ms), when the address knows other nodes. They elect another
+ * leader in about 3 s.
+ */
+export const CLUSTER_WATCH = { stuckAfterMs: 1_500, pingWithinMs: 500, quietMs: 250 } as const;
+
+/**
  * Most bytes of data and metadata in one append: EventStoreDB's default. KurrentDB 26 takes 256 MB, but another server to
  * which the log may move would refuse what this one took.
  */

@@ -2,8 +2,9 @@ import type { EventToAppend, StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { classify, isNotLeader, noAnswer } from './classify.js';
 import { loadClient } from './clients/load.js';
-import { openConnection, type Connection } from './connection.js';
-import { STORE_DEFAULTS, type ClientName } from './defaults.js';
+import { readAddress } from './address.js';
+import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
+import { CLUSTER_WATCH, STORE_DEFAULTS, type ClientName } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
 import { requireSize, toClientEvent } from './events.js';
@@ -62,6 +63,7 @@ export const openEventStore = async ({
 }: EventStoreDbOptions): Promise<EventStoreDb> => {
   const openClient = await loadClient(client);
   let serverTime: ServerTime | null = null;
+  const watch = watchOf(connectionString, stuckAfterMs, readTimeoutMs);
   const kept = keepConnected({
     open: () =>
       openConnection({
@@ -73,9 +75,16 @@ export const openEventStore = async ({
         proxyFromEnvironment,
         onServerTime: (time) => (serverTime = time),
       }),
-    ask: (connection) => readOnce(connection, endOfLog(1), readTimeoutMs, decodeReadAnswer),
+    ask: (connection, { isFresh }) =>
+      readOnce(
+        connection,
+        endOfLog(1),
+        isFresh ? watch.answerAfreshMs : watch.pingWithinMs,
+        decodeReadAnswer,
+      ),
     confirmWithinMs: 5 * readTimeoutMs,
-    stuckAfterMs,
+    stuckAfterMs: watch.stuckAfterMs,
+    quietMs: watch.quietMs,
     report,
   });
 
@@ -206,6 +215,32 @@ export const openEventStore = async ({
     close: () => kept.close(),
   };
 };
+
+interface WatchTimes {
+  readonly stuckAfterMs: number;
+  readonly quietMs: number;
+  /** Longest waits for an answer over the connection in use, and over a fresh one. */
+  readonly pingWithinMs: number;
+  readonly answerAfreshMs: number;
+}
+
+const LONGEST_QUIET_MS = 5_000;
+
+/** One node alone is worth waiting for: its silence may be a pause, and nobody else can answer. */
+const watchOf = (connectionString: string, stuckAfterMs: number, readTimeoutMs: number): WatchTimes =>
+  readAddress(connectionString).isCluster
+    ? {
+        stuckAfterMs: Math.min(stuckAfterMs, CLUSTER_WATCH.stuckAfterMs),
+        quietMs: CLUSTER_WATCH.quietMs,
+        pingWithinMs: Math.min(readTimeoutMs, CLUSTER_WATCH.pingWithinMs),
+        answerAfreshMs: SEARCH_WITHIN_MS + readTimeoutMs,
+      }
+    : {
+        stuckAfterMs,
+        quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3),
+        pingWithinMs: readTimeoutMs,
+        answerAfreshMs: readTimeoutMs,
+      };
 
 type Decode<E> = (message: Buffer) => ReadAnswer<E>;
 /** Events that the server looks at before it looks whether the call still stands. */

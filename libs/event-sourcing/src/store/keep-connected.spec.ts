@@ -27,6 +27,7 @@ beforeEach(() => {
     ask: (connection) => asking(connection),
     confirmWithinMs: 1_000,
     stuckAfterMs: STUCK_AFTER_MS,
+    quietMs: STUCK_AFTER_MS / 3,
     report: (message) => said.push(message),
   });
 });

@@ -14,10 +14,12 @@ import { openSubscription, type OpenSubscription } from './subscription.js';
 
 interface KeepOptions {
   readonly open: () => Connection;
-  /** One short read. */
-  readonly ask: (connection: Connection) => Promise<unknown>;
+  /** One short read. A fresh connection may first have to find the leader. */
+  readonly ask: (connection: Connection, how: { readonly isFresh: boolean }) => Promise<unknown>;
   readonly confirmWithinMs: number;
   readonly stuckAfterMs: number;
+  /** After this long without a call, it makes one. */
+  readonly quietMs: number;
   readonly report: (message: string) => void;
 }
 
@@ -31,12 +33,11 @@ export interface KeptConnection extends StoreConnection {
 }
 
 const LOOKS_PER_STUCK = 10;
-const LONGEST_QUIET_MS = 5_000;
 
 /** Keeps one connection to the store, and replaces it when its calls are stuck although the store answers others. */
 export const keepConnected = (options: KeepOptions): KeptConnection => {
-  const { open, ask, confirmWithinMs, stuckAfterMs, report } = options;
-  const bounds = { stuckAfterMs, quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3) };
+  const { open, ask, confirmWithinMs, stuckAfterMs, quietMs, report } = options;
+  const bounds = { stuckAfterMs, quietMs };
   const now = (): number => performance.now();
   let connection: Connection | null = open();
   let watch: ConnectionWatch = newWatch(now());
@@ -85,7 +86,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     let fresh: Connection | undefined;
     try {
       fresh = open();
-      await ask(fresh);
+      await ask(fresh, { isFresh: true });
       return true;
     } catch (error) {
       complain(error);
@@ -101,7 +102,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
       case 'nothing':
         return;
       case 'call':
-        await observed('read', () => ask(current()));
+        await observed('read', () => ask(current(), { isFresh: false }));
         return;
       case 'ask afresh': {
         const wasBeyondHelp = watch.beyondHelp;
