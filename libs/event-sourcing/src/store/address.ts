@@ -10,6 +10,8 @@ export interface StoreAddress {
   /** Whether the leader has to be found: it names several nodes, or one that knows the others. */
   readonly isCluster: boolean;
   readonly usesTls: boolean;
+  /** Authority that the address trusts instead of the system's, in PEM. @throws Error when the file cannot be read */
+  authority(): Buffer | null;
   /** Of calls without a login. @throws Error when a file that the address names cannot be read */
   credentials(): ChannelCredentials;
 }
@@ -26,16 +28,17 @@ export const readAddress = (connectionString: string): StoreAddress => {
     [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]),
   );
   const usesTls = options.get('tls')?.toLowerCase() !== 'false';
+  const file = (name: string): Buffer | null => {
+    const path = options.get(name);
+    return path === undefined ? null : readFileSync(path);
+  };
   return {
     nodes,
     isCluster: nodes.length > 1 || scheme.endsWith('+discover'),
     usesTls,
+    authority: () => file('tlscafile'),
     credentials: () => {
       if (!usesTls) return credentials.createInsecure();
-      const file = (name: string): Buffer | null => {
-        const path = options.get(name);
-        return path === undefined ? null : readFileSync(path);
-      };
       const rejectUnauthorized = options.get('tlsverifycert')?.toLowerCase() !== 'false';
       return credentials.createSsl(file('tlscafile'), file('userkeyfile'), file('usercertfile'), {
         rejectUnauthorized,

@@ -34,7 +34,7 @@ export interface EventStoreDbOptions {
   /** Whether the environment's proxies apply. */
   readonly proxyFromEnvironment?: boolean;
   /** Reports what happens to the connection. */
-  readonly report?: (message: string) => void;
+  readonly report?: (message: string, isWell?: boolean) => void;
 }
 
 /** The event store behind one of its clients, and the state of the connection to it. */

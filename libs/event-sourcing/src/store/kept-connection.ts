@@ -2,6 +2,7 @@ import {
   afterCall,
   afterFreshAnswer,
   due,
+  LEAST_FAILURES,
   newWatch,
   type CallOutcome,
   type ConnectionWatch,
@@ -20,7 +21,8 @@ interface KeepOptions {
   readonly stuckAfterMs: number;
   /** After this long without a call, it makes one. */
   readonly quietMs: number;
-  readonly report: (message: string) => void;
+  /** @param isWell a fault is over */
+  readonly report: (message: string, isWell?: boolean) => void;
 }
 
 export interface KeptConnection extends StoreConnection {
@@ -42,11 +44,23 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
   let connection: Connection | null = open();
   let watch: ConnectionWatch = newWatch(now());
   let [renewals, closed, looking, lastComplaint] = [0, false, false, ''];
+  let goneSince: number | null = null;
   const subscriptions = new Set<OpenSubscription>();
 
   const current = (): Connection => {
     if (connection) return connection;
     throw new StoreUnavailable('The connection to the event store is being renewed', false);
+  };
+
+  /** Whoever calls the store fails too: the log needs one line when it goes and one when it is back. */
+  const tell = (answered: boolean): void => {
+    if (!answered && goneSince === null && (watch.read?.calls ?? 0) >= LEAST_FAILURES) {
+      goneSince = watch.read!.since;
+      report('the event store does not answer; calls to it are tried again');
+    } else if (answered && goneSince !== null) {
+      report(`the event store answers again after ${((now() - goneSince) / 1_000).toFixed(1)} s`, true);
+      goneSince = null;
+    }
   };
 
   const observed = async <T>(kind: CallOutcome['kind'], call: () => Promise<T>): Promise<T> => {
@@ -58,6 +72,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
       throw error;
     } finally {
       watch = afterCall(watch, { kind, answered, at: now() });
+      if (kind === 'read') tell(answered);
     }
   };
 
