@@ -75,7 +75,7 @@ export const readPage = async <E>(
           })
           .on('error', (error) => over(() => reject(error)))
           .on('close', () => over(() => reject(new StoreUnavailable('The read was cut off', false))));
-      call.stream.then(receive, (error: unknown) => over(() => reject(error as Error)));
+      call.stream.then(receive, (error: unknown) => over(() => reject(error)));
     });
     return events;
   } catch (error) {

@@ -46,17 +46,18 @@ export const askServer = async (url: string, node = readAddress(url).nodes[0]!):
 
 /** Trusts what the address trusts, which `fetch` cannot. */
 const textAt = async (url: string, node: string, path: string): Promise<string> => {
-  const { usesTls, authority } = readAddress(url);
+  const address = readAddress(url);
+  const ca = address.authority();
   const [, login] = /^[^:]+:\/\/([^@/?]*)@/.exec(url) ?? [];
-  const ask = usesTls ? askOverTls : askInClear;
+  const ask = address.usesTls ? askOverTls : askInClear;
   const request = ask({
     host: hostOf(node),
     port: Number(/\d+$/.exec(node)![0]),
     path,
     agent: false,
     signal: AbortSignal.timeout(INFO_WITHIN_MS),
-    ...(usesTls && authority() && { ca: authority()! }),
-    ...(usesTls && login && { auth: decodeURIComponent(login) }),
+    ...(address.usesTls && ca && { ca }),
+    ...(address.usesTls && login && { auth: decodeURIComponent(login) }),
   }).end();
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   return text(answer);
