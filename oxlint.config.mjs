@@ -20,8 +20,8 @@ const inMemoryEvents = {
   message: 'It is in memory and loses events in a crash. Append to the event store; react in a process.',
 };
 const eventStoreClient = {
-  regex: '^@eventstore/db-client(/|$)',
-  message: 'Use the EventStore port: its client has faults that libs/event-sourcing/src/store deals with.',
+  regex: '^@(eventstore/db-client|kurrent/kurrentdb-client)(/|$)',
+  message: 'Use the EventStore port: the clients have faults that libs/event-sourcing/src/store deals with.',
 };
 /** Of these modules the hashes are pure functions; keys, nonces, ids and streams are not. */
 const impureCrypto = ['node:crypto', 'crypto'].map((name) => ({

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { projectPath } from '@app/platform/project-path.js';
 import { ledgerBenchmark } from './billing/benchmark.js';
 import { monthBenchmark } from './billing/month-benchmark.js';
+import { clientsBenchmark } from './clients/benchmark.js';
 import { crudBenchmark } from './crud/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { floodBenchmark } from './flood/benchmark.js';
@@ -29,6 +30,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   webhooksBenchmark,
   projectionsBenchmark,
   eventStoreBenchmark,
+  clientsBenchmark,
 ];
 
 const wholeNumber = (text: string): number => {

@@ -10,6 +10,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { startChildStore, type ChildStore } from '../contract/event-store/support/child-store.js';
@@ -26,7 +27,12 @@ describe('a fault of the event store’s client', () => {
     dataDir = mkdtempSync(join(tmpdir(), 'client-faults-'));
     server = await startChildStore(dataDir);
     const { connectionString } = server;
-    store = openEventStore({ connectionString, appendTimeoutMs: APPEND_TIMEOUT_MS, readTimeoutMs: 500 });
+    store = await openEventStore({
+      client: CLIENT_UNDER_TEST,
+      connectionString,
+      appendTimeoutMs: APPEND_TIMEOUT_MS,
+      readTimeoutMs: 500,
+    });
   });
 
   afterAll(async () => {

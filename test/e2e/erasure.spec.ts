@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { Integrator, person } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
@@ -48,7 +49,8 @@ const rows = async (text: string, readingId: string): Promise<number> => {
 };
 
 const wholeLog = async (): Promise<StoredEvent[]> => {
-  const store = openEventStore({
+  const store = await openEventStore({
+    client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
     appendTimeoutMs: 5_000,
     readTimeoutMs: 5_000,

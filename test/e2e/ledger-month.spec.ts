@@ -7,6 +7,7 @@ import pg from 'pg';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { altered, STREAM, TestBook, WS } from '../../libs/billing/test/book.js';
 import { CrowdedBook } from '../../libs/billing/test/crowded-book.js';
 import { writeReading } from '../../libs/billing/test/readings.js';
@@ -82,7 +83,11 @@ const booksInView = async (): Promise<number> => {
 beforeAll(async () => {
   stack = await startStack();
   const waits = { appendTimeoutMs: 10_000, readTimeoutMs: 10_000 };
-  store = openEventStore({ connectionString: stack.eventStoreUrl, ...waits });
+  store = await openEventStore({
+    client: CLIENT_UNDER_TEST,
+    connectionString: stack.eventStoreUrl,
+    ...waits,
+  });
   for (const n of [1, 2, 3]) await write(n);
   await until(
     async () => (await booksInView()) === 3,

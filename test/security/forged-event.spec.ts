@@ -10,6 +10,7 @@ import { Server as TlsServer, connect, createServer as createTlsServer } from 'n
 import pg from 'pg';
 import { WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { selfSignedCertificate } from '../../apps/embedded/src/certificate/self-signed.js';
 import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
 import { Integrator } from '../support/integrator.js';
@@ -59,7 +60,12 @@ const forge = async (connectionString: string): Promise<{ appended: boolean; bel
   });
   const { keyId, hash } = made;
   const apiKey = apiKeyText('live', made);
-  const store = openEventStore({ connectionString, appendTimeoutMs: 2_000, readTimeoutMs: 2_000 });
+  const store = await openEventStore({
+    client: CLIENT_UNDER_TEST,
+    connectionString,
+    appendTimeoutMs: 2_000,
+    readTimeoutMs: 2_000,
+  });
   const append = async (revision: bigint): Promise<void> =>
     void (await store.append(`workspace-${victim.workspaceId}`, revision, [
       {

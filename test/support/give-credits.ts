@@ -1,6 +1,7 @@
 import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { adjustment } from '../../libs/billing/test/adjustment.js';
 
 export interface Gift {
@@ -21,7 +22,8 @@ export const giveCredits = async ({
   reason = 'test',
 }: Gift): Promise<void> => {
   const now = Date.now();
-  const store = openEventStore({
+  const store = await openEventStore({
+    client: CLIENT_UNDER_TEST,
     connectionString: eventStoreUrl,
     appendTimeoutMs: 10_000,
     readTimeoutMs: 10_000,

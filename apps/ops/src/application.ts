@@ -31,7 +31,7 @@ export const openApplication = (config: Config) => {
   const store = withQuarantines(
     lazyEventStore(async () => {
       const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
-      return openEventStore(eventStoreOptions(config));
+      return await openEventStore(eventStoreOptions(config));
     }),
   );
   const ring = new KeyRing(config.ENCRYPTION_KEYS);

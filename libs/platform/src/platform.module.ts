@@ -76,7 +76,10 @@ export class PlatformModule implements OnApplicationShutdown {
       {
         provide: EVENT_STORE_DB,
         useFactory: () =>
-          openEventStore({ ...eventStoreOptions(config), report: (message) => log.error(message) }),
+          openEventStore({
+            ...eventStoreOptions(config),
+            report: (message, isWell) => log[isWell ? 'warn' : 'error'](message),
+          }),
       },
       {
         provide: EVENT_STORE,

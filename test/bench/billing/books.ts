@@ -12,7 +12,7 @@ type Untimed = CreditsCommand extends infer C ? (C extends { now: number } ? Omi
 
 export const BY = { actor: 'operator:bench', correlationId: 'bench', causationId: 'bench' };
 
-export const connect = (url: string): EventStore =>
+export const connect = (url: string): Promise<EventStore> =>
   openEventStore({ connectionString: url, appendTimeoutMs: 10_000, readTimeoutMs: 10_000 });
 
 /** The ledger as in an API process, with a clock that the benchmark controls. */

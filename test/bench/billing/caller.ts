@@ -22,7 +22,7 @@ export interface Called {
 }
 
 const [url = '', workspaceId = '', callers = '', seconds = ''] = process.argv.slice(2);
-const store = connect(url);
+const store = await connect(url);
 const { reserving } = ledgerOn(store);
 
 const call = async (until: number) => {

@@ -57,7 +57,7 @@ const load = async (
 
 /** Audits a book from its raw stream: violations of its rules, and the credits held. */
 const audited = async (store: ServedStore, workspaceId: string) => {
-  const events = connect(store.url);
+  const events = await connect(store.url);
   const stream = `credits-${workspaceId}`;
   const verifier = new BookVerifier(stream, 10_000);
   let held = 0;
@@ -75,7 +75,7 @@ const PLENTY = 2_000_000_000;
 const SCARCE = 2_000;
 
 export const measureHotBook = async (store: ServedStore, seconds: number, add: AddRow): Promise<void> => {
-  const events = connect(store.url);
+  const events = await connect(store.url);
   const ledger = ledgerOn(events);
   for (const [name, credits] of [
     ['one', PLENTY],

@@ -37,7 +37,7 @@ const bestOfBoth = async (one: () => Promise<number>, other: () => Promise<numbe
 };
 
 export const measureLongBook = async (store: ServedStore, events: number, add: AddRow): Promise<void> => {
-  const eventStore = connect(store.url);
+  const eventStore = await connect(store.url);
   let now = IN_APRIL;
   const ledger = ledgerOn(eventStore, () => now);
   await openBook(ledger, WORKSPACE, events * 20);
@@ -68,7 +68,7 @@ export const measureLongBook = async (store: ServedStore, events: number, add: A
 
 const measureVerify = async (store: ServedStore, add: AddRow): Promise<void> => {
   const client = connectClient(store.url);
-  const eventStore = connect(store.url);
+  const eventStore = await connect(store.url);
   let seen = 0;
   const raw = async (): Promise<void> => {
     seen = 0;

@@ -22,7 +22,7 @@ The embedded stores have processes of their own; the time to fill them does not 
     const folder = mkdtempSync(join(tmpdir(), 'month-bench-'));
     const stores = await startStores({});
     const pool = new pg.Pool({ connectionString: stores.databaseUrl });
-    const store = connect(stores.eventStoreUrl);
+    const store = await connect(stores.eventStoreUrl);
     try {
       const period = lastMonth();
       say(`  Filling ${count} books…`);

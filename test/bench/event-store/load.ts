@@ -16,6 +16,7 @@ import { DATA, PAYLOAD } from './payload.js';
 /** A server in a separate process, with a client. */
 export interface Served {
   readonly client: EventStoreDBClient;
+  readonly port: number;
   readonly echoPort: number;
   readonly startMs: number;
   /** Resident memory, MiB (Linux). */
@@ -37,6 +38,7 @@ export const serve = async (...args: string[]): Promise<Served> => {
   const client = connectClient(`esdb://127.0.0.1:${String(port)}?tls=false`);
   return {
     client,
+    port,
     echoPort: echo ?? 0,
     startMs,
     residentMib: () =>

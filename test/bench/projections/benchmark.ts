@@ -125,7 +125,7 @@ embedded event store and PostgreSQL in separate processes. The floor is the offi
       sessionSettings: REBUILDING_SESSION,
       onError: () => undefined,
     });
-    const store = openEventStore({
+    const store = await openEventStore({
       connectionString: served.url,
       appendTimeoutMs: 10_000,
       readTimeoutMs: 10_000,

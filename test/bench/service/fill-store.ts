@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { encode } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { readingEvents } from '@app/readings/contracts/events.js';
 import type { StartedStack } from '../../support/start-stack.js';
@@ -16,7 +17,7 @@ const WORKSPACE = 'ws_of_the_benchmark';
  * @param template a reading whose row the new rows copy
  */
 export const fillStore = async (stack: StartedStack, readings: number, template: string): Promise<void> => {
-  const store = openEventStore({
+  const store = await openEventStore({
     connectionString: stack.eventStoreUrl,
     appendTimeoutMs: 30_000,
     readTimeoutMs: 30_000,
@@ -51,7 +52,7 @@ export const fillStore = async (stack: StartedStack, readings: number, template:
 };
 
 /** The stream of a reading that was requested and failed. */
-const lifeOf = (readingId: string): Parameters<ReturnType<typeof openEventStore>['append']> => {
+const lifeOf = (readingId: string): Parameters<EventStore['append']> => {
   const own = { workspaceId: WORKSPACE, livemode: true, reservationId: randomUUID() };
   const sealedInput = Buffer.alloc(240, 7).toString('base64');
   const happened = [

@@ -121,7 +121,11 @@ const withScratchStore = async (
 };
 
 const onEventStore = async (url: string, work: (store: EventStore) => Promise<void>): Promise<void> => {
-  const store = openEventStore({ connectionString: url, appendTimeoutMs: 5_000, readTimeoutMs: 10_000 });
+  const store = await openEventStore({
+    connectionString: url,
+    appendTimeoutMs: 5_000,
+    readTimeoutMs: 10_000,
+  });
   try {
     await work(store);
   } finally {

@@ -24,8 +24,10 @@ describe('several clients that append one fact', () => {
     dataDir = mkdtempSync(join(tmpdir(), 'racing-'));
     server = await startEmbeddedEventStore({ dataDir, limits: { commitTimeoutMs: COMMIT_TIMEOUT_MS } });
     const { connectionString } = server;
-    stores = [1, 2, 3].map(() =>
-      openEventStore({ connectionString, appendTimeoutMs: 1_000, readTimeoutMs: 10_000 }),
+    stores = await Promise.all(
+      [1, 2, 3].map(() =>
+        openEventStore({ connectionString, appendTimeoutMs: 1_000, readTimeoutMs: 10_000 }),
+      ),
     );
   });
 

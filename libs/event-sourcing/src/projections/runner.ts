@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { categoryOf } from '../core/stream-name.js';
 import { Recurring } from '../timing/recurring.js';
-import { StoreUnavailable } from '../store/errors.js';
+import { isStoreAway, StoreUnavailable } from '../store/errors.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
 import { batches } from './batches.js';
@@ -24,6 +24,8 @@ export interface RunnerOptions extends HandlingOptions {
   readonly retryParkedMs?: number;
 }
 
+/** A store that is away costs little to ask again, and everything waits for it. */
+const LONGEST_PAUSE_MS = { storeAway: 1_000, otherwise: 15_000 } as const;
 const QUIET_MS = 1_000;
 /** Minimum time between batches under load: at most twenty transactions a second per consumer. */
 const SPACING_MS = 50;
@@ -37,7 +39,8 @@ const AT_A_TIME = 50;
 
 /**
  * Runs a consumer until the signal aborts. Whether a subscription ends, fails or goes silent, it is reopened from the
- * durable checkpoint after a pause: exponential back-off with jitter, at most 15 s.
+ * durable checkpoint after a pause: exponential back-off with jitter, at most 15 s,
+ * or 1 s while the event store is away.
  */
 export const runConsumer = async (
   consumer: Consumer,
@@ -54,11 +57,12 @@ export const runConsumer = async (
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
-      const pause = Math.min(15_000, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
+      const longest = isStoreAway(error) ? LONGEST_PAUSE_MS.storeAway : LONGEST_PAUSE_MS.otherwise;
+      const pause = Math.min(longest, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
       const reason = describe(error);
       // Of several workers, one moves the checkpoint: for the others, that is no news.
       const times = error instanceof CheckpointMoved ? 0 : recurring.happened(reason);
-      if (times > 0)
+      if (times > 0 && !(times === 1 && isStoreAway(error)))
         options.log[isDependencyAway(error) ? 'warn' : 'error'](
           { consumer: consumer.name, reason, times, retryInMs: Math.round(pause) },
           'consumer interrupted; it resumes from its checkpoint',

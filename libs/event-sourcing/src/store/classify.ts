@@ -1,4 +1,4 @@
-import { WrongExpectedVersionError } from '@eventstore/db-client';
+import type { Metadata } from '@grpc/grpc-js';
 import { AppendTooLarge, StoreDamaged, StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
 
@@ -24,37 +24,66 @@ const TOO_LARGE = /maximum ?append ?(event ?)?size/i;
 /** gRPC code of a store whose stored bytes do not match their checksums. */
 const DATA_LOSS = 15;
 
-const detailsOf = (error: unknown): string => {
-  const { _raw: raw, message = '' } = error as { _raw?: { details?: string }; message?: string };
-  return raw?.details ?? message;
-};
+/** What the clients' errors and raw ones of a call have, each some of it. */
+interface ClientError {
+  readonly type?: string;
+  readonly code?: number | string;
+  readonly message?: string;
+  readonly details?: string;
+  readonly metadata?: Metadata;
+  /** Of a client's error: the raw one. */
+  readonly _raw?: { readonly details?: string };
+}
+
+/** A write at another revision than expected. The newer client calls revisions states. */
+interface RevisionRefused extends ClientError {
+  readonly streamName: string;
+  readonly expectedVersion?: ExpectedRevision;
+  readonly actualVersion?: ExpectedRevision;
+  readonly expectedState?: ExpectedRevision;
+  readonly actualState?: ExpectedRevision;
+}
+
+const detailsOf = ({ _raw: raw, details, message = '' }: ClientError): string =>
+  raw?.details ?? details ?? message;
+
+/** The client's name of an error. The server sends it beside a raw one. */
+const typeOf = ({ type, metadata }: ClientError): string | undefined =>
+  type ?? metadata?.get('exception')[0]?.toString();
 
 /** `appending`: whether a failure leaves the outcome unknown. */
 export const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
   new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
 
-/** The one place that classifies the client's errors: some carry a type, some only a gRPC code, some neither. */
-export const classify = (error: unknown, appending: boolean): unknown => {
-  if (error instanceof WrongExpectedVersionError) {
-    const { streamName, expectedVersion, actualVersion } = error;
-    return new WrongExpectedRevision(streamName, expectedVersion as ExpectedRevision, actualVersion);
+/** The one place that classifies errors of both clients and of calls: some carry a type, some only a gRPC code, some neither. */
+export const classify = (thrown: unknown, appending: boolean): unknown => {
+  if (thrown instanceof StoreUnavailable) return thrown;
+  const error = thrown as ClientError;
+  const { code, message = '' } = error;
+  const type = typeOf(error);
+  if (type === 'wrong-expected-version') {
+    const refused = error as RevisionRefused;
+    const {
+      streamName,
+      expectedVersion = refused.expectedState!,
+      actualVersion = refused.actualState!,
+    } = refused;
+    return new WrongExpectedRevision(streamName, expectedVersion, actualVersion);
   }
-  if (error instanceof StoreUnavailable) return error;
-  const { type, code, message = '' } = error as { type?: string; code?: number | string; message?: string };
-  if (code === DATA_LOSS) return new StoreDamaged(detailsOf(error), { cause: error });
+  if (code === DATA_LOSS) return new StoreDamaged(detailsOf(error), { cause: thrown });
   if (type === 'maximum-append-size-exceeded' || TOO_LARGE.test(message) || TOO_LARGE.test(detailsOf(error)))
     return new AppendTooLarge(`The event store takes no append of this size: ${detailsOf(error)}`, {
-      cause: error,
+      cause: thrown,
     });
   const known =
     (type && CONNECTION_TYPES.has(type)) ||
     (code !== undefined && CONNECTION_CODES.has(code)) ||
     CONNECTION_MESSAGES.test(message);
   return known
-    ? new StoreUnavailable('The event store is not reachable', appending, { cause: error })
-    : error;
+    ? new StoreUnavailable('The event store is not reachable', appending, { cause: thrown })
+    : thrown;
 };
 
 /** For an error that is already classified. */
 export const isNotLeader = (error: unknown): boolean =>
-  error instanceof StoreUnavailable && (error.cause as { type?: string } | undefined)?.type === 'not-leader';
+  error instanceof StoreUnavailable && typeOf(error.cause ?? {}) === 'not-leader';

@@ -30,7 +30,7 @@ export interface WatchBounds {
   readonly quietMs: number;
 }
 
-const LEAST_FAILURES = 3;
+export const LEAST_FAILURES = 3;
 /** If reads still fail after this many renewals, the process cannot help itself. */
 const RENEWALS_WORTH_TRYING = 2;
 /** The interval between renewals for failing appends grows to at most 2^5 times the first. */

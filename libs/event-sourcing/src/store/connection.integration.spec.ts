@@ -1,4 +1,4 @@
-import { UnavailableError, jsonEvent } from '@eventstore/db-client';
+import { UnavailableError } from '@eventstore/db-client';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { addedToAppend } from '../testing/tally.js';
+import { toClientEvent } from './events.js';
+import { loadClient } from './clients/load.js';
 import { openConnection, type Connection } from './connection.js';
 
 let dataDir: string;
@@ -17,6 +20,7 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'connection-'));
   server = await startEmbeddedEventStore({ dataDir });
   connection = openConnection({
+    openClient: await loadClient('eventstore'),
     connectionString: server.connectionString,
     proxyFromEnvironment: false,
     reads: 10,
@@ -38,11 +42,15 @@ interface Internals {
 }
 
 const append = () =>
-  connection.client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'T', data: {} }));
+  connection.client.append(
+    `thing-${randomUUID()}`,
+    [toClientEvent(addedToAppend(randomUUID(), 'r'))],
+    'no_stream',
+  );
 
 /** What the client does when a node is no longer the leader, or not ready. */
 const changeNodes = async (): Promise<void> => {
-  const internals = connection.client as unknown as Internals;
+  const internals = connection.client.internals as unknown as Internals;
   const stub = await internals.getGRPCClient(streamsGrpc.StreamsClient, 'spec');
   await internals.handleError(stub, new UnavailableError({ name: '', message: 'gone' } as never));
 };
@@ -60,7 +68,7 @@ it('A change of nodes closes the old stream of appends', async () => {
 
 it('A broken old stream of appends does not fail appends on the new one', async () => {
   await append();
-  const [left] = (connection.client as unknown as Internals).disposableStreams;
+  const [left] = connection.client.internals.disposableStreams;
   await changeNodes();
   await append();
   const underWay = [append(), append()];

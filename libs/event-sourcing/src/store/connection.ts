@@ -1,10 +1,14 @@
 import { Channel, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js';
-import { EventStoreDBClient } from '@eventstore/db-client';
 import { withDeadline } from '../timing/deadline.js';
+import { hostOf, readAddress } from './address.js';
 import { CallSlots } from './call-slots.js';
+import type { ClientInternals, OpenClient, StoreClient } from './clients/client.js';
+import { findLeader } from './find-leader.js';
+import { readGossip } from './gossip.js';
 import { observeServerTime, type ServerTime } from './server-time.js';
 
 export interface ConnectionOptions {
+  readonly openClient: OpenClient;
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
   /** Whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply; grpc-js obeys them otherwise. */
@@ -21,7 +25,7 @@ export interface ConnectionOptions {
 
 /** A client with TCP connections of its own. */
 export interface Connection {
-  readonly client: EventStoreDBClient;
+  readonly client: StoreClient;
   readonly slots: CallSlots;
   /** Open streaming calls, as the client counts them. */
   openStreams(): { readonly append: number; readonly read: number };
@@ -29,15 +33,12 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type CallStream = NodeJS.ReadableStream & { end?: () => void };
+type CallStream = ClientInternals['disposableStreams'] extends Set<infer Stream> ? Stream : never;
 
-/** What the client's types do not show. */
-interface ClientInternals {
-  createChannel: () => Promise<Channel>;
-  resolveUri: () => Promise<string>;
-  supports: () => Promise<boolean>;
-  readonly disposableStreams: Set<CallStream>;
-}
+/** Longest wait for the answer of one node to who leads. */
+const ASK_WITHIN_MS = 500;
+/** An election takes up to a few seconds. Then the client's calls fail, and the search starts again. */
+export const SEARCH_WITHIN_MS = 5_000;
 
 interface ChannelInternals {
   readonly internalChannel: { readonly credentials: ChannelCredentials; readonly options: ChannelOptions };
@@ -48,15 +49,27 @@ interface ChannelInternals {
  * pool, the replacement of a stuck client would get the same connection again.
  */
 export const openConnection = (options: ConnectionOptions): Connection => {
-  const { connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } = options;
+  const { openClient, connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } =
+    options;
   if (!proxyFromEnvironment) exemptFromProxy(connectionString);
-  const client = EventStoreDBClient.connectionString(connectionString);
-  const internals = client as unknown as ClientInternals;
+  const client = openClient(connectionString);
+  const { internals } = client;
   let [uri, closed] = ['', false];
   let channel: Channel | undefined;
 
+  // The clients ask one node after the other, and each node that is silent costs five seconds.
+  const address = readAddress(connectionString);
+  let known = address.nodes;
+  const chooseNode = async (): Promise<string> => {
+    const gossip = { credentials: address.credentials(), proxyFromEnvironment };
+    const ask = (node: string) => readGossip(node, gossip, ASK_WITHIN_MS);
+    const found = await findLeader(known, ask, SEARCH_WITHIN_MS);
+    known = found.known;
+    return found.node;
+  };
   const resolveUri = internals.resolveUri;
-  internals.resolveUri = async () => (uri = await resolveUri());
+  // It must not fail: the client would keep the failure as its channel.
+  internals.resolveUri = async () => (uri = await (address.isCluster ? chooseNode() : resolveUri()));
 
   const createChannel = internals.createChannel;
   internals.createChannel = async () => {
@@ -123,14 +136,10 @@ const exemptFromProxy = (connectionString: string): void => {
   const { grpc_proxy, https_proxy, http_proxy, no_grpc_proxy, no_proxy } = process.env;
   if (!(grpc_proxy || https_proxy || http_proxy)) return;
   const exempt = (no_grpc_proxy || no_proxy || '').split(',').filter(Boolean);
-  const hosts = hostsOf(connectionString).filter((host) => !exempt.includes(host));
+  const hosts = readAddress(connectionString)
+    .nodes.map(hostOf)
+    .filter((host) => !exempt.includes(host));
   process.env['no_grpc_proxy'] = [...exempt, ...hosts].join(',');
-};
-
-/** `esdb://user:password@one:2113,[::1]:2113?…` names `one` and `::1`. */
-const hostsOf = (connectionString: string): string[] => {
-  const [, authority = ''] = /^[^:]+:\/\/(?:[^/?]*@)?([^/?]*)/.exec(connectionString) ?? [];
-  return authority.split(',').map((address) => address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1'));
 };
 
 const LET_GO_WITHIN_MS = 1_000;

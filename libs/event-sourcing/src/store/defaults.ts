@@ -1,10 +1,24 @@
+/**
+ * The packages that speak the event store's protocol: `@eventstore/db-client` and its successor,
+ * `@kurrent/kurrentdb-client`.
+ */
+export const CLIENTS = ['eventstore', 'kurrent'] as const;
+export type ClientName = (typeof CLIENTS)[number];
+
 /** What settings and programs without settings share. Loads no client. */
 export const STORE_DEFAULTS = {
+  client: 'eventstore' as ClientName,
   /** Concurrent reads. The server takes 100 calls on a connection, subscriptions and appends included. */
   reads: 60,
   /** When calls fail for this long (ms) while a fresh connection gets answers, the store opens a new one. */
   stuckAfterMs: 15_000,
 } as const;
+
+/**
+ * How soon a process leaves a node that has fallen silent (ms), when the address knows other nodes. They elect another
+ * leader in about 3 s.
+ */
+export const CLUSTER_WATCH = { stuckAfterMs: 1_500, pingWithinMs: 500, quietMs: 250 } as const;
 
 /**
  * Most bytes of data and metadata in one append: EventStoreDB's default. KurrentDB 26 takes 256 MB, but another server to

@@ -35,6 +35,10 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** Of the store itself: its connection reports that, once for the whole process. */
+export const isStoreAway = (error: unknown): boolean =>
+  error instanceof StoreUnavailable && error.constructor === StoreUnavailable;
+
 /** gRPC codes PERMISSION_DENIED and UNAUTHENTICATED. */
 const NOT_PERMITTED = new Set<unknown>([7, 16]);
 

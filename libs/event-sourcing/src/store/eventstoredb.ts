@@ -1,25 +1,16 @@
-import {
-  BACKWARDS,
-  END,
-  FORWARDS,
-  START,
-  type Direction,
-  type EventStoreDBClient,
-  type ReadPosition,
-  type ReadRevision,
-  type ResolvedEvent,
-  type StreamingRead,
-} from '@eventstore/db-client';
 import type { EventToAppend, StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { classify, isNotLeader, noAnswer } from './classify.js';
-import { openConnection, type Connection } from './connection.js';
-import { openDecodedRead } from './decoded-read.js';
-import { STORE_DEFAULTS } from './defaults.js';
+import { loadClient } from './clients/load.js';
+import { readAddress } from './address.js';
+import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
+import { CLUSTER_WATCH, STORE_DEFAULTS, type ClientName } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
 import { requireSize, toClientEvent } from './events.js';
 import { decodeReadAnswer, locateReadAnswer, type EncodedEvent, type ReadAnswer } from './read-answer.js';
+import { openReadCall } from './read-call.js';
+import type { ReadFilter, ReadRequest } from './read-request.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
 import { afterBarren, BULK_PAGE, pageSizes, readPage } from './page.js';
 import { isSelected, patternOf, type StreamSelection } from './stream-selection.js';
@@ -28,6 +19,8 @@ import type { ServerTime } from './server-time.js';
 import { withDeadline } from '../timing/deadline.js';
 
 export interface EventStoreDbOptions {
+  /** The package that speaks the protocol. Default: {@link STORE_DEFAULTS}. */
+  readonly client?: ClientName;
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
   /** An append without an answer within this has an unknown outcome (the client enforces no deadline itself). */
@@ -41,10 +34,10 @@ export interface EventStoreDbOptions {
   /** Whether the environment's proxies apply. */
   readonly proxyFromEnvironment?: boolean;
   /** Reports what happens to the connection. */
-  readonly report?: (message: string) => void;
+  readonly report?: (message: string, isWell?: boolean) => void;
 }
 
-/** The event store behind @eventstore/db-client, and the state of the connection to it. */
+/** The event store behind one of its clients, and the state of the connection to it. */
 export interface EventStoreDb extends EventStore {
   readonly connection: StoreConnection;
   /**
@@ -58,7 +51,8 @@ export interface EventStoreDb extends EventStore {
  * Opens the event store. One per process appends: the client's append bank is global to its module, so a second client
  * would share the failures of the first. Another one may read beside it.
  */
-export const openEventStore = ({
+export const openEventStore = async ({
+  client = STORE_DEFAULTS.client,
   connectionString,
   appendTimeoutMs,
   readTimeoutMs,
@@ -66,11 +60,14 @@ export const openEventStore = ({
   stuckAfterMs = STORE_DEFAULTS.stuckAfterMs,
   proxyFromEnvironment = false,
   report = () => undefined,
-}: EventStoreDbOptions): EventStoreDb => {
+}: EventStoreDbOptions): Promise<EventStoreDb> => {
+  const openClient = await loadClient(client);
   let serverTime: ServerTime | null = null;
+  const watch = watchOf(connectionString, stuckAfterMs, readTimeoutMs);
   const kept = keepConnected({
     open: () =>
       openConnection({
+        openClient,
         connectionString,
         appendTimeoutMs,
         readTimeoutMs,
@@ -78,9 +75,16 @@ export const openEventStore = ({
         proxyFromEnvironment,
         onServerTime: (time) => (serverTime = time),
       }),
-    ask: (connection) => readOnce(connection, endOfLog(1), readTimeoutMs, { decode: decodeReadAnswer }),
+    ask: (connection, { isFresh }) =>
+      readOnce(
+        connection,
+        endOfLog(1),
+        isFresh ? watch.answerAfreshMs : watch.pingWithinMs,
+        decodeReadAnswer,
+      ),
     confirmWithinMs: 5 * readTimeoutMs,
-    stuckAfterMs,
+    stuckAfterMs: watch.stuckAfterMs,
+    quietMs: watch.quietMs,
     report,
   });
 
@@ -92,14 +96,14 @@ export const openEventStore = ({
     const { client } = kept.current();
     const sent = events.map(toClientEvent);
     requireSize(stream, sent);
-    const answer = client.appendToStream(stream, sent, { expectedRevision: expected });
+    const answer = client.append(stream, sent, expected);
     const result = await withinDeadline(answer, appendTimeoutMs, `append to ${stream}`);
     return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
   };
 
-  const readAs = <E>(decode: Decode<E>, open: OpenRead, pattern?: string) =>
-    kept.observed('read', () => readOnce(kept.current(), open, readTimeoutMs, { decode, pattern }));
-  const readEvents = (open: OpenRead, pattern?: string) => readAs(decodeReadAnswer, open, pattern);
+  const readAs = <E>(decode: Decode<E>, request: ReadRequest) =>
+    kept.observed('read', () => readOnce(kept.current(), request, readTimeoutMs, decode));
+  const readEvents = (request: ReadRequest) => readAs(decodeReadAnswer, request);
   const last = async (count: number): Promise<readonly StoredEvent[]> =>
     (await readEvents(endOfLog(count))).filter((stored) => stored !== null);
 
@@ -122,15 +126,12 @@ export const openEventStore = ({
       for (const size of pageSizes(limit < Infinity)) {
         const asked = Math.min(size, left);
         if (asked <= 0 || (next !== undefined && next < 0n)) return;
-        const fromRevision: ReadRevision = next ?? (forwards ? START : END);
-        const page = await readEvents((client) =>
-          client.readStream(stream, {
-            fromRevision,
-            direction: directionOf(forwards),
-            maxCount: asked,
-            requiresLeader: true,
-          }),
-        );
+        const page = await readEvents({
+          stream,
+          from: next ?? (forwards ? 'start' : 'end'),
+          backwards: !forwards,
+          count: asked,
+        });
         const before = next;
         for (const stored of page) {
           if (!stored) continue;
@@ -144,7 +145,7 @@ export const openEventStore = ({
 
     async *readAll({ after = null, direction = 'forwards', limit = Infinity, only } = {}) {
       const forwards = direction === 'forwards';
-      const pattern = only && patternOf(only);
+      const filter = only && filterOf(only);
       let [left, reached, least] = [limit, after, 0];
       for (const size of pageSizes(limit < Infinity)) {
         if (left <= 0) return;
@@ -154,7 +155,7 @@ export const openEventStore = ({
         const asked = wanted + (before === null ? 0 : 1);
         // There may be many system events.
         least = afterBarren(wanted);
-        const page = await readEvents(partOfLog(before, forwards, asked), pattern);
+        const page = await readEvents(partOfLog(before, forwards, asked, filter));
         for (const event of page) {
           if (!event || event.position === reached) continue;
           reached = event.position;
@@ -170,9 +171,9 @@ export const openEventStore = ({
     },
 
     async *readEncoded(after, only) {
-      const pattern = patternOf(only);
+      const filter = filterOf(only);
       const ask = (from: bigint | null): Promise<readonly (EncodedEvent | null)[]> => {
-        const page = readAs(locateReadAnswer, partOfLog(from, true, BULK_PAGE), pattern);
+        const page = readAs(locateReadAnswer, partOfLog(from, true, BULK_PAGE, filter));
         // The reader may have left.
         page.catch(() => undefined);
         return page;
@@ -215,26 +216,57 @@ export const openEventStore = ({
   };
 };
 
-type Decode<E> = (message: Buffer) => ReadAnswer<E>;
-type OpenRead = (client: EventStoreDBClient) => StreamingRead<ResolvedEvent>;
+interface WatchTimes {
+  readonly stuckAfterMs: number;
+  readonly quietMs: number;
+  /** Longest waits for an answer over the connection in use, and over a fresh one. */
+  readonly pingWithinMs: number;
+  readonly answerAfreshMs: number;
+}
 
-const directionOf = (forwards: boolean): Direction => (forwards ? FORWARDS : BACKWARDS);
+const LONGEST_QUIET_MS = 5_000;
+
+/** One node alone is worth waiting for: its silence may be a pause, and nobody else can answer. */
+const watchOf = (connectionString: string, stuckAfterMs: number, readTimeoutMs: number): WatchTimes =>
+  readAddress(connectionString).isCluster
+    ? {
+        stuckAfterMs: Math.min(stuckAfterMs, CLUSTER_WATCH.stuckAfterMs),
+        quietMs: CLUSTER_WATCH.quietMs,
+        pingWithinMs: Math.min(readTimeoutMs, CLUSTER_WATCH.pingWithinMs),
+        answerAfreshMs: SEARCH_WITHIN_MS + readTimeoutMs,
+      }
+    : {
+        stuckAfterMs,
+        quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3),
+        pingWithinMs: readTimeoutMs,
+        answerAfreshMs: readTimeoutMs,
+      };
+
+type Decode<E> = (message: Buffer) => ReadAnswer<E>;
+/** Events that the server looks at before it looks whether the call still stands. */
+const SEARCH_WINDOW = 500;
+
+const filterOf = (only: StreamSelection): ReadFilter => ({
+  on: 'stream',
+  by: { regex: patternOf(only) },
+  searchWindow: SEARCH_WINDOW,
+});
 
 /** @param before a position that the server may repeat; `null`: from the beginning, or from the end when reading backwards */
-const partOfLog =
-  (before: bigint | null, forwards: boolean, count: number): OpenRead =>
-  (client) => {
-    const fromPosition: ReadPosition =
-      before === null ? (forwards ? START : END) : { commit: before, prepare: before };
-    return client.readAll({
-      fromPosition,
-      direction: directionOf(forwards),
-      maxCount: count,
-      requiresLeader: true,
-    });
-  };
+const partOfLog = (
+  before: bigint | null,
+  forwards: boolean,
+  count: number,
+  filter?: ReadFilter,
+): ReadRequest => ({
+  stream: null,
+  from: before ?? (forwards ? 'start' : 'end'),
+  backwards: !forwards,
+  count,
+  ...(filter && { filter }),
+});
 
-const endOfLog = (count: number): OpenRead => partOfLog(null, false, count);
+const endOfLog = (count: number): ReadRequest => partOfLog(null, false, count);
 
 /** The client needs a moment to leave a node that is not the leader. */
 const SWITCH_MS = 20;
@@ -245,11 +277,11 @@ const SWITCH_MS = 20;
  */
 const readOnce = async <E>(
   { client, slots }: Connection,
-  open: OpenRead,
+  request: ReadRequest,
   timeoutMs: number,
-  how: { readonly decode: Decode<E>; readonly pattern?: string | undefined },
+  decode: Decode<E>,
 ): Promise<readonly (E | null)[]> => {
-  const call = (): StreamingRead<ReadAnswer<E>> => openDecodedRead(client, open, how);
+  const call = () => openReadCall(client, request, { decode, requiresLeader: true });
   const read = () => readPage(slots, call, timeoutMs);
   return read().catch(async (error: unknown) => {
     if (!isNotLeader(error)) throw error;

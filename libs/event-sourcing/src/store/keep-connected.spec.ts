@@ -4,6 +4,8 @@ import { StoreUnavailable } from './errors.js';
 import { keepConnected, type KeptConnection } from './kept-connection.js';
 
 const STUCK_AFTER_MS = 15_000;
+const GONE = 'the event store does not answer; calls to it are tried again';
+const BACK = expect.stringMatching(/^the event store answers again after \d+\.\d s$/);
 const away = (): StoreUnavailable => new StoreUnavailable('away', false);
 
 let kept: KeptConnection;
@@ -27,6 +29,7 @@ beforeEach(() => {
     ask: (connection) => asking(connection),
     confirmWithinMs: 1_000,
     stuckAfterMs: STUCK_AFTER_MS,
+    quietMs: STUCK_AFTER_MS / 3,
     report: (message) => said.push(message),
   });
 });
@@ -58,7 +61,8 @@ describe('during a probe over a fresh connection', () => {
     await answeredRead();
     answer();
     await passes(100);
-    expect([kept.renewals, kept.beyondHelp, said]).toEqual([0, false, []]);
+    expect([kept.renewals, kept.beyondHelp]).toEqual([0, false]);
+    expect(said).toEqual([GONE, BACK]);
     expect(kept.current()).toBe(own);
     // The answered read still counts: later failures start a new count.
     await failedRead();
@@ -98,7 +102,7 @@ describe('a connection that cannot be opened', () => {
     opening = outOfFiles;
     await passes(2_000);
     expect([kept.renewals, kept.current()]).toEqual([0, own]);
-    expect(said).toEqual([expect.stringContaining('EMFILE')]);
+    expect(said).toEqual([GONE, expect.stringContaining('EMFILE')]);
   });
 });
 
@@ -109,9 +113,23 @@ describe('a check of the connection', () => {
     expect(said).toEqual([expect.stringContaining('TypeError')]);
   });
 
-  it('does not report an unavailable store', async () => {
+  it('reports once that the store has gone, and once that it is back', async () => {
+    await answeredRead();
     asking = () => Promise.reject(away());
     await passes(4 * STUCK_AFTER_MS);
+    expect(said).toEqual([GONE]);
+    asking = () => Promise.resolve();
+    await passes(STUCK_AFTER_MS);
+    await passes(STUCK_AFTER_MS);
+    expect(said.filter((message) => !message.includes('renewed'))).toEqual([GONE, BACK]);
+  });
+
+  it('reports no call that fails between others', async () => {
+    for (let call = 0; call < 20; call += 1) {
+      await failedRead();
+      await failedRead();
+      await answeredRead();
+    }
     expect(said).toEqual([]);
   });
 });

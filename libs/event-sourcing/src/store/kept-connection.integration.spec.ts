@@ -11,6 +11,7 @@ import { StoreUnavailable } from './errors.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 
 const STUCK_AFTER_MS = 600;
+const GONE = 'the event store does not answer; calls to it are tried again';
 
 let dataDir: string;
 let server: EmbeddedEventStore;
@@ -36,7 +37,7 @@ afterAll(async () => {
 
 const open = async (): Promise<void> => {
   relay = await startRelay(server.port);
-  store = openEventStore({
+  store = await openEventStore({
     connectionString: `esdb://127.0.0.1:${relay.port}?tls=false`,
     appendTimeoutMs: 300,
     readTimeoutMs: 150,
@@ -75,7 +76,11 @@ describe('a dead connection, while others work', () => {
     await expect(reading).rejects.toBeInstanceOf(StoreUnavailable);
     await subscription.close();
     expect([store.connection.renewals, store.connection.beyondHelp]).toEqual([1, false]);
-    expect(said).toEqual([expect.stringContaining('renewed')]);
+    expect(said).toEqual([
+      GONE,
+      expect.stringContaining('renewed'),
+      expect.stringContaining('answers again'),
+    ]);
     // Nothing is left of the old connection.
     await until(() => server.openCalls() <= 1);
     expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 0 });
@@ -105,6 +110,6 @@ describe('a store that answers no one', () => {
     // It has probed over a fresh connection several times.
     await until(() => relay.taken >= before + 4);
     await expect(store.head()).rejects.toBeInstanceOf(StoreUnavailable);
-    expect([store.connection.renewals, store.connection.beyondHelp, said]).toEqual([0, false, []]);
+    expect([store.connection.renewals, store.connection.beyondHelp, said]).toEqual([0, false, [GONE]]);
   });
 });

@@ -2,6 +2,7 @@ import {
   afterCall,
   afterFreshAnswer,
   due,
+  LEAST_FAILURES,
   newWatch,
   type CallOutcome,
   type ConnectionWatch,
@@ -14,11 +15,14 @@ import { openSubscription, type OpenSubscription } from './subscription.js';
 
 interface KeepOptions {
   readonly open: () => Connection;
-  /** One short read. */
-  readonly ask: (connection: Connection) => Promise<unknown>;
+  /** One short read. A fresh connection may first have to find the leader. */
+  readonly ask: (connection: Connection, how: { readonly isFresh: boolean }) => Promise<unknown>;
   readonly confirmWithinMs: number;
   readonly stuckAfterMs: number;
-  readonly report: (message: string) => void;
+  /** After this long without a call, it makes one. */
+  readonly quietMs: number;
+  /** @param isWell a fault is over */
+  readonly report: (message: string, isWell?: boolean) => void;
 }
 
 export interface KeptConnection extends StoreConnection {
@@ -31,21 +35,32 @@ export interface KeptConnection extends StoreConnection {
 }
 
 const LOOKS_PER_STUCK = 10;
-const LONGEST_QUIET_MS = 5_000;
 
 /** Keeps one connection to the store, and replaces it when its calls are stuck although the store answers others. */
 export const keepConnected = (options: KeepOptions): KeptConnection => {
-  const { open, ask, confirmWithinMs, stuckAfterMs, report } = options;
-  const bounds = { stuckAfterMs, quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3) };
+  const { open, ask, confirmWithinMs, stuckAfterMs, quietMs, report } = options;
+  const bounds = { stuckAfterMs, quietMs };
   const now = (): number => performance.now();
   let connection: Connection | null = open();
   let watch: ConnectionWatch = newWatch(now());
   let [renewals, closed, looking, lastComplaint] = [0, false, false, ''];
+  let goneSince: number | null = null;
   const subscriptions = new Set<OpenSubscription>();
 
   const current = (): Connection => {
     if (connection) return connection;
     throw new StoreUnavailable('The connection to the event store is being renewed', false);
+  };
+
+  /** Whoever calls the store fails too: the log needs one line when it goes and one when it is back. */
+  const tell = (answered: boolean): void => {
+    if (!answered && goneSince === null && (watch.read?.calls ?? 0) >= LEAST_FAILURES) {
+      goneSince = watch.read!.since;
+      report('the event store does not answer; calls to it are tried again');
+    } else if (answered && goneSince !== null) {
+      report(`the event store answers again after ${((now() - goneSince) / 1_000).toFixed(1)} s`, true);
+      goneSince = null;
+    }
   };
 
   const observed = async <T>(kind: CallOutcome['kind'], call: () => Promise<T>): Promise<T> => {
@@ -57,6 +72,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
       throw error;
     } finally {
       watch = afterCall(watch, { kind, answered, at: now() });
+      if (kind === 'read') tell(answered);
     }
   };
 
@@ -85,7 +101,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     let fresh: Connection | undefined;
     try {
       fresh = open();
-      await ask(fresh);
+      await ask(fresh, { isFresh: true });
       return true;
     } catch (error) {
       complain(error);
@@ -101,7 +117,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
       case 'nothing':
         return;
       case 'call':
-        await observed('read', () => ask(current()));
+        await observed('read', () => ask(current(), { isFresh: false }));
         return;
       case 'ask afresh': {
         const wasBeyondHelp = watch.beyondHelp;

@@ -41,13 +41,13 @@ it('A read that reaches a follower is answered by the leader with its events, an
   const leader = await startEmbeddedEventStore({ dataDir });
   const follower = await startFollower(leader.port);
   const bounds = { appendTimeoutMs: 1_000, readTimeoutMs: 1_000 };
-  const direct = openEventStore({ connectionString: leader.connectionString, ...bounds });
+  const direct = await openEventStore({ connectionString: leader.connectionString, ...bounds });
   const { position } = await direct.append(`tally-${randomUUID()}`, 'no_stream', [
     addedToAppend(randomUUID(), 'r'),
   ]);
   await direct.close();
 
-  const store = openEventStore({
+  const store = await openEventStore({
     connectionString: `esdb://127.0.0.1:${follower.port}?tls=false`,
     ...bounds,
   });

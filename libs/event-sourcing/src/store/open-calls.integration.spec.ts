@@ -31,7 +31,7 @@ beforeAll(async () => {
     await filler.appendToStream(LONG, events);
   }
   await filler.dispose();
-  store = openEventStore({
+  store = await openEventStore({
     connectionString: server.connectionString,
     appendTimeoutMs: 1_000,
     readTimeoutMs: 2_000,

@@ -1,8 +1,9 @@
-import type { StreamingRead } from '@eventstore/db-client';
+import type { ClientReadableStream } from '@grpc/grpc-js';
 import { classify, noAnswer } from './classify.js';
 import type { CallSlots } from './call-slots.js';
 import { StoreUnavailable } from './errors.js';
 import type { ReadAnswer } from './read-answer.js';
+import type { ReadCall } from './read-call.js';
 
 /** Most events of one call: limits a reader's memory, and how long a call stays open. */
 export const PAGE = 256;
@@ -33,11 +34,11 @@ export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GRO
  */
 export const readPage = async <E>(
   slots: CallSlots,
-  open: () => StreamingRead<ReadAnswer<E>>,
+  open: () => ReadCall<ReadAnswer<E>>,
   timeoutMs: number,
 ): Promise<readonly (E | null)[]> => {
   const release = await slots.take();
-  let call: StreamingRead<ReadAnswer<E>>;
+  let call: ReadCall<ReadAnswer<E>>;
   try {
     call = open();
   } catch (error) {
@@ -61,33 +62,27 @@ export const readPage = async <E>(
         clearTimeout(endless);
         settle();
       };
-      call
-        .on('data', ({ event }: ReadAnswer<E>) => {
-          answers += 1;
-          if (event !== undefined) events.push(event);
-          silent.refresh();
-        })
-        .on('end', () => {
-          ended = true;
-          over(resolve);
-        })
-        .on('error', (error) => over(() => reject(error)))
-        .on('close', () => over(() => reject(new StoreUnavailable('The read was cut off', false))));
+      const receive = (stream: ClientReadableStream<ReadAnswer<E>>): void =>
+        void stream
+          .on('data', ({ event }: ReadAnswer<E>) => {
+            answers += 1;
+            if (event !== undefined) events.push(event);
+            silent.refresh();
+          })
+          .on('end', () => {
+            ended = true;
+            over(resolve);
+          })
+          .on('error', (error) => over(() => reject(error)))
+          .on('close', () => over(() => reject(new StoreUnavailable('The read was cut off', false))));
+      call.stream.then(receive, (error: unknown) => over(() => reject(error)));
     });
     return events;
   } catch (error) {
     throw classify(error, false);
   } finally {
+    // While the client looks for a node, the call has not started: it keeps its slot until it is cancelled.
     if (ended) release();
-    else abandon(call, release);
+    else void call.cancel().then(release, release);
   }
-};
-
-/**
- * Destroying the client's stream leaves the call open on the server; cancelling it does not. While the client still looks
- * for a node, the call has not started: it is cancelled as soon as it starts, and holds its slot until then.
- */
-const abandon = (call: StreamingRead<unknown>, release: () => void): void => {
-  call.cancel().then(release, release);
-  call.destroy();
 };

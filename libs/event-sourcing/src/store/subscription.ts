@@ -1,9 +1,10 @@
-import { START, excludeSystemEvents, streamNameFilter, type EventStoreDBClient } from '@eventstore/db-client';
 import { classify, noAnswer } from './classify.js';
+import type { StoreClient } from './clients/client.js';
 import { settledSoon } from './connection.js';
-import { openDecodedRead } from './decoded-read.js';
 import type { EventSubscription, SubscribeOptions } from './event-store.js';
-import { decodeReadAnswer } from './read-answer.js';
+import { decodeReadAnswer, type ReadAnswer } from './read-answer.js';
+import { openReadCall } from './read-call.js';
+import type { ReadFilter } from './read-request.js';
 
 export interface OpenSubscription extends EventSubscription {
   /** Ends it with an error for its reader, because its connection is being replaced. */
@@ -15,38 +16,42 @@ export interface OpenSubscription extends EventSubscription {
  * @param confirmWithinMs a subscription without confirmation by then fails, also while it waits for a free call
  */
 export const openSubscription = (
-  client: EventStoreDBClient,
-  request: SubscribeOptions,
+  client: StoreClient,
+  { after, categories, onCheckpoint }: SubscribeOptions,
   confirmWithinMs: number,
 ): OpenSubscription => {
-  const { after, categories, onCheckpoint } = request;
-  const fromPosition = after === null ? START : { commit: after, prepare: after };
-  const filter =
-    categories.length === 0
-      ? excludeSystemEvents({ checkpointInterval: 1 })
-      : streamNameFilter({ prefixes: categories.map((category) => `${category}-`), checkpointInterval: 1 });
+  let failure: Error | undefined;
   const unconfirmed = setTimeout(
     () => fail(noAnswer('a subscription', confirmWithinMs, false)),
     confirmWithinMs,
   );
-  const subscription = openDecodedRead(client, (calls) => calls.subscribeToAll({ fromPosition, filter }), {
-    decode: decodeReadAnswer,
-    // The first answer is the confirmation.
-    onAnswer: () => clearTimeout(unconfirmed),
+  const request = {
+    stream: null,
+    from: after ?? 'start',
+    count: 'subscription',
+    filter: filterOf(categories),
+  } as const;
+  const call = openReadCall(client, request, {
+    requiresLeader: false,
+    decode: (message) => {
+      // The first answer is the confirmation.
+      clearTimeout(unconfirmed);
+      return decodeReadAnswer(message);
+    },
   });
-  // The iterating reader gets the error too. An error before the iteration must not end the process.
-  let failure: Error | undefined;
-  subscription.on('error', (error) => (failure = error));
-
-  // Destroying it alone would leave the call open on the server. A call that has not started is cancelled when it does.
-  const leave = (error?: Error): Promise<void> => {
-    clearTimeout(unconfirmed);
-    const left = subscription.unsubscribe();
-    subscription.destroy(error);
-    return left;
-  };
+  // Asks for the first answer before anybody reads.
+  call.stream.then(
+    (stream) => void stream.read(0),
+    () => clearTimeout(unconfirmed),
+  );
   const fail = (error: Error): void => {
-    leave(error).catch(() => undefined);
+    failure ??= error;
+    clearTimeout(unconfirmed);
+    call.stream.then(
+      (stream) => void stream.destroy(error),
+      () => undefined,
+    );
+    void call.cancel();
   };
 
   return {
@@ -54,7 +59,9 @@ export const openSubscription = (
     async *[Symbol.asyncIterator]() {
       try {
         if (failure) throw failure;
-        for await (const { event, checkpoint } of subscription) {
+        // The type of a call's stream does not say what it yields.
+        const answers = (await call.stream) as AsyncIterable<ReadAnswer>;
+        for await (const { event, checkpoint } of answers) {
           // In the order of the log: no event before the checkpoint waits behind it.
           if (checkpoint !== undefined) onCheckpoint?.(checkpoint);
           if (event) yield event;
@@ -63,6 +70,19 @@ export const openSubscription = (
         throw classify(failure ?? error, false);
       }
     },
-    close: () => settledSoon(leave()),
+    close: () => {
+      clearTimeout(unconfirmed);
+      call.stream.then(
+        (stream) => void stream.destroy(),
+        () => undefined,
+      );
+      return settledSoon(call.cancel());
+    },
   };
 };
+
+/** Without categories: all streams but the system's. */
+const filterOf = (categories: readonly string[]): ReadFilter =>
+  categories.length === 0
+    ? { on: 'type', by: { regex: '^[^$].*' } }
+    : { on: 'stream', by: { prefixes: categories.map((category) => `${category}-`) } };

@@ -4,6 +4,7 @@ import type { Config } from './settings.js';
 type StoreSettings = Pick<
   Config,
   | 'EVENTSTORE_URL'
+  | 'EVENT_STORE_CLIENT'
   | 'EVENT_STORE_APPEND_TIMEOUT_MS'
   | 'EVENT_STORE_READ_TIMEOUT_MS'
   | 'EVENT_STORE_READS'
@@ -13,6 +14,7 @@ type StoreSettings = Pick<
 
 /** How every program of the service connects to the event store. */
 export const eventStoreOptions = (config: StoreSettings): EventStoreDbOptions => ({
+  client: config.EVENT_STORE_CLIENT,
   connectionString: config.EVENTSTORE_URL,
   appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
   readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,

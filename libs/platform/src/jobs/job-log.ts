@@ -1,5 +1,6 @@
 import type { Job } from 'graphile-worker';
 import type { Logger } from 'pino';
+import { isStoreAway } from '@app/event-sourcing/store/errors.js';
 import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 
 /** What graphile-worker passes with its messages; `job` and `failure` when an attempt failed. */
@@ -7,7 +8,7 @@ type Details = Partial<Record<'job' | 'error' | 'failure', unknown>> | undefined
 
 /**
  * Logs what the job queue says. Its library logs every attempt of every job; here, a failure that many attempts share is
- * logged once as it is, and then at growing intervals. A job without attempts left is always logged.
+ * logged once as it is, and then at growing intervals: one that the event store's absence causes, only if that lasts. A job without attempts left is always logged.
  */
 export class JobLog {
   private readonly recurring = new Recurring();
@@ -35,7 +36,7 @@ export class JobLog {
     const isOver = attempts >= maxAttempts;
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
     const times = this.recurring.happened(`${task} ${reason.replaceAll(/[\da-f]{4,}|\d+/g, '')}`);
-    if (times === 0 && !isOver) return;
+    if (!isOver && (times === 0 || (times === 1 && isStoreAway(error)))) return;
     this.log.error(
       {
         component: 'jobs',

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { MOST_APPEND_BYTES } from '@app/event-sourcing/store/defaults.js';
@@ -9,7 +10,6 @@ import { ADVICE } from '@app/platform/fault/fault.js';
 import { POSTGRES_LEAST, POSTGRES_TESTED } from '@app/platform/postgres/server-version.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
-import { askServer, describeServer, isOpen, isTooNarrow } from './event-store-server.js';
 import { failure, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
@@ -30,26 +30,54 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
 };
 
 export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Config): Promise<Finding> => {
+  const check = 'event store';
+  // Imported late: it loads gRPC, as the event store's client does.
+  const { askCluster, askServer, describeCluster, describeServer, isTooNarrow } =
+    await import('./event-store-server.js');
+  const { hostOf, readAddress } = await import('@app/event-sourcing/store/address.js');
+  const cluster = await askCluster(EVENTSTORE_URL);
+  if (cluster && cluster.leader === null)
+    return {
+      ...failure(
+        check,
+        `${describeCluster(cluster)}: there is no quorum, and nothing can be read or written`,
+        'Start the missing nodes: more than half of them must reach each other.',
+      ),
+      cause: 'absent',
+    };
   // The first call also loads the client and connects.
   await store.head();
   const startedAt = performance.now();
   const head = await store.head();
   const took = Math.round(performance.now() - startedAt);
-  const server = await askServer(EVENTSTORE_URL);
-  const message = `${describeServer(server)}, head at ${head ?? 'no event'}, answered in ${took} ms`;
+  const server = await askServer(EVENTSTORE_URL, cluster?.leader ?? undefined);
+  const message = [
+    describeServer(server),
+    ...(cluster ? [describeCluster(cluster)] : []),
+    `head at ${head ?? 'no event'}, answered in ${took} ms`,
+  ].join(', ');
   if (isTooNarrow(server))
     return warning(
-      'event store',
+      check,
       message,
       `The service sends up to ${MOST_APPEND_BYTES} bytes in one append: raise MaxAppendSize and MaxAppendEventSize of the server.`,
     );
-  return isOpen(EVENTSTORE_URL)
+  if (cluster && cluster.silent.length > 0)
+    return warning(check, message, 'Start the silent nodes: without more than half, nothing can be written.');
+  const { usesTls, nodes } = readAddress(EVENTSTORE_URL);
+  if (!usesTls)
+    return warning(
+      check,
+      `${message}; without TLS and login`,
+      'Anyone who reaches its port can append events: install certificates, then run ops event-store prepare (docs/operations.md).',
+    );
+  return nodes.some((node) => isIP(hostOf(node)) !== 0)
     ? warning(
-        'event store',
-        `${message}; without TLS and login`,
-        'Anyone who reaches its port can append events: install certificates, then run ops event-store prepare (docs/operations.md).',
+        check,
+        `${message}; EVENTSTORE_URL names an IP address`,
+        'Node.js deprecates TLS to an IP address (DEP0123): use a host name that the certificate has.',
       )
-    : ok('event store', message);
+    : ok(check, message);
 };
 
 /** One finding for all clocks: of this machine, both servers, and the processes that report. */

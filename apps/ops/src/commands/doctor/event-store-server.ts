@@ -1,13 +1,16 @@
+import { once } from 'node:events';
+import { request as askInClear, type IncomingMessage } from 'node:http';
+import { request as askOverTls } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { hostOf, readAddress } from '@app/event-sourcing/store/address.js';
 import { MOST_APPEND_BYTES } from '@app/event-sourcing/store/defaults.js';
+import { readGossip, type Member } from '@app/event-sourcing/store/gossip.js';
 
 const INFO_WITHIN_MS = 1_000;
 
 const info = z.object({ esVersion: z.string() });
 const options = z.array(z.object({ name: z.string(), value: z.string() }));
-
-/** Without TLS, EventStoreDB requires no login and its client sends none. */
-export const isOpen = (url: string): boolean => /[?&]tls=false(&|$)/i.test(url);
 
 /** What a server says of itself over HTTP. */
 export interface ServerFacts {
@@ -20,20 +23,14 @@ export interface ServerFacts {
 }
 
 /**
- * Asks an EventStoreDB or KurrentDB over HTTP, if this process trusts its CA: fetch has no tlsCAFile. It shows its options
- * to operators only. The embedded store says nothing. The login is sent over TLS only.
+ * Asks one node of an EventStoreDB or KurrentDB over HTTP. It shows its options to operators only. The embedded store says
+ * nothing. The login is sent over TLS only.
+ * @param node `host:port`
  */
-export const askServer = async (url: string): Promise<ServerFacts> => {
-  const { host, username, password } = new URL(url.replace(/^esdb(\+discover)?:/, 'http:'));
-  const open = isOpen(url);
-  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  const headers: Record<string, string> =
-    open || username === '' ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` };
+export const askServer = async (url: string, node = readAddress(url).nodes[0]!): Promise<ServerFacts> => {
   const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
     try {
-      const signal = AbortSignal.timeout(INFO_WITHIN_MS);
-      const answer = await fetch(`${open ? 'http' : 'https'}://${host}${path}`, { signal, headers });
-      return schema.parse(await answer.json());
+      return schema.parse(JSON.parse(await textAt(url, node, path)));
     } catch {
       return null;
     }
@@ -46,6 +43,60 @@ export const askServer = async (url: string): Promise<ServerFacts> => {
   };
   return { version, appendBytes: bytes('MaxAppendSize'), eventBytes: bytes('MaxAppendEventSize') };
 };
+
+/** Trusts what the address trusts, which `fetch` cannot. */
+const textAt = async (url: string, node: string, path: string): Promise<string> => {
+  const address = readAddress(url);
+  const ca = address.authority();
+  const [, login] = /^[^:]+:\/\/([^@/?]*)@/.exec(url) ?? [];
+  const ask = address.usesTls ? askOverTls : askInClear;
+  const request = ask({
+    host: hostOf(node),
+    port: Number(/\d+$/.exec(node)![0]),
+    path,
+    agent: false,
+    signal: AbortSignal.timeout(INFO_WITHIN_MS),
+    ...(address.usesTls && ca && { ca }),
+    ...(address.usesTls && login && { auth: decodeURIComponent(login) }),
+  }).end();
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  return text(answer);
+};
+
+/** The nodes of a cluster, as they answer now. */
+export interface ClusterFacts {
+  readonly leader: string | null;
+  readonly followers: readonly string[];
+  readonly silent: readonly string[];
+}
+
+/** `null`: the address names one node. */
+export const askCluster = async (url: string): Promise<ClusterFacts | null> => {
+  const address = readAddress(url);
+  if (!address.isCluster) return null;
+  const gossip = { credentials: address.credentials(), proxyFromEnvironment: false };
+  const asked = await Promise.allSettled(
+    address.nodes.map((node) => readGossip(node, gossip, INFO_WITHIN_MS)),
+  );
+  const silent = address.nodes.filter((_, index) => asked[index]!.status === 'rejected');
+  const members = asked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const named = (state: Member['state']): readonly string[] => [
+    ...new Set(
+      members
+        .filter((one) => one.state === state && one.isAlive && !silent.includes(one.node))
+        .map(({ node }) => node),
+    ),
+  ];
+  const [leader = null] = named('leader');
+  return { leader, followers: named('follower').filter((node) => node !== leader), silent };
+};
+
+export const describeCluster = ({ leader, followers, silent }: ClusterFacts): string =>
+  [
+    leader === null ? 'no node leads' : `${leader} leads`,
+    followers.length === 0 ? 'no followers' : `followers ${followers.join(', ')}`,
+    ...(silent.length === 0 ? [] : [`no answer from ${silent.join(', ')}`]),
+  ].join('; ');
 
 /** For a line of the doctor. */
 export const describeServer = ({ version, appendBytes, eventBytes }: ServerFacts): string => {

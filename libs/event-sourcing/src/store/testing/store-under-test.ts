@@ -3,17 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import type { StoredEvent } from '../../core/event.js';
 import { addedToAppend } from '../../testing/tally.js';
 import type { EventStore, SubscribeOptions } from '../event-store.js';
 import { openEventStore } from '../eventstoredb.js';
+import { CLIENT_UNDER_TEST } from './client-under-test.js';
+import { startServer, type StartedServer } from './start-server.js';
 
 /** Milliseconds. A pause of a slow machine is no outage. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** More than the port sends in one append. */
-const SERVER_TAKES_BYTES = 8 * 1024 * 1024;
-
 export const newStream = (category = 'tally'): string => `${category}-${randomUUID()}`;
 
 export const newEvents = (count: number) =>
@@ -31,14 +29,15 @@ export const collect = async (events: AsyncIterable<StoredEvent>): Promise<Store
  */
 export const storeUnderTest = () => {
   let dataDir: string;
-  let server: EmbeddedEventStore;
+  let server: StartedServer;
   let store: EventStore;
 
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'event-store-port-'));
-    server = await startEmbeddedEventStore({ dataDir, limits: { maxAppendBytes: SERVER_TAKES_BYTES } });
+    server = await startServer(dataDir);
     const { connectionString } = server;
-    store = openEventStore({
+    store = await openEventStore({
+      client: CLIENT_UNDER_TEST,
       connectionString,
       appendTimeoutMs: ANSWER_TIMEOUT_MS,
       readTimeoutMs: ANSWER_TIMEOUT_MS,
@@ -75,7 +74,7 @@ export const storeUnderTest = () => {
     const { port } = server;
     await server.stop();
     return async () => {
-      server = await startEmbeddedEventStore({ dataDir, port });
+      server = await startServer(dataDir, port);
     };
   };
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'log-source-'));
   server = await startEmbeddedEventStore({ dataDir });
   options = { connectionString: server.connectionString, appendTimeoutMs: 2_000, readTimeoutMs: 2_000 };
-  store = openEventStore(options);
+  store = await openEventStore(options);
   for (let n = 0; n < 30; n += 1)
     for (const category of ['credits', 'publication', 'reading'])
       await store.append(

@@ -44,7 +44,7 @@ export const encodedLog = (
   const open = async () => {
     // Imported only here: commands that read no log in threads start sooner without the client.
     const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
-    const store = openEventStore(connection);
+    const store = await openEventStore(connection);
     return { store, register: new QuarantineRegister(store) };
   };
   return {

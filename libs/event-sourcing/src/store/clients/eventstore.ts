@@ -1,0 +1,13 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import type { ClientInternals, OpenClient } from './client.js';
+
+/** `@eventstore/db-client`. */
+export const openClient: OpenClient = (connectionString) => {
+  const client = EventStoreDBClient.connectionString(connectionString);
+  return {
+    append: (stream, events, expectedRevision) =>
+      client.appendToStream(stream, [...events], { expectedRevision }),
+    dispose: () => client.dispose(),
+    internals: client as unknown as ClientInternals,
+  };
+};
