@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import {
   RANDOM_BYTES,
   apiKeyText,
@@ -45,7 +44,6 @@ let remote: StartedProcess;
 beforeAll(async () => {
   stores = await startStores({ ...SETTINGS, ...(await portal.settings()) });
   log = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: stores.eventStoreUrl,
     appendTimeoutMs: 10_000,
     readTimeoutMs: 10_000,

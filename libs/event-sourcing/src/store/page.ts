@@ -75,7 +75,9 @@ export const readPage = async <E>(
           })
           .on('error', (error) => over(() => reject(error)))
           .on('close', () => over(() => reject(new StoreUnavailable('The read was cut off', false))));
-      call.stream.then(receive, (error: unknown) => over(() => reject(error)));
+      call.stream.then(receive, (error: unknown) =>
+        over(() => reject(error instanceof Error ? error : new Error(String(error)))),
+      );
     });
     return events;
   } catch (error) {
