@@ -10,6 +10,8 @@ export interface OpenSubscription extends EventSubscription {
   fail(error: Error): void;
 }
 
+const CHECKPOINT_EVERY = 32;
+
 /**
  * Subscriptions exclude the position they start from, so the checkpoint itself is the argument.
  * @param confirmWithinMs a subscription without confirmation by then fails, also while it waits for a free call
@@ -19,12 +21,14 @@ export const openSubscription = (
   request: SubscribeOptions,
   confirmWithinMs: number,
 ): OpenSubscription => {
-  const { after, categories, onCheckpoint } = request;
+  const { after, categories, onCheckpoint, checkpointEvery = CHECKPOINT_EVERY } = request;
   const fromPosition = after === null ? START : { commit: after, prepare: after };
+  // The server reports a checkpoint after each window.
+  const window = { maxSearchWindow: checkpointEvery, checkpointInterval: 1 };
   const filter =
     categories.length === 0
-      ? excludeSystemEvents({ checkpointInterval: 1 })
-      : streamNameFilter({ prefixes: categories.map((category) => `${category}-`), checkpointInterval: 1 });
+      ? excludeSystemEvents(window)
+      : streamNameFilter({ prefixes: categories.map((category) => `${category}-`), ...window });
   const unconfirmed = setTimeout(
     () => fail(noAnswer('a subscription', confirmWithinMs, false)),
     confirmWithinMs,
