@@ -51,7 +51,11 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
 
   onModuleInit(): void {
     for (const one of publishingProjections) this.work.addConsumer(projectionConsumer(one));
-    this.work.addConsumer(processConsumer(publicationProcess, () => Promise.resolve()));
+    // A completed reading waits for its documents.
+    this.work.addConsumer({
+      ...processConsumer(publicationProcess, () => Promise.resolve()),
+      prompt: true,
+    });
     this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
     this.work.addJob(handleJobs(PUBLISH_DOCUMENT, (job) => this.publish.run(job)));
     this.work.addLoop(

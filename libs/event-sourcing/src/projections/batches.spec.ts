@@ -13,7 +13,7 @@ const stored = (position: number): StoredEvent => ({
 
 const options = (changes: Partial<Parameters<typeof batches>[1]> = {}) => ({
   maximum: 3,
-  spacingMs: 0,
+  spacingMs: () => 0,
   quietMs: 60_000,
   quietPosition: () => null,
   signal: new AbortController().signal,
@@ -93,7 +93,7 @@ describe('batches', () => {
 
   it('delivers an event after a pause at once, and batches the ones that follow soon', async () => {
     const source = fed();
-    const stream = batches(source, options({ maximum: 100, spacingMs: 500 }));
+    const stream = batches(source, options({ maximum: 100, spacingMs: () => 500 }));
     const startedAt = performance.now();
     source.push(1);
     expect(positionsOf((await stream.next()).value as Batch)).toEqual([1]);
@@ -110,7 +110,7 @@ describe('batches', () => {
 
   it('delivers a full batch, and the rest at the end of the source, without delay', async () => {
     const source = fed();
-    const stream = batches(source, options({ maximum: 3, spacingMs: 3_600_000 }));
+    const stream = batches(source, options({ maximum: 3, spacingMs: () => 3_600_000 }));
     source.push(1);
     await stream.next();
     source.push(2, 3, 4, 5);

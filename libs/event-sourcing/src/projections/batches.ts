@@ -8,7 +8,7 @@ export interface Batch {
 
 /**
  * Groups the events of a subscription into batches: all that arrived since the previous batch, at most `maximum`. An
- * event that arrives after a pause is delivered at once. Under load, batches are `spacingMs` apart, because a
+ * event that arrives after a pause is delivered at once. While events keep coming, batches are `spacingMs` apart, because a
  * transaction costs about as much for one event as for twenty. While a full batch waits, the source is paused, so
  * memory stays bounded. Every `quietMs` without events, `quietPosition` is read, and an empty batch moves the
  * checkpoint there.
@@ -17,7 +17,7 @@ export async function* batches(
   source: AsyncIterable<StoredEvent>,
   options: {
     maximum: number;
-    spacingMs: number;
+    spacingMs: () => number;
     quietMs: number;
     quietPosition: () => bigint | null;
     signal: AbortSignal;
@@ -67,7 +67,7 @@ export async function* batches(
         continue;
       }
       if (waiting.length > 0) {
-        notBefore = performance.now() + options.spacingMs;
+        notBefore = performance.now() + options.spacingMs();
         const events = waiting.splice(0, options.maximum);
         wakePump();
         last = events.at(-1)!.position;

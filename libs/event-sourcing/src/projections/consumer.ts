@@ -14,6 +14,8 @@ export interface Consumer {
   readonly categories: readonly string[];
   /** Where its first run starts: at the beginning of the log, or at its current end. */
   readonly birth: 'beginning' | 'now';
+  /** Somebody waits for what it writes: a busy worker does not put its batches off. */
+  readonly prompt?: boolean;
   /**
    * What it parks together when an event fails: events whose order matters. Default: the id of the stream, because
    * streams of one id change the same rows. Never throws, also for an event that does not decode.

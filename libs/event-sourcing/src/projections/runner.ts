@@ -13,6 +13,7 @@ import { handleBatch, type HandlingOptions } from './handle-batch.js';
 import { ParkedKeys, keysDue, nameKeys } from './parked-streams.js';
 import { releaseParked } from './release-parked.js';
 import { quarantineSkips } from '../processes/quarantine-skips.js';
+import { spacingByLoad } from './spacing.js';
 
 export interface RunnerOptions extends HandlingOptions {
   readonly store: EventStore;
@@ -27,8 +28,6 @@ export interface RunnerOptions extends HandlingOptions {
 /** A store that is away costs little to ask again, and everything waits for it. */
 const LONGEST_PAUSE_MS = { storeAway: 1_000, otherwise: 15_000 } as const;
 const QUIET_MS = 1_000;
-/** Minimum time between batches under load: at most twenty transactions a second per consumer. */
-const SPACING_MS = 50;
 /** How often it looks whether a parked stream is due for another attempt, or an operator asked for one. */
 const RELEASE_MS = 1_000;
 /** It looks this many times less often while nothing is parked. */
@@ -133,7 +132,7 @@ const follow = async (
   try {
     const source = batches(subscription, {
       maximum: options.batchSize ?? 256,
-      spacingMs: SPACING_MS,
+      spacingMs: spacingByLoad(consumer.prompt ?? false),
       quietMs: QUIET_MS,
       quietPosition: () => seen,
       signal: ended,

@@ -14,10 +14,9 @@ import {
   type Projection,
 } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
-import type { StoredEvent } from '../core/event.js';
-import { categoryOf } from '../core/stream-name.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
+import { eventsUpTo } from '../store/events-up-to.js';
 import {
   Refused,
   beginVersion,
@@ -133,6 +132,7 @@ const catchUp = async (
   { onProgress, signal, batchSize = BATCH }: RebuildOptions,
 ): Promise<number> => {
   const { store, pool, log } = workshop;
+  const { categories } = consumer;
   // Never created here: a new checkpoint would not account for the rows that the version already has.
   let checkpoint = await findCheckpoint(pool, consumer.name);
   if (checkpoint === null)
@@ -144,9 +144,9 @@ const catchUp = async (
   const parked = await ParkedKeys.load(pool, consumer);
   const ended = signal ?? new AbortController().signal;
   let events = 0;
-  const source = batches(followed(store, consumer, checkpoint.position, to), {
+  const source = batches(eventsUpTo(store, { categories, after: checkpoint.position, to }), {
     maximum: batchSize,
-    spacingMs: FULL_WITHIN_MS,
+    spacingMs: () => FULL_WITHIN_MS,
     quietMs: 1_000,
     quietPosition: () => null,
     signal: ended,
@@ -172,28 +172,16 @@ const catchUp = async (
   return events;
 };
 
-async function* followed(
-  store: EventStore,
-  { categories }: Pick<Consumer, 'categories'>,
-  after: bigint | null,
-  to: bigint,
-): AsyncGenerator<StoredEvent> {
-  for await (const event of store.readAll({ after })) {
-    if (event.position > to) return;
-    if (categories.includes(categoryOf(event.stream))) yield event;
-  }
-}
-
 /** Counts the consumer's events between two positions, at most `most`. */
 const countEvents = async (
   store: EventStore,
-  consumer: Pick<Consumer, 'categories'>,
+  { categories }: Pick<Consumer, 'categories'>,
   after: bigint | null,
   to: bigint,
   most: number,
 ): Promise<number> => {
   let count = 0;
-  for await (const _ of followed(store, consumer, after, to)) {
+  for await (const _ of eventsUpTo(store, { categories, after, to })) {
     count += 1;
     if (count >= most) break;
   }

@@ -36,6 +36,8 @@ export interface SubscribeOptions {
   readonly categories: readonly string[];
   /** Called with positions up to which no matching event is missing, so that a quiet subscriber's checkpoint moves. */
   readonly onCheckpoint?: (position: bigint) => void;
+  /** Events of any stream that the server looks at between two checkpoints. Default 32. */
+  readonly checkpointEvery?: number;
 }
 
 /** An open catch-up subscription: iterate with for-await, then always `close()` in a `finally`. */

@@ -11,13 +11,15 @@ export interface OpenSubscription extends EventSubscription {
   fail(error: Error): void;
 }
 
+const CHECKPOINT_EVERY = 32;
+
 /**
  * Subscriptions exclude the position they start from, so the checkpoint itself is the argument.
  * @param confirmWithinMs a subscription without confirmation by then fails, also while it waits for a free call
  */
 export const openSubscription = (
   client: StoreClient,
-  { after, categories, onCheckpoint }: SubscribeOptions,
+  { after, categories, onCheckpoint, checkpointEvery = CHECKPOINT_EVERY }: SubscribeOptions,
   confirmWithinMs: number,
 ): OpenSubscription => {
   let failure: Error | undefined;
@@ -29,7 +31,7 @@ export const openSubscription = (
     stream: null,
     from: after ?? 'start',
     count: 'subscription',
-    filter: filterOf(categories),
+    filter: { ...filterOf(categories), searchWindow: checkpointEvery },
   } as const;
   const call = openReadCall(client, request, {
     requiresLeader: false,

@@ -78,7 +78,7 @@ export class InMemoryEventStore implements EventStore {
     yield* chosen.slice(0, limit);
   }
 
-  subscribe({ after, categories }: Parameters<EventStore['subscribe']>[0]) {
+  subscribe({ after, categories, onCheckpoint }: Parameters<EventStore['subscribe']>[0]) {
     let closed = false;
     let wake = (): void => undefined;
     const listener = (): void => wake();
@@ -96,6 +96,7 @@ export class InMemoryEventStore implements EventStore {
           }
           index += 1;
           if (categories.length === 0 || categories.includes(categoryOf(event.stream))) yield event;
+          else onCheckpoint?.(event.position);
         }
       },
       close: async () => {

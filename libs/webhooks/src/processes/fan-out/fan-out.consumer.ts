@@ -45,6 +45,7 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
   name: 'webhooks.fanout.v1',
   categories: CATALOGUES.map(({ category }) => category),
   birth: 'beginning',
+  prompt: true,
   keyOf: readingOrStream,
   steps: (events) => fanOutSteps(events, firstPauseMs),
 });
