@@ -21,6 +21,8 @@ export const months = (composer: Composer, textKey: (month: number) => string): 
 /** The three letters of the name that are in force from birthday to birthday. */
 export const essence = ({ result, say, plain }: Composer, family: string): Section => {
   const { physical, mental, spiritual } = result.now.transits;
+  // Set apart, since the letter I would read as a word.
+  const letter = (value: string) => strong([text(value)]);
   return section(
     'year.essence',
     'subsection',
@@ -28,7 +30,11 @@ export const essence = ({ result, say, plain }: Composer, family: string): Secti
     [
       paragraph(
         'year.essence.text',
-        say(`${family} ${result.now.essence.value}`, { physical, mental, spiritual }),
+        say(`${family} ${result.now.essence.value}`, {
+          physical: letter(physical),
+          mental: letter(mental),
+          spiritual: letter(spiritual),
+        }),
       ),
     ],
     ['now.essence', 'now.transits'],
