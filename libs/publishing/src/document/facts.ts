@@ -3,6 +3,7 @@ import {
   type Position,
   POSITION_WEIGHTS,
   type ReadingResult,
+  root,
   type Stage,
 } from '@app/numerology/index.js';
 import type { PositionTerm } from '../content/book/frame-families.js';
@@ -115,13 +116,29 @@ export const PERIOD_STAGES = ['first', 'second', 'third'] as const;
 export const stageOfLife = (result: ReadingResult): (typeof PERIOD_STAGES)[number] =>
   PERIOD_STAGES[currentPeriod(result).index - 1] ?? 'third';
 
-/** The number of a calendar month (1–12) within a personal year. */
-export const monthNumber = (personalYear: number, month: number): number =>
-  ((personalYear + month - 1) % 9) + 1;
+/** A calendar month, within the personal year it belongs to. */
+export interface MonthAhead {
+  readonly year: number;
+  /** 1–12 */
+  readonly month: number;
+  readonly personalYear: number;
+  /** The personal month, root(personal year + calendar month). */
+  readonly number: number;
+}
 
-/** The calendar months of the reading's year that the person lives through. */
-export const monthsOf = ({ now, subject }: ReadingResult): number[] => {
-  const [year, month] = subject.dateOfBirth.split('-').map(Number);
-  const first = year === now.year ? (month ?? 1) : 1;
-  return Array.from({ length: 13 - first }, (_, at) => first + at);
+const MONTHS_OF_A_YEAR = 12;
+
+/** The twelve calendar months from that of the reading on. From January they belong to the next personal year. */
+export const monthsAhead = ({ asOf, now }: ReadingResult): MonthAhead[] => {
+  const first = Number(asOf.split('-')[1]);
+  return Array.from({ length: MONTHS_OF_A_YEAR }, (_, at) => {
+    const month = ((first - 1 + at) % MONTHS_OF_A_YEAR) + 1;
+    const isNext = month < first;
+    const personalYear = isNext ? now.nextPersonalYear : now.personalYear;
+    return { year: now.year + Number(isNext), month, personalYear, number: root(personalYear + month) };
+  });
 };
+
+/** Whether the person was born in the year of the reading. */
+export const isBornThisYear = ({ now, subject }: ReadingResult): boolean =>
+  Number(subject.dateOfBirth.split('-')[0]) === now.year;

@@ -134,7 +134,9 @@ const year = {
   intro: line('year', 'number'),
   stripCaption: label(),
   stripAlt: label('from', 'to', 'year', 'number'),
-  monthsTitle: label('year'),
+  monthsTitle: label(),
+  /** Before January, where the months ahead reach into the next personal year. */
+  monthsTurn: line('year', 'number'),
   nextTitle: label('year'),
   beyond: line(),
 };
@@ -189,6 +191,7 @@ const method = {
   yearTitle: label('year'),
   yearIntro: label('age'),
   calendarYear: label('year'),
+  monthsIntro: label(),
   transits: per(['physical', 'mental', 'spiritual'], label()),
   /** Another usual method, where it gives this reader another number. */
   others: {
@@ -241,6 +244,8 @@ const under7 = {
     ...per(['playTitle', 'peopleTitle'], label()),
     title: label('year'),
     intro: line('year', 'number'),
+    introBorn: line('year', 'number'),
+    monthsTurn: line('year', 'number'),
   },
   synthesis: { ...per(['title', 'helpTitle'], label()), leading: line('number') },
 };

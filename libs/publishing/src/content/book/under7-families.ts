@@ -35,9 +35,10 @@ export const UNDER_SEVEN_FAMILIES: Readonly<Record<string, ShapeTree>> = {
     people: prose(70),
     home: prose(70),
     next: prose(90),
-    /** The month with this number; the second text is for October to December. */
+    /** A month with this number, the first, the second and the third of the twelve ahead. */
     month: prose(40),
-    lateMonth: prose(40),
+    secondMonth: prose(40),
+    thirdMonth: prose(40),
   }),
   'under7/essence': per([...ROOTS, 11, 22], prose(90, { uses: ['physical', 'mental', 'spiritual'] })),
   'under7/synthesis': per(ROOTS, { dominant: prose(150), help: prose(70), question: prose(15) }),

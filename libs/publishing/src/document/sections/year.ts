@@ -1,21 +1,27 @@
 import { nineYearCycle } from '../../figures/nine-year-cycle.js';
 import type { Composer } from '../composer.js';
 import type { Block, Paragraph, Section } from '../document.js';
-import { isBeyond, monthsOf } from '../facts.js';
+import { isBeyond, isBornThisYear, type MonthAhead, monthsAhead } from '../facts.js';
 import { callout, numberRef, paragraph, section, sentences, strong, text } from '../nodes.js';
 
-/** The months of the year that the person lives through, each with its text. */
-export const months = (composer: Composer, textKey: (month: number) => string): Section => {
-  const { result, say, plain, month: nameOf } = composer;
-  return section(
-    'year.months',
-    'subsection',
-    plain('frames/year monthsTitle', { year: String(result.now.year) }),
-    monthsOf(result).map((month): Paragraph => {
-      const head = strong([text(`${nameOf(month)}.`)]);
-      return paragraph(`year.months.${month}`, sentences([[head], say(textKey(month))]));
+/** The twelve months ahead, each with its text. A line before January says that the personal year changes. */
+export const months = (
+  { result, say, plain, month: nameOf }: Composer,
+  textKey: (ahead: MonthAhead, at: number) => string,
+): Section => {
+  const turn = ({ year, personalYear }: MonthAhead): Paragraph => {
+    const number = numberRef('now.nextPersonalYear', String(personalYear));
+    return paragraph('year.months.turn', say('frames/year monthsTurn', { year: String(year), number }));
+  };
+  return section('year.months', 'subsection', plain('frames/year monthsTitle'), [
+    ...monthsAhead(result).flatMap((ahead, at) => {
+      const { year, month } = ahead;
+      const head = strong([text(`${nameOf(month)} ${year}.`)]);
+      const id = `year.months.${year}-${String(month).padStart(2, '0')}`;
+      const told = paragraph(id, sentences([[head], say(textKey(ahead, at))]));
+      return month === 1 && at > 0 ? [turn(ahead), told] : [told];
     }),
-  );
+  ]);
 };
 
 /** The three letters of the name that are in force from birthday to birthday. */
@@ -55,7 +61,8 @@ export const yearHead = (composer: Composer): Block[] => {
   const { result, say } = composer;
   const number = numberRef('now.personalYear', String(result.now.personalYear));
   const values = { year: String(result.now.year), number };
-  return [paragraph('year.intro', say('frames/year intro', values), 'lead'), nineYearCycle(composer)];
+  const intro = isBornThisYear(result) ? 'frames/under7 year.introBorn' : 'frames/year intro';
+  return [paragraph('year.intro', say(intro, values), 'lead'), nineYearCycle(composer)];
 };
 
 const THEMES = ['love', 'work', 'home', 'inner'] as const;
@@ -81,9 +88,9 @@ export const year = (composer: Composer): Section => {
           paragraph(`year.${theme}.text`, say(`${file} ${theme}`)),
         ]),
       ),
-      months(composer, (month) => `${file} months.${month}`),
       essence(composer, 'essence'),
       next(composer, `year/${now.nextPersonalYear} next`),
+      months(composer, ({ personalYear, month }) => `year/${personalYear} months.${month}`),
     ],
     ['now.personalYear'],
   );
