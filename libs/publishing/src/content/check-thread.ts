@@ -1,6 +1,6 @@
 import type { Locale } from '../document/document.js';
 import { checkReadings, type ReadingFault } from './check-readings.js';
-import { lengthLimitFaults, limitFaults } from './limits.js';
+import { childLengthFaults, lengthLimitFaults, limitFaults } from './limits.js';
 import { measureReadings } from './reading-stats.js';
 
 /** What a thread of the check does: the readings of some people, or what those of one language share. */
@@ -15,5 +15,7 @@ export type CheckAnswer = readonly ReadingFault[] | readonly string[];
 export default (task: CheckTask): CheckAnswer => {
   if (task.kind === 'readings') return [...checkReadings(task.people, task.seed)].flat();
   const stats = measureReadings(task.locale, task.people, task.seed);
-  return [...limitFaults(stats), ...lengthLimitFaults(stats)].map((fault) => `${task.locale} ${fault}`);
+  return [...limitFaults(stats), ...lengthLimitFaults(stats), ...childLengthFaults(stats)].map(
+    (fault) => `${task.locale} ${fault}`,
+  );
 };

@@ -28,6 +28,14 @@ it('Likeness is what two readings share, by what their people have in common', (
   expect(family?.median).toBeGreaterThan(0);
   expect(family).not.toHaveProperty('most');
 
-  const stats = { locale: 'en-US', people: 4, words: [], forecast: [], sentences: [], choices: [] } as const;
+  const stats = {
+    locale: 'en-US',
+    people: 4,
+    words: [],
+    forecast: [],
+    childWords: [],
+    sentences: [],
+    choices: [],
+  } as const;
   expect(limitFaults({ ...stats, likeness: found })).toHaveLength(3);
 });

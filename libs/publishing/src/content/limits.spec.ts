@@ -1,15 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
+import { proseOf } from '../document/prose.js';
+import { wordsIn } from './book/texts.js';
 import { choicesOf, isLopsided } from './choices.js';
-import { lengthLimitFaults, limitFaults, sentenceLimit } from './limits.js';
+import { childLengthFaults, lengthLimitFaults, limitFaults, sentenceLimit } from './limits.js';
 import { measureReadings, type ReadingStats } from './reading-stats.js';
-import { commonPerson } from './random-people.js';
-import { LOCALES, trialResult } from './trial.js';
+import { commonChild, commonPerson } from './random-people.js';
+import { LOCALES, trialDocument, trialResult } from './trial.js';
 
 const stats = (change: Partial<ReadingStats>): ReadingStats => ({
   locale: 'en-US',
   people: 1_000,
   words: [],
   forecast: [],
+  childWords: [],
   sentences: [],
   choices: [],
   likeness: [],
@@ -19,8 +22,25 @@ const choice = { key: 'passion 5', forms: 3, favorite: 2, readers: 400 };
 const pairs = { stratum: 'nothing in common', pairs: 9, most: { median: 0.2, p95: 0.35 } };
 
 describe('The limits of what readings share', () => {
-  it.each(LOCALES)('hold for adults with common names: %s', (locale) => {
-    expect(limitFaults(measureReadings(locale, 120, 1, { likeness: false }))).toEqual([]);
+  it.each(LOCALES)('hold for adults and children with common names: %s', (locale) => {
+    const measured = measureReadings(locale, 120, 1, { likeness: false });
+    expect(limitFaults(measured)).toEqual([]);
+    expect(measured.childWords).toHaveLength(30);
+    expect(childLengthFaults(measured)).toEqual([]);
+  });
+
+  it.each(LOCALES)('hold for the parents of a newborn at the end of the year: %s', (locale) => {
+    const newborns = Array.from({ length: 10 }, (_, seed) => ({
+      ...commonChild(locale, seed),
+      dateOfBirth: `2026-12-${seed + 21}`,
+    }));
+    const childWords = newborns.map((person) =>
+      proseOf(trialDocument({ person, locale, gender: 'neutral', asOf: '2026-12-31' })).reduce(
+        (sum, text) => sum + wordsIn(text),
+        0,
+      ),
+    );
+    expect(childLengthFaults({ childWords })).toEqual([]);
   });
 
   it.each(LOCALES)('hold for the forms of each entry: %s', (locale) => {
@@ -57,6 +77,17 @@ describe('The limits of what readings share', () => {
     ]);
     expect(faults(6_501)).toEqual(['6501 words of prose at 95 %, at most 6500']);
     expect(faults(5_500, 1_499)).toEqual(['a forecast of 1499 words, at least 1500']);
+  });
+
+  it('are exceeded by one short reading for parents, and by long ones', () => {
+    const many = (words: number) => Array.from({ length: 100 }, () => words);
+    expect(childLengthFaults({ childWords: many(4_600) })).toEqual([]);
+    expect(childLengthFaults({ childWords: [...many(5_000), 4_599] })).toEqual([
+      'a reading for parents of 4599 words, at least 4600',
+    ]);
+    expect(childLengthFaults({ childWords: many(6_501) })).toEqual([
+      '6501 words of prose for parents at 95 %, at most 6500',
+    ]);
   });
 
   it('are exceeded by readings too much alike', () => {

@@ -38,6 +38,16 @@ export const lengthLimitFaults = ({
   ];
 };
 
+/** Readings for parents that are too short, every one of them, or too long. */
+export const childLengthFaults = ({ childWords }: Pick<ReadingStats, 'childWords'>): string[] => {
+  const least = Math.min(...childWords);
+  const most = quantile(childWords, 0.95);
+  return [
+    ...(least < LEAST_WORDS ? [`a reading for parents of ${least} words, at least ${LEAST_WORDS}`] : []),
+    ...(most > MOST_WORDS ? [`${most} words of prose for parents at 95 %, at most ${MOST_WORDS}`] : []),
+  ];
+};
+
 /** What the readings of one language have too much in common. */
 export const limitFaults = ({ people, sentences, choices, likeness }: ReadingStats): string[] => [
   ...sentences

@@ -51,16 +51,20 @@ export const randomPerson = (seed: number): Person => {
   };
 };
 
+/** Days of birth, counted from 1970; the last is excluded. */
+interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
 const FIRST_ADULT = Date.UTC(1936, 0, 1) / DAY_MS;
 const LAST_ADULT = Date.UTC(2008, 0, 1) / DAY_MS;
+/** From six years old to born the day before, on 29 September 2026. */
+const FIRST_CHILD = Date.UTC(2019, 8, 30) / DAY_MS;
+const LAST_CHILD = Date.UTC(2026, 8, 29) / DAY_MS;
 const MIDDLE_NAME_SHARE = 0.7;
 
-/**
- * An adult with common names of a country, always the same for a number. For measuring how much readings share.
- * @param seed any 32-bit integer
- * @param lastName for relatives with one family name
- */
-export const commonPerson = (locale: Locale, seed: number, lastName?: string): Person => {
+const commonBorn = (locale: Locale, seed: number, born: Span, lastName?: string): Person => {
   const { next, below } = randomFrom(seed);
   const { feminine, masculine, last } = COMMON_NAMES[locale];
   const firstNames = next() < 0.5 ? feminine : masculine;
@@ -70,6 +74,21 @@ export const commonPerson = (locale: Locale, seed: number, lastName?: string): P
     middleNames: next() < MIDDLE_NAME_SHARE ? [from(firstNames)] : [],
     lastNames: [lastName ?? from(last)],
   };
-  const born = FIRST_ADULT + below(LAST_ADULT - FIRST_ADULT);
-  return { name, dateOfBirth: new Date(born * DAY_MS).toISOString().slice(0, 10) };
+  const day = born.first + below(born.last - born.first);
+  return { name, dateOfBirth: new Date(day * DAY_MS).toISOString().slice(0, 10) };
 };
+
+/**
+ * An adult with common names of a country, always the same for a number. For measuring how much readings share.
+ * @param seed any 32-bit integer
+ * @param lastName for relatives with one family name
+ */
+export const commonPerson = (locale: Locale, seed: number, lastName?: string): Person =>
+  commonBorn(locale, seed, { first: FIRST_ADULT, last: LAST_ADULT }, lastName);
+
+/**
+ * A child under seven with common names of a country, always the same for a number.
+ * @param seed any 32-bit integer
+ */
+export const commonChild = (locale: Locale, seed: number): Person =>
+  commonBorn(locale, seed, { first: FIRST_CHILD, last: LAST_CHILD });

@@ -5,7 +5,7 @@ import { type Choice, choicesOf, sureShare } from './choices.js';
 import { sentencesOf } from './clashes.js';
 import { likenessOf, type Likeness } from './likeness.js';
 import { quantile } from './quantile.js';
-import { commonPerson } from './random-people.js';
+import { commonChild, commonPerson } from './random-people.js';
 import { trialDocument, trialResult } from './trial.js';
 
 /** Sections that tell a time. */
@@ -14,6 +14,8 @@ const FORECAST = ['cycles', 'year'];
 const EXPECTED = ['opening', 'method', 'notice'];
 /** A sentence of so few words is a formula. */
 const FORMULA_WORDS = 3;
+/** Adults for each child whose reading is measured; of a child's, only the length is. */
+const ADULTS_PER_CHILD = 4;
 
 /** A sentence, and in what share of the readings it is. */
 export interface SharedSentence {
@@ -21,13 +23,15 @@ export interface SharedSentence {
   readonly share: number;
 }
 
-/** What the readings of adults with common names of a country measure. */
+/** What the readings of people with common names of a country measure; all but `childWords` is of adults. */
 export interface ReadingStats {
   readonly locale: Locale;
   readonly people: number;
   /** Words of prose of each reading, and of the two sections that tell a time. */
   readonly words: readonly number[];
   readonly forecast: readonly number[];
+  /** Words of prose of each reading for the parents of a child under seven. */
+  readonly childWords: readonly number[];
   /** The most frequent first. */
   readonly sentences: readonly SharedSentence[];
   /** The most lopsided first. */
@@ -54,8 +58,14 @@ const sharedSentences = (documents: readonly DocumentV1[]): SharedSentence[] => 
     .toSorted((one, other) => other.share - one.share);
 };
 
+const childWordsOf = (locale: Locale, children: number, seed: number): number[] =>
+  Array.from({ length: children }, (_, index) =>
+    wordsOf(trialDocument({ person: commonChild(locale, seed + index), locale, gender: 'neutral' })),
+  );
+
 /**
- * Composes the readings of `people` adults with common names, and measures them.
+ * Composes the readings of `people` adults with common names, and measures them; and the length of those of a quarter as
+ * many children under seven.
  * @param seed of the first person; the others follow
  * @param likeness whether to compare readings in pairs, which takes as long as all the rest
  */
@@ -76,6 +86,7 @@ export const measureReadings = (
     people,
     words: documents.map((document) => wordsOf(document)),
     forecast: documents.map((document) => wordsOf(document, FORECAST)),
+    childWords: childWordsOf(locale, Math.ceil(people / ADULTS_PER_CHILD), seed),
     sentences: sharedSentences(documents),
     choices: choicesOf(locale, trials.map(trialResult)).toSorted(
       (one, other) => sureShare(other) - sureShare(one),
@@ -93,10 +104,11 @@ const ROWS = 15;
 
 /** Prints what was measured as tables. */
 export const printStats = (stats: ReadingStats, print: (line: string) => void): void => {
-  const { locale, people, words, forecast, sentences, choices, likeness } = stats;
+  const { locale, people, words, forecast, childWords, sentences, choices, likeness } = stats;
   print(`${locale}: ${people} adults with common names; 5 % / median / 95 %`);
   print(`  words of prose        ${spread(words)}`);
   print(`  words of the forecast ${spread(forecast)}`);
+  print(`  words for parents     ${spread(childWords)}`);
   print('  most frequent sentences (at most 25 %)');
   sentences.slice(0, ROWS).forEach(({ sentence, share }) => print(`  ${percent(share)}  ${sentence}`));
   print('  most frequent form of an entry with several (at most 40 %)');

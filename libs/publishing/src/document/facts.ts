@@ -138,7 +138,3 @@ export const monthsAhead = ({ asOf, now }: ReadingResult): MonthAhead[] => {
     return { year: now.year + Number(isNext), month, personalYear, number: root(personalYear + month) };
   });
 };
-
-/** Whether the person was born in the year of the reading. */
-export const isBornThisYear = ({ now, subject }: ReadingResult): boolean =>
-  Number(subject.dateOfBirth.split('-')[0]) === now.year;

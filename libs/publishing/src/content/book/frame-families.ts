@@ -1,4 +1,4 @@
-import { type EntryShape, label, per, type ShapeTree } from './shape.js';
+import { type EntryShape, label, per, prose, type ShapeTree } from './shape.js';
 
 /** A sentence that many readings print: at least three ways to say it. */
 const line = (...uses: string[]): EntryShape => ({ ...label(...uses), forms: 3 });
@@ -214,7 +214,7 @@ const under7 = {
     ...per(['lifePath', 'expression', 'soulUrge'], line('number', 'theme')),
     soulUrgeNone: line(),
   },
-  path: per(['title', 'playTitle', 'helpTitle', 'dayTitle'], label()),
+  path: per(['title', 'playTitle', 'othersTitle', 'helpTitle', 'dayTitle'], label()),
   name: {
     ...per(['title', 'expressionTitle', 'soulUrgeTitle', 'personalityTitle'], label()),
     ...per(['noSoulUrge', 'noPersonality'], line()),
@@ -223,13 +223,15 @@ const under7 = {
     maturityIntro: line('number'),
   },
   grid: {
-    title: label(),
+    ...per(['title', 'planesTitle', 'balanceTitle'], label()),
     intro: line('count'),
     passionOne: line('number', 'count'),
     passionTie: line('numbers', 'count'),
     lessonsNone: line(),
     lessonsOne: line('number'),
     lessonsMany: line('numbers'),
+    planesIntro: line(),
+    balanceIntro: line('number'),
   },
   cycles: {
     ...per(['title', 'laterTitle', 'challengesTitle'], label()),
@@ -241,13 +243,16 @@ const under7 = {
     challengesIntro: line('number'),
   },
   year: {
-    ...per(['playTitle', 'peopleTitle'], label()),
+    ...per(['practiceTitle', 'playTitle', 'wordsTitle', 'peopleTitle', 'arrivalTitle'], label()),
     title: label('year'),
     intro: line('year', 'number'),
-    introBorn: line('year', 'number'),
     monthsTurn: line('year', 'number'),
   },
-  synthesis: { ...per(['title', 'helpTitle'], label()), leading: line('number') },
+  synthesis: {
+    ...per(['title', 'helpTitle'], label()),
+    leading: line('number'),
+    keep: prose(60, { forms: 5 }),
+  },
 };
 
 /** Titles, links, captions and the page of the method: what stands around the texts of the book. */

@@ -66,10 +66,21 @@ const lessons = (composer: Composer): Section => {
   );
 };
 
-const planes = (composer: Composer): Section => {
-  const { result, say, plain, letterCount } = composer;
+/** The head of the planes, with the figure; a tie is told, and the first of its planes gets the text. */
+export const planesHead = (composer: Composer): Block[] => {
+  const { result, say, letterCount } = composer;
   const [strongest, ...tied] = strongestPlanes(result.planes);
   const count = letterCount(result.planes[strongest].count);
+  return [
+    paragraph('grid.planes.intro', say('frames/grid planesIntro')),
+    planeBars(composer),
+    ...(tied.length > 0 ? [paragraph('grid.planes.tie', say('frames/grid planesTie', { count }))] : []),
+  ];
+};
+
+const planes = (composer: Composer): Section => {
+  const { result, say, plain } = composer;
+  const [strongest] = strongestPlanes(result.planes);
   // An absence is told once: a reader with a lesson in full has read enough of what is missing.
   const empty =
     fullLesson(result) === undefined ? PLANES.filter((plane) => result.planes[plane].count === 0) : [];
@@ -78,9 +89,7 @@ const planes = (composer: Composer): Section => {
     'subsection',
     plain('frames/grid planesTitle'),
     [
-      paragraph('grid.planes.intro', say('frames/grid planesIntro')),
-      planeBars(composer),
-      ...(tied.length > 0 ? [paragraph('grid.planes.tie', say('frames/grid planesTie', { count }))] : []),
+      ...planesHead(composer),
       paragraph('grid.planes.strongest', say(`planes strongest.${strongest}`)),
       ...empty.slice(0, 1).map((plane) => paragraph('grid.planes.absent', say(`planes absent.${plane}`))),
     ],

@@ -1,7 +1,7 @@
 import { nineYearCycle } from '../../figures/nine-year-cycle.js';
 import type { Composer } from '../composer.js';
 import type { Block, Paragraph, Section } from '../document.js';
-import { isBeyond, isBornThisYear, type MonthAhead, monthsAhead } from '../facts.js';
+import { isBeyond, type MonthAhead, monthsAhead } from '../facts.js';
 import { callout, numberRef, paragraph, section, sentences, strong, text } from '../nodes.js';
 
 /** The twelve months ahead, each with its text. A line before January says that the personal year changes. */
@@ -61,8 +61,7 @@ export const yearHead = (composer: Composer): Block[] => {
   const { result, say } = composer;
   const number = numberRef('now.personalYear', String(result.now.personalYear));
   const values = { year: String(result.now.year), number };
-  const intro = isBornThisYear(result) ? 'frames/under7 year.introBorn' : 'frames/year intro';
-  return [paragraph('year.intro', say(intro, values), 'lead'), nineYearCycle(composer)];
+  return [paragraph('year.intro', say('frames/year intro', values), 'lead'), nineYearCycle(composer)];
 };
 
 const THEMES = ['love', 'work', 'home', 'inner'] as const;

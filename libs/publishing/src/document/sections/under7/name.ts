@@ -21,7 +21,6 @@ const textsOf = ({ result, say }: Composer, key: NamePart): Paragraph[] => {
     const none = key === 'soulUrge' ? 'noSoulUrge' : 'noPersonality';
     return [paragraph(`${id}.none`, say(`frames/under7 name.${none}`))];
   }
-  if (key === 'personality') return [paragraph(`${id}.text`, say(`under7/${value} personality`))];
   return (['text', 'help'] as const).map((part) =>
     paragraph(`${id}.${part}`, say(`under7/${value} ${key}.${part}`)),
   );

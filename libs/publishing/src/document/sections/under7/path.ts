@@ -24,7 +24,7 @@ export const childPath = (composer: Composer): Section => {
   const { result, say, plain, number } = composer;
   const { lifePath, birthday } = result.numbers;
   const file = `under7/${lifePath.value}`;
-  const part = (id: 'play' | 'help'): Section =>
+  const part = (id: 'play' | 'others' | 'help'): Section =>
     section(`path.${id}`, 'subsection', plain(`frames/under7 path.${id}Title`), [
       paragraph(`path.${id}.text`, say(`${file} lifePath.${id}`)),
     ]);
@@ -39,6 +39,7 @@ export const childPath = (composer: Composer): Section => {
       paragraph('path.cost', say(`${file} lifePath.cost`)),
       ...childDebt(composer, 'path', 'lifePath'),
       part('play'),
+      part('others'),
       part('help'),
       section(
         'path.day',

@@ -19,6 +19,7 @@ export const childSynthesis = ({ result, say, plain }: Composer): Section => {
         'lead',
       ),
       paragraph('synthesis.dominant', say(`${key}.dominant`)),
+      paragraph('synthesis.parents', say(`${key}.parents`)),
       callout('synthesis.help', 'practice', plain('frames/under7 synthesis.helpTitle'), say(`${key}.help`)),
       callout(
         'synthesis.question',
@@ -26,6 +27,7 @@ export const childSynthesis = ({ result, say, plain }: Composer): Section => {
         plain('frames/synthesis questionTitle'),
         say(`${key}.question`),
       ),
+      paragraph('synthesis.keep', say('frames/under7 synthesis.keep')),
     ],
     ['synthesis.dominant'],
   );
