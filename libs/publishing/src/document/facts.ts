@@ -52,6 +52,8 @@ export const holderOf = ({ numbers }: ReadingResult, root: number): PositionTerm
 
 /** How far the leading number outweighs the rest. The bounds divide readers into thirds. */
 export const strengthOf = (result: ReadingResult): 'quiet' | 'clear' | 'strong' => {
+  // On a tie it leads by its position alone.
+  if (result.synthesis.dominant.length > 1) return 'quiet';
   const weight = Object.entries(result.synthesis.weights).find(
     ([root]) => Number(root) === leadingRoot(result),
   )?.[1];
@@ -68,17 +70,6 @@ export const lessonSituation = (result: ReadingResult, digit: number): 'plain' |
 export const resourceOf = ({ synthesis }: ReadingResult): number | undefined => {
   const thread = synthesis.threads.find((each) => each.startsWith('lesson-in-core:'));
   return thread === undefined ? undefined : Number(thread.split(':')[1]);
-};
-
-const SITUATIONS = ['dominant', 'core', 'plain'];
-
-/** The missing value that the grid tells in full, the weightiest; the others get a line each. */
-export const fullLesson = (result: ReadingResult): number | undefined => {
-  const rank = (digit: number): number => SITUATIONS.indexOf(lessonSituation(result, digit));
-  const [weightiest] = result.grid.lessons
-    .filter((digit) => digit !== resourceOf(result))
-    .toSorted((one, other) => rank(one) - rank(other));
-  return weightiest;
 };
 
 /** The karmic debt that a reading tells in full, the weightiest; another one gets what it does at its position. */
@@ -98,6 +89,26 @@ export const absentRoots = ({ numbers, grid, cycles, now }: ReadingResult): numb
   ]);
   return DIGITS.filter((digit) => grid.counts[digit] === 0 && !shown.has(digit));
 };
+
+const SITUATIONS = ['dominant', 'core', 'plain'];
+
+/**
+ * The missing value that the grid tells in full, the weightiest; the others get a line each. One that appears nowhere
+ * comes last, since the synthesis tells it.
+ */
+export const fullLesson = (result: ReadingResult): number | undefined => {
+  const absent = absentRoots(result);
+  const rank = (digit: number): number =>
+    absent.includes(digit) ? SITUATIONS.length : SITUATIONS.indexOf(lessonSituation(result, digit));
+  const [weightiest] = result.grid.lessons
+    .filter((digit) => digit !== resourceOf(result))
+    .toSorted((one, other) => rank(one) - rank(other));
+  return weightiest;
+};
+
+/** The root that appears nowhere and is told in full, unless the grid has done so; the others get a line each. */
+export const fullAbsent = (result: ReadingResult): number | undefined =>
+  absentRoots(result).find((digit) => digit !== fullLesson(result));
 
 const currentOf = (stages: readonly Stage[]): Stage => {
   const stage = stages.find(({ current }) => current);
