@@ -9,6 +9,7 @@ import {
   child,
   emma,
   indebted,
+  minh,
   newborn,
   type Person,
   resultOf,
@@ -103,6 +104,15 @@ describe('The forecast', () => {
     const { physical, mental, spiritual } = resultOf(camille).now.transits;
     const text = textOf(composed(camille), 'year.essence');
     for (const letter of [physical, mental, spiritual]) expect(text).toContain(letter);
+  });
+
+  it('tells apart equal letters of the essence, as all have who bear no middle name', () => {
+    const { mental, spiritual } = resultOf(indebted).now.transits;
+    expect(mental).toBe(spiritual);
+    expect(textOf(composed(indebted), 'year.essence')).toContain(`a second ${spiritual}`);
+    expect(textOf(composed(indebted, 'fr-FR'), 'year.essence')).toContain(`encore ${spiritual}`);
+    expect(new Set(Object.values(resultOf(minh).now.transits)).size).toBe(3);
+    expect(textOf(composed(minh), 'year.essence')).not.toContain('a second ');
   });
 });
 

@@ -138,6 +138,8 @@ const year = {
   /** Before January, where the months ahead reach into the next personal year. */
   monthsTurn: line('year', 'number'),
   nextTitle: label('year'),
+  /** A letter of the essence that equals an earlier one of the three. */
+  ...per(['secondLetter', 'thirdLetter'], label('letter')),
   beyond: line(),
 };
 

@@ -1,6 +1,6 @@
 import { nineYearCycle } from '../../figures/nine-year-cycle.js';
 import type { Composer } from '../composer.js';
-import type { Block, Paragraph, Section } from '../document.js';
+import type { Block, Inline, Paragraph, Section } from '../document.js';
 import { isBeyond, type MonthAhead, monthsAhead } from '../facts.js';
 import { callout, numberRef, paragraph, section, sentences, strong, text } from '../nodes.js';
 
@@ -24,11 +24,17 @@ export const months = (
   ]);
 };
 
+const ALIKE = ['secondLetter', 'thirdLetter'];
+
 /** The three letters of the name that are in force from birthday to birthday. */
 export const essence = ({ result, say, plain }: Composer, family: string): Section => {
   const { physical, mental, spiritual } = result.now.transits;
-  // Set apart, since the letter I would read as a word.
-  const letter = (value: string) => strong([text(value)]);
+  // Set apart, since the letter I would read as a word. A letter met before is called the second or third of its kind.
+  const letter = (value: string, ...before: string[]): Inline => {
+    const again = before.filter((each) => each === value).length;
+    const told = again > 0 ? plain(`frames/year ${ALIKE[again - 1]}`, { letter: value }) : value;
+    return strong([text(told)]);
+  };
   return section(
     'year.essence',
     'subsection',
@@ -38,8 +44,8 @@ export const essence = ({ result, say, plain }: Composer, family: string): Secti
         'year.essence.text',
         say(`${family} ${result.now.essence.value}`, {
           physical: letter(physical),
-          mental: letter(mental),
-          spiritual: letter(spiritual),
+          mental: letter(mental, physical),
+          spiritual: letter(spiritual, physical, mental),
         }),
       ),
     ],
