@@ -12,7 +12,7 @@ export default {
   testSequencer: '<rootDir>/test/sequencer.mjs',
   // The longest specs start processes and wait for them: two at once leave two cores half idle.
   ...(process.env.TEST_SUITE !== 'unit' && { maxWorkers: 3 }),
-  setupFilesAfterEnv: ['<rootDir>/test/unit-guard.mjs'],
+  setupFilesAfterEnv: ['<rootDir>/test/unit-guard.mjs', '<rootDir>/test/contract/time-limit.mjs'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Of what hangs. What may be slow says how long it waits where it waits.

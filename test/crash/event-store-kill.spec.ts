@@ -12,7 +12,11 @@ import {
   newEvent,
   type EventStoreDBClient,
 } from '@app/embedded-event-store/testing/client.js';
-import { runProgram, startChildStore, type ChildStore } from '../contract/event-store/support/child-store.js';
+import {
+  runProgram,
+  startEmbeddedChild,
+  type ChildStore,
+} from '../contract/event-store/support/child-store.js';
 
 const KILLS = Number(process.env['EVENT_STORE_KILLS'] ?? 10);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
@@ -91,12 +95,12 @@ describe(`kill -9 of the event store under ${String(WRITERS)} writers, ${String(
     async () => {
       const acknowledged: Acknowledged[] = [];
       for (let number = 1; number <= KILLS; number++) {
-        acknowledged.push(...(await round(await startChildStore(dataDir), number)));
+        acknowledged.push(...(await round(await startEmbeddedChild(dataDir), number)));
         expect(await verify(dataDir)).toMatchObject({ findings: 0 });
       }
       expect(acknowledged.length).toBeGreaterThan(KILLS * WRITERS);
 
-      const server = await startChildStore(dataDir);
+      const server = await startEmbeddedChild(dataDir);
       const client = connectClient(server.connectionString);
       const placeById = new Map<string, string>();
       const positionByPlace = new Map<string, bigint>();
@@ -225,7 +229,7 @@ describe('a disk that refuses a write', () => {
   });
 
   it('stops the server with one message; acknowledged events are there at the next start', async () => {
-    const server = await startChildStore(dataDir, { maxFileKib: 1_024 });
+    const server = await startEmbeddedChild(dataDir, { maxFileKib: 1_024 });
     const ended = once(server.process, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     const client = connectClient(server.connectionString);
     const acknowledged = (
@@ -237,7 +241,7 @@ describe('a disk that refuses a write', () => {
     expect(acknowledged.length).toBeGreaterThan(100);
 
     expect(await verify(dataDir)).toMatchObject({ findings: 0 });
-    const next = await startChildStore(dataDir);
+    const next = await startEmbeddedChild(dataDir);
     const reader = connectClient(next.connectionString);
     const kept = new Set<string>();
     for await (const { event } of reader.readAll()) if (event) kept.add(event.id);

@@ -8,7 +8,7 @@ import {
 } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { bookletEvents, publicationEvents } from '@app/publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
 import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
@@ -19,6 +19,7 @@ export const CATALOGUES = {
   reading: readingEvents,
   batch: batchEvents,
   publication: publicationEvents,
+  booklet: bookletEvents,
   credits: creditsEvents,
   testbook: testBookEvents,
   orderline: orderLineEvents,

@@ -82,7 +82,15 @@ export const SAMPLES: Samples = {
   },
   ReadingErased: { workspaceId },
 
-  PublicationRequested: { workspaceId, livemode: true, version: 1, artifactId, publishedAt: at },
+  PublicationRequested: {
+    workspaceId,
+    livemode: true,
+    version: 1,
+    artifactId,
+    publishedAt: at,
+    paper: 'us-letter',
+  },
+  PaperChosen: { paper: 'us-letter' },
   DocumentPublished: {
     workspaceId,
     livemode: true,

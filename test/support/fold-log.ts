@@ -9,6 +9,7 @@ import { testBook } from '@app/billing/domain/test-book/test-book.decider.js';
 import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { bookletDecider } from '@app/publishing/domain/booklet/booklet.decider.js';
 import { publicationDecider } from '@app/publishing/domain/publication/publication.decider.js';
 import { batchDecider } from '@app/readings/domain/batch/batch.decider.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
@@ -28,6 +29,7 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   reading: readingDecider,
   batch: batchDecider,
   publication: publicationDecider,
+  booklet: bookletDecider,
   credits,
   testbook: testBook,
   orderline: orderLine,

@@ -1,28 +1,27 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import {
+  connect as connectOpenly,
+  createServer as createOpenServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { join } from 'node:path';
-import { connect, createServer, type TLSSocket } from 'node:tls';
+import { connect, createServer } from 'node:tls';
 import type { StartedStack } from './start-stack.js';
 
-/** A TLS proxy with the store's key. Once it has passed the text to the store, it drops all answers. */
+/** A proxy with the store's key, or without TLS as the store. Once it has passed the text to the store, it drops all answers. */
 export const storeThatFallsSilent = async (
   stack: Pick<StartedStack, 'eventStoreUrl' | 'dataDir'>,
   text: string,
 ): Promise<{ url: string; close(): void; readonly isSilent: () => boolean }> => {
   const store = new URL(stack.eventStoreUrl.replace('esdb:', 'http:'));
-  const access = (file: string): Buffer => readFileSync(join(stack.dataDir, 'event-store-access', file));
-  const [cert, key, ALPNProtocols] = [access('server.crt'), access('server.key'), ['h2']];
-  const sockets: TLSSocket[] = [];
+  const { listen, dial } = stack.eventStoreUrl.includes('tls=false') ? OPENLY : withTls(stack.dataDir);
+  const sockets: Socket[] = [];
   let silent = false;
-  const door = createServer({ cert, key, ALPNProtocols }, (caller) => {
-    const inside = connect({
-      port: Number(store.port),
-      host: '127.0.0.1',
-      servername: 'localhost',
-      ca: cert,
-      ALPNProtocols,
-    });
+  const door = listen((caller) => {
+    const inside = dial(Number(store.port));
     sockets.push(caller, inside);
     for (const socket of [caller, inside]) socket.on('error', () => undefined);
     caller.on('data', (chunk: Buffer) => {
@@ -41,5 +40,22 @@ export const storeThatFallsSilent = async (
       for (const socket of sockets) socket.destroy();
       door.close();
     },
+  };
+};
+
+interface Transport {
+  readonly listen: (serve: (caller: Socket) => void) => Server;
+  readonly dial: (port: number) => Socket;
+}
+
+const host = '127.0.0.1';
+const OPENLY: Transport = { listen: createOpenServer, dial: (port) => connectOpenly({ port, host }) };
+
+const withTls = (dataDir: string): Transport => {
+  const access = (file: string): Buffer => readFileSync(join(dataDir, 'event-store-access', file));
+  const [cert, key, ALPNProtocols] = [access('server.crt'), access('server.key'), ['h2']];
+  return {
+    listen: (serve) => createServer({ cert, key, ALPNProtocols }, serve),
+    dial: (port) => connect({ port, host, servername: 'localhost', ca: cert, ALPNProtocols }),
   };
 };

@@ -62,6 +62,8 @@ export const startStackProcess = async (
       PORT: '0',
       EMBEDDED_SKIP_DEMO_WORKSPACE: '1',
       EXIT_WITH_PARENT: '1',
+      // Every suite can run on a real EventStoreDB.
+      EMBEDDED_EVENT_STORE_COMMAND: INHERITED['TEST_EVENT_STORE_COMMAND'],
       DATA_DIR: folder,
       ...UNLIMITED,
       ...PATIENT,

@@ -48,7 +48,10 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
   checkSettings(settings, secrets);
   const [postgres, eventStore] = await Promise.all([
     startPostgres(folder, secrets.POSTGRES_PASSWORD, record, events, () => undefined),
-    startEventStore(folder, record, events, () => undefined),
+    startEventStore(
+      { folder, record, events, adopt: () => undefined },
+      process.env['TEST_EVENT_STORE_COMMAND'],
+    ),
   ]);
   const connections = {
     DATABASE_URL: postgres.urls.application,

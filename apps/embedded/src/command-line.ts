@@ -9,6 +9,8 @@ Settings are environment variables. The stack's own settings:
 
   DATA_DIR                           folder for all data [.data]
   EMBEDDED_SKIP_DEMO_WORKSPACE       1: do not create a demo workspace on the first start [0]
+  EMBEDDED_EVENT_STORE_COMMAND       starts another event store in place of the embedded one: a command line with
+                                     {port} and {data}; it serves 127.0.0.1 without TLS and login
   EXIT_WITH_PARENT                   1: stop when standard input closes, for programs that start the stack [0]
 
 The stack sets DATABASE_URL, DATABASE_OWNER_URL and EVENTSTORE_URL itself.

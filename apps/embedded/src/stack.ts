@@ -139,7 +139,10 @@ export class Stack {
       startPostgres(folder, secrets.POSTGRES_PASSWORD, record, this.events(), (child) =>
         this.adopt('postgres', child),
       ),
-      startEventStore(folder, record, this.events(), (child) => this.adopt('event-store', child)),
+      startEventStore(
+        { folder, record, events: this.events(), adopt: (child) => this.adopt('event-store', child) },
+        this.options.environment['EMBEDDED_EVENT_STORE_COMMAND'] || undefined,
+      ),
     ]);
     this.database = postgres.urls;
     return {

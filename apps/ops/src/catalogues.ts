@@ -10,7 +10,7 @@ import {
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { bookletEvents, publicationEvents } from '@app/publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
 import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
@@ -20,6 +20,7 @@ const CATALOGUES: readonly EventCatalogue[] = [
   readingEvents,
   batchEvents,
   publicationEvents,
+  bookletEvents,
   creditsEvents,
   testBookEvents,
   orderLineEvents,

@@ -9,6 +9,7 @@ import type { Login } from './grpc/authentication.js';
 import { startGrpcServer, type TlsKeyPair } from './grpc/server.js';
 import { groupFailure } from './grpc/rpc-error.js';
 import { Groups } from './persistent-subscriptions/groups.js';
+import { writeFirstEvents } from './streams/first-events.js';
 import { StreamWriter } from './streams/stream-writer.js';
 import { CommitSignal } from './subscriptions/commit-signal.js';
 
@@ -98,6 +99,7 @@ export const startEmbeddedEventStore = async (
       now,
       systemLinks: options.systemLinks ?? false,
     });
+    if (!opened.lastRecord()) await writeFirstEvents(writer);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const admission = new Admission(dataDir, limits, () => commits.pendingBytes, now);
     const calls = new OpenCalls();

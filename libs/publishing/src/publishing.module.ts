@@ -1,8 +1,10 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
+import { ChoosePaperHandler } from './application/choose-paper/choose-paper.handler.js';
 import { RepublishDocumentHandler } from './application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';
+import { BOOKLET_EXECUTOR, createBookletExecutor } from './booklet.executor.js';
 import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './publication.executor.js';
 import { PublicationQuery } from './read-models/publication/publication.query.js';
 
@@ -10,11 +12,13 @@ import { PublicationQuery } from './read-models/publication/publication.query.js
 @Module({
   providers: [
     { provide: PUBLICATION_EXECUTOR, useFactory: createPublicationExecutor, inject: [EVENT_STORE] },
+    { provide: BOOKLET_EXECUTOR, useFactory: createBookletExecutor, inject: [EVENT_STORE] },
     ArtifactStore,
     PublicationQuery,
     WithdrawPublicationHandler,
     RepublishDocumentHandler,
+    ChoosePaperHandler,
   ],
-  exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
+  exports: [PUBLICATION_EXECUTOR, BOOKLET_EXECUTOR, ArtifactStore, PublicationQuery],
 })
 export class PublishingModule {}

@@ -24,6 +24,7 @@ const AN_EVENT = `reading-${NOBODY}@0`;
 export const ARGUMENTS: Readonly<Record<string, string>> = {
   'workspace create': '--name Bench',
   'workspace list': '',
+  'workspace booklet': '--workspace WS --paper by-locale',
   'workspace webhooks': '--workspace WS --external-id on',
   'key issue': '--workspace WS --label bench',
   'key list': '--workspace WS',

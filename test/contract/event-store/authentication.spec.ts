@@ -11,7 +11,7 @@ import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-
 import { projectPath } from '@app/platform/project-path.js';
 import { runProgram } from './support/child-store.js';
 import { collect, freshStream, numbered, one, rejection, take } from './support/events.js';
-import { EXTERNAL_URL } from './support/store-under-test.js';
+import { IS_EMBEDDED } from './support/store-under-test.js';
 
 const CERT = projectPath('test', 'contract', 'event-store', 'support', 'localhost.crt');
 const KEY = projectPath('test', 'contract', 'event-store', 'support', 'localhost.key');
@@ -24,7 +24,7 @@ const clientOf = (
 ): EventStoreDBClient =>
   new EventStoreDBClient({ endpoint: { address: 'localhost', port } }, { rootCertificate }, login);
 
-(EXTERNAL_URL ? describe.skip : describe)('TLS and authentication', () => {
+(IS_EMBEDDED ? describe : describe.skip)('TLS and authentication', () => {
   let dataDir: string;
   let store: EmbeddedEventStore;
   const clients: EventStoreDBClient[] = [];
@@ -97,7 +97,7 @@ const clientOf = (
   });
 });
 
-(EXTERNAL_URL ? describe.skip : describe)('the program with TLS and a login', () => {
+(IS_EMBEDDED ? describe : describe.skip)('the program with TLS and a login', () => {
   let folder: string;
 
   beforeAll(() => {

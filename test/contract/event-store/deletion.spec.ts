@@ -5,6 +5,12 @@ import { storeUnderTest } from './support/store-under-test.js';
 
 const store = storeUnderTest();
 
+const isMissing = (stream: string): Promise<boolean> =>
+  collect(store.client.readStream(stream)).then(
+    () => false,
+    () => true,
+  );
+
 describe('a soft-deleted stream', () => {
   it('is not found by reads', async () => {
     const stream = freshStream();
@@ -28,6 +34,8 @@ describe('a soft-deleted stream', () => {
       await store.client.deleteStream(stream);
       const result = await store.client.appendToStream(stream, numbered(2), { expectedRevision });
       expect(result.nextExpectedRevision).toBe(4n);
+      // Readers may find it a moment later.
+      while (await isMissing(stream));
       expect(revisions(await collect(store.client.readStream(stream)))).toEqual([3n, 4n]);
       const backwards = store.client.readStream(stream, { direction: 'backwards', fromRevision: 'end' });
       expect(revisions(await collect(backwards))).toEqual([4n, 3n]);
@@ -38,9 +46,7 @@ describe('a soft-deleted stream', () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, one());
     await store.client.deleteStream(stream);
-    const error = await rejection(
-      store.client.appendToStream(stream, one(), { expectedRevision: 'stream_exists' }),
-    );
+    const error = await rejection(store.client.appendToStream(stream, one(), STREAM_EXISTS));
     expect(error).toMatchObject({ type: 'stream-deleted' });
   });
 
@@ -64,6 +70,7 @@ describe('a soft-deleted stream', () => {
       await store.client.deleteStream(stream);
     }
     await store.client.appendToStream(stream, one());
+    while (await isMissing(stream));
     expect(revisions(await collect(store.client.readStream(stream)))).toEqual([6n]);
   });
 });
@@ -103,5 +110,54 @@ describe('a tombstoned stream', () => {
     const ended = rejection(collect(store.client.subscribeToStream(stream)));
     await store.client.tombstoneStream(stream);
     expect(await ended).toBeInstanceOf(StreamDeletedError);
+  });
+});
+
+/** The client sends it, but its types do not know it. */
+const STREAM_EXISTS = { expectedRevision: 'stream_exists' as 'any' };
+
+describe('a stream that never existed', () => {
+  it.each(['any', 'no_stream', 0n] as const)(
+    'cannot be soft-deleted (%s), and gets no metadata',
+    async (expectedRevision) => {
+      const stream = freshStream();
+      const error = await rejection(store.client.deleteStream(stream, { expectedRevision }));
+      expect(error).toMatchObject({ type: 'wrong-expected-version', streamName: stream });
+      expect(await rejection(collect(store.client.readStream(`$$${stream}`)))).toBeInstanceOf(
+        StreamNotFoundError,
+      );
+    },
+  );
+
+  it.each(['any', 'no_stream'] as const)('can be tombstoned (%s)', async (expectedRevision) => {
+    const stream = freshStream();
+    await store.client.tombstoneStream(stream, { expectedRevision });
+    expect(await rejection(store.client.appendToStream(stream, one()))).toBeInstanceOf(StreamDeletedError);
+  });
+
+  it('cannot be tombstoned with stream_exists', async () => {
+    const tombstone = store.client.tombstoneStream(freshStream(), STREAM_EXISTS);
+    expect(await rejection(tombstone)).toMatchObject({ type: 'wrong-expected-version' });
+  });
+});
+
+describe('a soft-deleted stream that is removed again', () => {
+  const deleted = async (): Promise<string> => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(2));
+    await store.client.deleteStream(stream);
+    return stream;
+  };
+
+  it('does not exist, so a tombstone with stream_exists fails as deleted', async () => {
+    const tombstone = store.client.tombstoneStream(await deleted(), STREAM_EXISTS);
+    expect(await rejection(tombstone)).toBeInstanceOf(StreamDeletedError);
+  });
+
+  it('is deleted or tombstoned with no_stream', async () => {
+    const stream = await deleted();
+    await store.client.deleteStream(stream, { expectedRevision: 'no_stream' });
+    await store.client.tombstoneStream(stream, { expectedRevision: 'no_stream' });
+    expect(await rejection(store.client.appendToStream(stream, one()))).toBeInstanceOf(StreamDeletedError);
   });
 });

@@ -1,7 +1,7 @@
 import { binaryEvent } from '@eventstore/db-client';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { collect, freshStream, headPosition, numbered, one, revisions, take } from './support/events.js';
-import { EXTERNAL_URL, storeUnderTest } from './support/store-under-test.js';
+import { IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';
 
 const store = storeUnderTest();
 
@@ -53,7 +53,7 @@ describe('a link', () => {
   });
 });
 
-(EXTERNAL_URL ? describe.skip : describe)('the system links, when they are switched on', () => {
+(IS_EMBEDDED ? describe : describe.skip)('the system links, when they are switched on', () => {
   const linked = storeUnderTest({ systemLinks: true });
 
   const resolved = async (stream: string) => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { EventStoreDBClient, binaryEvent, jsonEvent } from '@eventstore/db-client';
 import { QUARANTINE_STREAM } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { projectPath } from '@app/platform/project-path.js';
-import { startChildStore } from './support/child-store.js';
+import { startEmbeddedChild } from './support/child-store.js';
 
 const metadata = {
   correlationId: 'req_1',
@@ -21,7 +21,7 @@ const erased = () => jsonEvent({ type: 'ReadingErased', data: { workspaceId: 'ws
 
 it('lists who was erased, and whom only an unreadable or quarantined event calls so', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'list-erased-'));
-  const server = await startChildStore(join(folder, 'store'));
+  const server = await startEmbeddedChild(join(folder, 'store'));
   const client = EventStoreDBClient.connectionString(server.connectionString);
   const [good, unreadable, quarantined] = [randomUUID(), randomUUID(), randomUUID()];
   try {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   jsonEvent,
@@ -122,6 +124,37 @@ describe('KurrentDB’s client', () => {
       if (numbers.length === 3) break;
     }
     expect(numbers).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+  });
+
+  it('pins events to consumers by their correlation', async () => {
+    const stream = freshStream();
+    const settings = persistentSubscriptionToStreamSettingsFromDefaults({
+      startFrom: START,
+      consumerStrategyName: 'PinnedByCorrelation',
+    });
+    await client.createPersistentSubscriptionToStream(stream, 'readers', settings);
+    const info = await client.getPersistentSubscriptionToStreamInfo(stream, 'readers');
+    expect(info.settings.consumerStrategyName).toBe('PinnedByCorrelation');
+    const seen = new Map<unknown, Set<number>>();
+    let count = 0;
+    const consumers = [0, 1].map((reader) => {
+      const subscription = client.subscribeToPersistentSubscriptionToStream(stream, 'readers');
+      subscription.on('data', (resolved) => {
+        const { $correlationId } = resolved.event!.metadata as { $correlationId: string };
+        seen.set($correlationId, (seen.get($correlationId) ?? new Set()).add(reader));
+        count += 1;
+        void subscription.ack(resolved);
+      });
+      return subscription;
+    });
+    await Promise.all(consumers.map((subscription) => once(subscription, 'confirmation')));
+    const correlated = Array.from({ length: 40 }, (_, n) =>
+      jsonEvent({ type: 'Counted', data: { n }, metadata: { $correlationId: `c-${n % 8}` } }),
+    );
+    await client.appendToStream(stream, correlated);
+    while (count < 40) await delay(20);
+    expect([...seen.values()].map((readers) => readers.size)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+    await Promise.all(consumers.map((subscription) => subscription.unsubscribe()));
   });
 
   it('stores and reads metadata of a stream', async () => {

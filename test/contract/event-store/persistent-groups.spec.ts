@@ -1,11 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EventStoreDBClient } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
-import { join, numbers } from './support/consumer.js';
-import { freshStream, rejection } from './support/events.js';
+import { join, numbers, type GroupConsumer } from './support/consumer.js';
+import { collect, freshStream, rejection } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';
 import { GROUP, groupsOf, settings } from './support/groups.js';
 
 const store = storeUnderTest();
 const { group, info, infoWhen } = groupsOf(store);
+
+/** A restart of the subscriptions takes a moment, in which a server knows no group. */
+const joinWhenReady = async (stream: string): Promise<GroupConsumer> => {
+  for (;;) {
+    try {
+      return await join(store.client, stream, GROUP);
+    } catch {
+      await delay(50);
+    }
+  }
+};
 
 describe('a group', () => {
   it('cannot be created twice', async () => {
@@ -50,17 +63,32 @@ describe('a group', () => {
     await first.leave();
   });
 
-  it('keeps its place and drops its consumers when it is updated', async () => {
-    const stream = await group(4);
+  it.each([
+    [
+      'with a checkpoint goes on from there',
+      { checkPointLowerBound: 1, checkPointUpperBound: 1 },
+      1n,
+      [2, 3],
+    ],
+    ['without one begins again', {}, undefined, [0, 1, 2, 3]],
+  ] as const)('that is updated drops its consumers, and %s', async (_, changes, checkpoint, left) => {
+    const stream = await group(4, changes);
     const consumer = await join(store.client, stream, GROUP, 1);
-    await consumer.process(2);
-    await infoWhen(stream, ({ stats }) => stats.totalItems === 2n);
+    await consumer.process(1);
+    // A server may report a checkpoint before it is written, and write none meanwhile.
+    await delay(300);
+    await consumer.process(1);
+    await infoWhen(
+      stream,
+      ({ stats }) => stats.totalItems === 3n && stats.lastCheckpointedEventRevision === checkpoint,
+    );
+    await delay(300);
     const dropped = consumer.failure();
     await store.client.updatePersistentSubscriptionToStream(stream, GROUP, settings({ maxRetryCount: 1 }));
     expect(await dropped).toMatchObject({ type: 'persistent-subscription-dropped' });
     expect((await info(stream)).settings.maxRetryCount).toBe(1);
     const again = await join(store.client, stream, GROUP);
-    expect(numbers(await again.process(2))).toEqual([2, 3]);
+    expect(numbers(await again.process(left.length))).toEqual(left);
     await again.leave();
   });
 
@@ -108,6 +136,71 @@ describe('a group', () => {
     expect(own.map(({ groupName }) => groupName).sort()).toEqual(['others', GROUP]);
     const all = await store.client.listAllPersistentSubscriptions();
     expect(all.filter(({ eventSource }) => eventSource === stream)).toHaveLength(2);
+  });
+
+  it('accepts a minimum of events per checkpoint above the maximum', async () => {
+    const stream = await group(1, { checkPointLowerBound: 5, checkPointUpperBound: 1 });
+    const consumer = await join(store.client, stream, GROUP);
+    expect(numbers(await consumer.process(1))).toEqual([0]);
+    await consumer.leave();
+  });
+
+  it('tells which connection a consumer has, and on request how fast it answers', async () => {
+    const stream = await group(2, { extraStatistics: true });
+    const named = EventStoreDBClient.connectionString(`${store.connectionString}&connectionName=the-reader`);
+    const consumer = await join(named, stream, GROUP);
+    await consumer.process(2);
+    const { connections } = await infoWhen(stream, ({ stats }) => stats.totalInFlightMessages === 0);
+    expect(connections).toMatchObject([{ connectionName: 'the-reader', totalItems: 2n }]);
+    const figures = [...(connections[0]?.extraStatistics ?? new Map()).keys()];
+    expect(figures).toEqual(
+      ['mean', 'median', 'fastest', ...[1, 2, 3, 4, 5].map((fifth) => `quintile ${fifth}`)].concat([
+        '90%',
+        '95%',
+        '99%',
+        '99.5%',
+        '99.9%',
+        'highest',
+      ]),
+    );
+    await consumer.leave();
+    await named.dispose();
+  });
+
+  it('is published with its settings in a system stream, until it is deleted', async () => {
+    const published = async (): Promise<{ type?: string; groups: unknown[] }> => {
+      const [last] = await collect(
+        store.client.readStream('$persistentSubscriptionConfig', {
+          direction: 'backwards',
+          fromRevision: 'end',
+          maxCount: 1,
+        }),
+      );
+      const { type, data } = last!.event!;
+      const { entries } = data as unknown as { entries: { stream: string }[] };
+      return { type, groups: entries.filter((entry) => entry.stream === stream) };
+    };
+    const stream = await group(0, { maxRetryCount: 7 });
+    expect(await published()).toMatchObject({
+      type: '$PersistentConfig',
+      groups: [{ group: GROUP, startPosition: '0', maxRetryCount: 7, namedConsumerStrategy: 'RoundRobin' }],
+    });
+    await store.client.deletePersistentSubscriptionToStream(stream, GROUP);
+    expect(await published()).toMatchObject({ groups: [] });
+  });
+
+  it('drops its consumers when the subscriptions are restarted, and goes on', async () => {
+    const stream = await group(2, { checkPointLowerBound: 1, checkPointUpperBound: 1 });
+    const consumer = await join(store.client, stream, GROUP, 1);
+    await consumer.process(1);
+    await infoWhen(stream, ({ stats }) => stats.lastCheckpointedEventRevision === 0n);
+    await delay(300);
+    const dropped = consumer.failure();
+    await store.client.restartPersistentSubscriptionSubsystem();
+    expect(await dropped).toMatchObject({ type: 'persistent-subscription-dropped' });
+    const again = await joinWhenReady(stream);
+    expect(numbers(await again.process(1))).toEqual([1]);
+    await again.leave();
   });
 
   it('is refused with settings that contradict each other', async () => {

@@ -77,6 +77,14 @@ describe('a read of a stream', () => {
 describe('a read of $all', () => {
   const store = storeUnderTest();
 
+  it('begins with events of the system', async () => {
+    const [first] = await collect(store.client.readAll({ maxCount: 1 }));
+    expect(first?.event).toMatchObject({
+      streamId: expect.stringMatching(/^\$/),
+      type: expect.stringMatching(/^\$/),
+    });
+  });
+
   it('returns the events of all streams in position order', async () => {
     const streams = [freshStream(), freshStream()];
     for (const name of streams) await store.client.appendToStream(name, numbered(3));

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -7,21 +8,26 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import { join as joinGroup, numbers } from './support/consumer.js';
 import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
-import { EXTERNAL_URL } from './support/store-under-test.js';
+import { EXTERNAL_URL, launchStore, type LaunchedStore } from './support/store-under-test.js';
 
-/** A real server cannot be restarted from here. */
-const whenEmbedded = EXTERNAL_URL ? describe.skip : describe;
+/** A server may report a checkpoint before it is written, and write none meanwhile. */
+const CHECKPOINT_MS = 300;
 
-whenEmbedded('after a restart', () => {
+/** CANCELLED, UNKNOWN, INTERNAL, UNAVAILABLE: of calls that end with the server. */
+const LEFT_OPEN = [1, 2, 13, 14];
+
+/** A server that runs already cannot be restarted from here. */
+const whenStarted = EXTERNAL_URL ? describe.skip : describe;
+
+whenStarted('after a restart', () => {
   let dataDir: string;
-  let store: EmbeddedEventStore;
+  let store: LaunchedStore;
   let client: EventStoreDBClient;
 
   const start = async (): Promise<void> => {
-    store = await startEmbeddedEventStore({ dataDir });
+    store = await launchStore(dataDir);
     client = EventStoreDBClient.connectionString(store.connectionString);
   };
   const stop = async (): Promise<void> => {
@@ -63,15 +69,24 @@ whenEmbedded('after a restart', () => {
   it('a persistent subscription resumes at its checkpoint and keeps its parked messages', async () => {
     const stream = freshStream();
     await client.appendToStream(stream, numbered(6));
-    const settings = persistentSubscriptionToStreamSettingsFromDefaults({ startFrom: 'start' });
+    const settings = persistentSubscriptionToStreamSettingsFromDefaults({
+      startFrom: 'start',
+      checkPointLowerBound: 1,
+      checkPointUpperBound: 1,
+    });
+    const stats = async () => (await client.getPersistentSubscriptionToStreamInfo(stream, 'readers')).stats;
     await client.createPersistentSubscriptionToStream(stream, 'readers', settings);
     const before = await joinGroup(client, stream, 'readers', 1);
-    await before.process(2);
+    for (let event = 0; event < 2; event++) {
+      await before.process(1);
+      await delay(CHECKPOINT_MS);
+    }
     await before.subscription.nack('park', 'broken', ...(await before.next()));
     await before.next();
+    while ((await stats()).lastCheckpointedEventRevision !== 2n) await delay(20);
+    await delay(CHECKPOINT_MS);
     await restart();
-    const info = await client.getPersistentSubscriptionToStreamInfo(stream, 'readers');
-    expect(info.stats.parkedMessageCount).toBe(1n);
+    while ((await stats()).parkedMessageCount !== 1n) await delay(20);
     const after = await joinGroup(client, stream, 'readers');
     expect(numbers(await after.process(3))).toEqual([3, 4, 5]);
     await client.replayParkedMessagesToStream(stream, 'readers');
@@ -91,17 +106,18 @@ whenEmbedded('after a restart', () => {
     }
   });
 
-  it.each(['any', 'no_stream'] as const)(
-    'a repeated append with %s is still recognised',
-    async (expectedRevision) => {
-      const stream = freshStream();
-      const events = numbered(2);
-      const first = await client.appendToStream(stream, events, { expectedRevision });
-      await restart();
-      expect(await client.appendToStream(stream, events, { expectedRevision })).toEqual(first);
-      expect(await collect(client.readStream(stream))).toHaveLength(2);
-    },
-  );
+  it.each([
+    ['at a revision is still recognised', 'no_stream', 2],
+    ['at any revision is a new one: recent ids are not kept', 'any', 4],
+  ] as const)('a repeated append %s', async (_, expectedRevision, length) => {
+    const stream = freshStream();
+    const events = numbered(2);
+    await client.appendToStream(stream, events, { expectedRevision });
+    await restart();
+    const again = await client.appendToStream(stream, events, { expectedRevision });
+    expect(again.nextExpectedRevision).toBe(BigInt(length - 1));
+    expect(await collect(client.readStream(stream))).toHaveLength(length);
+  });
 
   it('metadata, deletion and tombstones hold', async () => {
     const [short, deleted, closed] = [freshStream(), freshStream(), freshStream()];
@@ -127,7 +143,7 @@ whenEmbedded('after a restart', () => {
     expect(revisions(events)).toEqual([2n, 3n]);
   });
 
-  it('a stop answers the accepted appends, then ends subscriptions as cancelled', async () => {
+  it('a stop ends appends with a result or an unknown outcome, and subscriptions with an error', async () => {
     const stream = freshStream();
     await client.appendToStream(stream, one());
     const subscription = client.subscribeToStream(stream);
@@ -137,9 +153,10 @@ whenEmbedded('after a restart', () => {
     const outcomes = Promise.allSettled(appends);
     await appends[0];
     await store.stop();
-    expect(await ended).toMatchObject({ code: 1 });
+    expect(LEFT_OPEN).toContain((await ended).code);
     for (const outcome of await outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 1 });
+      if (outcome.status === 'rejected')
+        expect(LEFT_OPEN).toContain((outcome.reason as { code: number }).code);
     }
   });
 });

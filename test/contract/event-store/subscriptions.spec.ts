@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { eventTypeFilter, excludeSystemEvents, streamNameFilter, type Filter } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
 import { freshStream, headPosition, numbered, one, rejection, revisions, take } from './support/events.js';
-import { storeUnderTest } from './support/store-under-test.js';
+import { IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';
 
 const store = storeUnderTest();
 
@@ -36,7 +36,8 @@ describe('a subscription to a stream', () => {
     const stream = freshStream();
     const subscription = store.client.subscribeToStream(stream);
     const received = take(subscription, 2);
-    await once(subscription, 'caughtUp');
+    // Servers differ in whether it has caught up before there is anything.
+    await once(subscription, 'confirmation');
     await store.client.appendToStream(stream, numbered(2));
     expect(revisions(await received)).toEqual([0n, 1n]);
   });
@@ -225,6 +226,8 @@ describe('a filter on $all', () => {
           maxSearchWindow: 4,
           checkpointInterval: 1,
           checkpointReached: (active, position) => {
+            // The first checkpoint may be where the subscription started: it is no progress.
+            if (position.commit <= resumeAt.commit) return Promise.resolve();
             reached ??= position;
             return active.unsubscribe();
           },
@@ -241,7 +244,8 @@ describe('a filter on $all', () => {
     expect(seen).toEqual([0n, 1n, 2n, 3n, 4n, 5n]);
   });
 
-  it('with a pattern that could take unbounded time is refused', async () => {
+  // The one wanted difference: EventStoreDB accepts the pattern and runs it under a time limit.
+  (IS_EMBEDDED ? it : it.skip)('with a pattern that could take unbounded time is refused', async () => {
     const subscription = store.client.subscribeToAll({ filter: streamNameFilter({ regex: '^(a+)+$' }) });
     const error = await rejection(take(subscription, 1));
     expect(error.code).toBe(3);

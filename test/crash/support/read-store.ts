@@ -19,6 +19,8 @@ const answersOf = (store: LogStore): string => {
     heads.update(
       JSON.stringify(head, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)),
     );
+    // A stream may have metadata and no events.
+    if (head.last < 0n) continue;
     for (const position of store.positions(head.number, 0n, head.last, 1_000_000))
       streams.update(store.recordAt(position)?.bytes ?? 'missing');
   }

@@ -18,6 +18,8 @@ export interface Edition {
   /** Base64. */
   readonly bytes: readonly string[];
   readonly markdown: string;
+  /** Of the pages of its PDF, in points. */
+  readonly width: number;
 }
 
 /** The documents of one reading, for its owner. */
@@ -36,6 +38,7 @@ export class Documents {
       etags: answers.map(({ headers }) => headers.get('etag')),
       bytes: bytes.map((one) => one.toString('base64')),
       markdown: bytes[1]!.toString(),
+      width: Number(/\/MediaBox \[0 0 (\d+)/.exec(bytes[2]!.toString('latin1'))?.[1]),
     };
   }
 

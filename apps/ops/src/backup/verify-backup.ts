@@ -11,7 +11,7 @@ import { SILENT } from '@app/embedded-event-store/operator/progress.js';
 import { verifyFolder } from '@app/embedded-event-store/operator/verify.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { removeDataFolder } from '../../../embedded/src/data-folder.js';
-import { startEventStore } from '../../../embedded/src/event-store-process.js';
+import { startEmbeddedEventStore } from '../../../embedded/src/event-store-process.js';
 import { programFingerprint } from '../program.js';
 import { PROJECTIONS } from '../projections.js';
 import { withProgress } from '../progress.js';
@@ -111,9 +111,9 @@ const withScratchStore = async (
   if (findings > 0) throw new Error(`The restored event store is damaged: ${listed.join(' ')}`);
   const stops: ((withinMs: number) => Promise<void>)[] = [];
   try {
-    const { url } = await startEventStore(folder, record, QUIET, (supervisor) =>
-      stops.push((withinMs) => supervisor.stop(withinMs)),
-    );
+    const adopt = (supervisor: { stop(withinMs: number): Promise<void> }): void =>
+      void stops.push((withinMs) => supervisor.stop(withinMs));
+    const { url } = await startEmbeddedEventStore({ folder, record, events: QUIET, adopt });
     await onEventStore(url, work);
   } finally {
     for (const stop of stops) await stop(STOP_WITHIN_MS);

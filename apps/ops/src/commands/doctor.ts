@@ -52,7 +52,11 @@ const STORES: readonly Check[] = [
 
 const CHECKS: readonly Check[] = [
   // The first two: checks that meet damage or lack a table share their findings.
-  { name: 'event store file', needs: [], run: () => checkStoreFile(process.env) },
+  {
+    name: 'event store file',
+    needs: [],
+    run: ({ config }) => checkStoreFile(process.env, config.EVENTSTORE_URL),
+  },
   { name: 'tables', needs: ['postgres', 'event store'], run: checkTables },
   { name: 'clock', needs: ['postgres'], run: ({ time }) => checkClock(time) },
   {

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { OpenBook } from '@app/billing/contracts/index.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { ChoosePaper, type Paper, PAPERS } from '@app/publishing/contracts/index.js';
 import { ChooseWebhookContent } from '@app/webhooks/contracts/index.js';
 import { ListWorkspaces, OpenWorkspace, WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
@@ -41,6 +42,26 @@ export const addWorkspaceCommands = (workspace: Command): void => {
       });
       const said = `Webhook bodies of ${workspaceId} show ${options.externalId === 'on' ? 'external ids' : 'no external ids'}`;
       print(command, { workspaceId, externalId: options.externalId, ...outcome }, said);
+    });
+  workspace
+    .command('booklet')
+    .description('choose the paper of the PDFs of a workspace, from the next publication on')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(
+      new Option('--paper <paper>', 'by-locale: A4 for fr-FR, US Letter for en-US')
+        .choices(PAPERS)
+        .makeOptionMandatory(),
+    )
+    .addHelpText('after', '\nExample:\n  ops workspace booklet --workspace ws_… --paper a4')
+    .action(async (options: { workspace: string; paper: Paper }, command: Command) => {
+      const workspaceId = options.workspace;
+      const outcome = await withSession(async ({ commands, queries, actor }) => {
+        if (!(await queries.execute(new WorkspaceExists(workspaceId))))
+          throw new OpsError(`There is no workspace ${workspaceId}`);
+        return commands.execute(new ChoosePaper(workspaceId, options.paper, ownRequest(actor)));
+      });
+      const said = `PDFs of ${workspaceId} are made on ${options.paper === 'by-locale' ? 'the paper of their locale' : options.paper}`;
+      print(command, { workspaceId, paper: options.paper, ...outcome }, said);
     });
   workspace
     .command('list')

@@ -13,7 +13,7 @@ import {
   invalidArgument,
   maximumAppendSizeExceeded,
   resourceExhausted,
-  stopping,
+  stoppingWrites,
   streamDeleted,
   toRpcError,
 } from './rpc-error.js';
@@ -85,7 +85,7 @@ export const append =
   (context: ServerContext): handleClientStreamingCall<AppendReq, AppendResp> =>
   (call, respond) => {
     const handle = async (): Promise<AppendResp> => {
-      if (context.calls.stopping) throw stopping();
+      if (context.calls.stopping) throw stoppingWrites();
       const { stream, expected, events } = await receive(call, context.limits.maxAppendBytes);
       const refusal = context.admission.refusal();
       if (refusal !== undefined) throw resourceExhausted(refusal);

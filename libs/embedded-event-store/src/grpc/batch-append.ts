@@ -18,7 +18,13 @@ import {
 import { withinCommitTimeout } from './commit-timeout.js';
 import type { ServerContext } from './context.js';
 import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
-import { invalidArgument, resourceExhausted, stopping, toRpcError, type RpcError } from './rpc-error.js';
+import {
+  invalidArgument,
+  resourceExhausted,
+  stoppingWrites,
+  toRpcError,
+  type RpcError,
+} from './rpc-error.js';
 
 /** Maximum number of unfinished appends in one call. */
 const MAX_OPEN_BATCHES = 10_000;
@@ -124,7 +130,7 @@ export const batchAppend =
       else call.end();
     };
     const forget = calls.add(() => {
-      finish(stopping());
+      finish(stoppingWrites());
     });
 
     const decide = async (batch: OpenBatch): Promise<BatchAppendResp> => {
@@ -164,7 +170,7 @@ export const batchAppend =
     call.on('data', (request: BatchAppendReq) => {
       if (over) return;
       if (calls.stopping) {
-        finish(stopping());
+        finish(stoppingWrites());
         return;
       }
       try {

@@ -21,7 +21,7 @@ const METHODS: readonly (readonly [service: string, method: string, features: re
   [STREAMS, 'delete', []],
   [STREAMS, 'read', ['position', 'events']],
   [STREAMS, 'tombstone', []],
-  ...['create', 'update', 'delete', 'read', 'getinfo', 'replayparked', 'list'].map(
+  ...['create', 'update', 'delete', 'read', 'getinfo', 'replayparked', 'list', 'restartsubsystem'].map(
     (method) => [PERSISTENT, method, ['stream', 'all']] as const,
   ),
   ['event_store.client.gossip.gossip', 'read', []],

@@ -13,7 +13,7 @@ import {
   commitTimedOut,
   invalidArgument,
   resourceExhausted,
-  stopping,
+  stoppingWrites,
   streamDeleted,
   toRpcError,
   wrongExpectedVersion,
@@ -25,7 +25,7 @@ type Options =
 type Remove = 'delete' | 'tombstone';
 
 const remove = async (context: ServerContext, how: Remove, options: Options | undefined): Promise<bigint> => {
-  if (context.calls.stopping) throw stopping();
+  if (context.calls.stopping) throw stoppingWrites();
   if (!options) throw invalidArgument('The options are missing.');
   const stream = writableStreamName(options.getStreamIdentifier());
   const expected = expectedRevision(options);

@@ -2,11 +2,7 @@ import persistentPb from '@eventstore/db-client/generated/persistent_pb.js';
 import type { SubscriptionInfo } from '@eventstore/db-client/generated/persistent_pb.js';
 import type { Consumer } from '../persistent-subscriptions/consumer.js';
 import type { Group } from '../persistent-subscriptions/group.js';
-import { ALL } from '../persistent-subscriptions/settings.js';
-
-/** A revision as a number, a position as `C:<commit>/P:<prepare>`, and -1 for the end. */
-const placeText = (source: string, place: bigint): string =>
-  source === ALL ? `C:${String(place)}/P:${String(place)}` : String(place);
+import { placeText } from '../persistent-subscriptions/config-event.js';
 
 const reached = (source: string, place: bigint): string => (place < 0n ? '' : placeText(source, place));
 
@@ -20,7 +16,15 @@ const connectionInfo = (
   info.setCountSinceLastMeasurement('0');
   info.setAvailableSlots(consumer.slots - consumer.inFlight.size);
   info.setInFlightMessages(consumer.inFlight.size);
-  info.setConnectionName(consumer.id);
+  info.setConnectionName(consumer.connectionName);
+  info.setObservedMeasurementsList(
+    (consumer.times?.figures() ?? []).map(([name, milliseconds]) => {
+      const measurement = new persistentPb.SubscriptionInfo.Measurement();
+      measurement.setKey(name);
+      measurement.setValue(String(milliseconds));
+      return measurement;
+    }),
+  );
   return info;
 };
 
@@ -33,7 +37,7 @@ export const subscriptionInfo = (group: Group): SubscriptionInfo => {
   info.setGroupName(name);
   info.setStatus('Live');
   info.setConnectionsList(group.connected.map(connectionInfo));
-  info.setTotalItems(String(counts.processed));
+  info.setTotalItems(String(counts.delivered));
   info.setCountSinceLastMeasurement('0');
   info.setLastCheckpointedEventPosition(checkpoint === undefined ? '' : reached(source, checkpoint - 1n));
   info.setLastKnownEventPosition(reached(source, counts.lastKnown));
@@ -52,7 +56,7 @@ export const subscriptionInfo = (group: Group): SubscriptionInfo => {
   info.setLiveBufferCount('0');
   info.setRetryBufferCount(counts.retrying);
   info.setTotalInFlightMessages(counts.inFlight);
-  info.setOutstandingMessagesCount(counts.unprocessed);
+  info.setOutstandingMessagesCount(counts.inFlight);
   info.setNamedConsumerStrategy(settings.strategy);
   info.setMaxSubscriberCount(settings.maxSubscriberCount);
   info.setParkedMessageCount(String(counts.parked));

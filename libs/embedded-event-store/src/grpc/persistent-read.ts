@@ -4,6 +4,7 @@ import persistentPb from '@eventstore/db-client/generated/persistent_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/persistent_pb.js';
 import type { Consumer } from '../persistent-subscriptions/consumer.js';
 import type { Group, NackAction } from '../persistent-subscriptions/group.js';
+import { DeliveryTimes } from '../persistent-subscriptions/delivery-times.js';
 import { encodeConfirmation, encodePersistentEvent } from '../wire/read-response.js';
 import type { ServerContext } from './context.js';
 import { Outlet } from './outlet.js';
@@ -17,10 +18,10 @@ const actionOf = (nack: ReadReq.Nack): NackAction => {
   switch (nack.getAction()) {
     case Action.PARK:
       return 'park';
+    // EventStoreDB takes `stop` for `skip`: it drops nobody.
     case Action.SKIP:
-      return 'skip';
     case Action.STOP:
-      return 'stop';
+      return 'skip';
     default:
       return 'retry';
   }
@@ -63,10 +64,12 @@ export const persistentRead =
       const consumer: Consumer = {
         id,
         from: call.getPeer(),
+        connectionName: String(call.metadata.get('connection-name')[0] ?? '<unknown>'),
         username: loginName(call.metadata.get('authorization')[0]),
         slots,
         inFlight: new Map(),
         total: 0,
+        ...(group.record.settings.extraStatistics && { times: new DeliveryTimes(() => performance.now()) }),
         // Slots limit the events in flight, so deliveries need not wait for each other.
         deliver: (message) =>
           void outlet.send(encodePersistentEvent(message, structuredIds, message.retries)),

@@ -99,9 +99,7 @@ const problemOf = (settings: GroupSettings): string | undefined => {
   if (settings.readBatchSize >= settings.historyBufferSize) {
     return 'The read batch size must be less than the history buffer size';
   }
-  return settings.minCheckpointCount > settings.maxCheckpointCount
-    ? 'The minimum checkpoint count exceeds the maximum'
-    : undefined;
+  return undefined;
 };
 
 /** The start of a group: a revision or position (inclusive), or the end. */

@@ -1,4 +1,4 @@
-import { status, type UntypedHandleCall, type handleUnaryCall } from '@grpc/grpc-js';
+import type { UntypedHandleCall, handleUnaryCall } from '@grpc/grpc-js';
 import persistentPb from '@eventstore/db-client/generated/persistent_pb.js';
 import type {
   CreateReq,
@@ -14,6 +14,8 @@ import type {
   UpdateReq,
   UpdateResp,
 } from '@eventstore/db-client/generated/persistent_pb.js';
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import type { Empty } from '@eventstore/db-client/generated/shared_pb.js';
 import type { Group } from '../persistent-subscriptions/group.js';
 import { ALL, type GroupRecord } from '../persistent-subscriptions/settings.js';
 import { sourceOf } from '../persistent-subscriptions/source.js';
@@ -149,11 +151,9 @@ const list =
     return response;
   };
 
-const restartSubsystem = (): never => {
-  throw new RpcError(
-    status.UNIMPLEMENTED,
-    'The embedded event store cannot restart its persistent subscriptions: restart the process.',
-  );
+const restartSubsystem = (context: ServerContext) => async (): Promise<Empty> => {
+  await context.groups.restart();
+  return new sharedPb.Empty();
 };
 
 /** The service PersistentSubscriptions. */
@@ -164,6 +164,6 @@ export const persistentSubscriptions = (context: ServerContext): Record<string, 
   getInfo: unary(context, getInfo(context)),
   replayParked: unary(context, replayParked(context)),
   list: unary(context, list(context)),
-  restartSubsystem: unary(context, restartSubsystem),
+  restartSubsystem: unary(context, restartSubsystem(context)),
   read: persistentRead(context),
 });

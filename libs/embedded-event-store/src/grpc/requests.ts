@@ -2,7 +2,7 @@ import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/sha
 import { MAX_NAME_BYTES, type ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
 import { canonicalUuid, uuidFromHalves } from '../wire/uuid.js';
-import { invalidArgument, missingMetadata } from './rpc-error.js';
+import { invalidArgument, missingMetadata, unknown } from './rpc-error.js';
 
 /** A stream name. @throws {RpcError} INVALID_ARGUMENT when it is missing, too long or reserved */
 export const streamName = (identifier: StreamIdentifier | undefined): string => {
@@ -24,7 +24,7 @@ export const writableStreamName = (identifier: StreamIdentifier | undefined): st
   return name;
 };
 
-/** The canonical text of an event id or a correlation id. @throws {RpcError} INVALID_ARGUMENT */
+/** The canonical text of an event id or a correlation id. @throws {RpcError} UNKNOWN, as EventStoreDB does */
 export const uuidText = (uuid: UUID | undefined): string => {
   const structured = uuid?.getStructured();
   const text = structured
@@ -33,7 +33,7 @@ export const uuidText = (uuid: UUID | undefined): string => {
         BigInt(structured.getLeastSignificantBits()),
       )
     : canonicalUuid(uuid?.getString() ?? '');
-  if (text === undefined) throw invalidArgument('An event id is missing or is not a UUID.');
+  if (text === undefined) throw unknown('An event id is missing or is not a UUID.');
   return text;
 };
 

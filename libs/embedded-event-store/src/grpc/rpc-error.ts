@@ -19,10 +19,15 @@ const ascii = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : en
 
 export const invalidArgument = (details: string): RpcError => new RpcError(status.INVALID_ARGUMENT, details);
 
+export const unknown = (details: string): RpcError => new RpcError(status.UNKNOWN, details);
+
 export const unavailable = (details: string): RpcError => new RpcError(status.UNAVAILABLE, details);
 
 /** EventStoreDB's response to a write that exceeds the commit timeout. The outcome is unknown. */
 export const commitTimedOut = (): RpcError => new RpcError(status.ABORTED, 'Operation timed out');
+
+/** Of a write during a stop: its outcome is unknown. */
+export const stoppingWrites = (): RpcError => unavailable('The server is stopping.');
 
 export const stopping = (): RpcError => new RpcError(status.CANCELLED, 'The server is stopping.');
 

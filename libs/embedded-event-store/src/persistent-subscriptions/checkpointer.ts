@@ -15,6 +15,8 @@ export interface CheckpointerParts {
 export class Checkpointer {
   private sinceLast = 0;
   private timer: NodeJS.Timeout | undefined;
+  private writing = Promise.resolve();
+  private stopped = false;
 
   constructor(
     private current: GroupRecord,
@@ -28,19 +30,27 @@ export class Checkpointer {
 
   /** Counts one processed event. */
   count(): void {
+    if (this.stopped) return;
     this.sinceLast++;
     if (this.sinceLast >= this.current.settings.maxCheckpointCount) this.write();
     else this.timer ??= this.later();
   }
 
   /** Starts writing the checkpoint. A failure is reported; the next write repairs it. */
-  write(): void {
-    this.writeDurably().catch((error: unknown) => {
+  private write(): void {
+    this.writing = this.writeDurably().catch((error: unknown) => {
       this.parts.report(`A checkpoint could not be written: ${String(error)}`);
     });
   }
 
-  async writeDurably(): Promise<void> {
+  /** Writes no further checkpoint. Resolves when the last one is durable. */
+  async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    this.stopped = true;
+    await this.writing;
+  }
+
+  private async writeDurably(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.sinceLast = 0;

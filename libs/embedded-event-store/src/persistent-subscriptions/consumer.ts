@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { ResolvedRecord } from '../reads/resolve-link.js';
-import type { ConsumerStrategy } from './settings.js';
+import type { DeliveryTimes } from './delivery-times.js';
+import { isPinning, type ConsumerStrategy } from './settings.js';
 
 /** An event in delivery to a group. */
 export interface Message extends ResolvedRecord {
@@ -8,8 +9,8 @@ export interface Message extends ResolvedRecord {
   readonly sequence: number;
   /** Id that consumers acknowledge: that of the link, if there is one. */
   readonly id: string;
-  /** Stream name used for pinning. */
-  readonly stream: string;
+  /** Key used for pinning: the stream name, or the correlation id. */
+  readonly pinnedBy: string;
   /** Revision or position in the source; undefined for a replayed parked message. */
   readonly place: bigint | undefined;
   /** Revision in the parked stream; only for a replayed message. */
@@ -21,11 +22,15 @@ export interface Message extends ResolvedRecord {
 export interface Consumer {
   readonly id: string;
   readonly from: string;
+  /** Name that the client gave its connection. */
+  readonly connectionName: string;
   readonly username: string;
   /** Maximum number of unacknowledged events. */
   readonly slots: number;
   readonly inFlight: Map<string, { readonly message: Message; readonly deadline: number }>;
   total: number;
+  /** Only for a group with extra statistics. */
+  readonly times?: DeliveryTimes | undefined;
   readonly deliver: (message: Message) => void;
   readonly drop: (error: Error) => void;
 }
@@ -33,12 +38,12 @@ export interface Consumer {
 const canTake = (consumer: Consumer, { id }: Message): boolean =>
   consumer.inFlight.size < consumer.slots && !consumer.inFlight.has(id);
 
-/** Rendezvous hashing: a stream keeps its consumer while that one is connected, even when others join or leave. */
-const pinnedTo = (consumers: readonly Consumer[], stream: string): Consumer | undefined => {
+/** Rendezvous hashing: a key keeps its consumer while that one is connected, even when others join or leave. */
+const pinnedTo = (consumers: readonly Consumer[], key: string): Consumer | undefined => {
   let best: Consumer | undefined;
   let highest = -1;
   for (const consumer of consumers) {
-    const weight = crc32(`${consumer.id}/${stream}`);
+    const weight = crc32(`${consumer.id}/${key}`);
     if (weight <= highest) continue;
     highest = weight;
     best = consumer;
@@ -55,8 +60,8 @@ export const chooseConsumer = (
   consumers: readonly Consumer[],
   message: Message,
 ): Consumer | undefined => {
-  if (strategy !== 'Pinned') return consumers.find((consumer) => canTake(consumer, message));
-  const pinned = pinnedTo(consumers, message.stream);
+  if (!isPinning(strategy)) return consumers.find((consumer) => canTake(consumer, message));
+  const pinned = pinnedTo(consumers, message.pinnedBy);
   return pinned && canTake(pinned, message) ? pinned : undefined;
 };
 
@@ -67,6 +72,7 @@ export const takeInFlight = (consumer: Consumer, ids: readonly string[]): Messag
     const entry = consumer.inFlight.get(id);
     if (!entry) continue;
     consumer.inFlight.delete(id);
+    consumer.times?.ended(id);
     messages.push(entry.message);
   }
   return messages;

@@ -3,12 +3,13 @@ import { Checkpointer } from './checkpointer.js';
 import { chooseConsumer, takeInFlight, type Consumer, type Message } from './consumer.js';
 import { MessageTimeouts } from './message-timeouts.js';
 import type { ParkedMessages } from './parked-messages.js';
-import { ALL, type GroupRecord } from './settings.js';
+import { ALL, isPinning, type GroupRecord } from './settings.js';
+import { pinningKey } from './pinning-key.js';
 import type { Source } from './source.js';
 import type { ResolvedRecord } from '../reads/resolve-link.js';
 
 /** What a consumer asks for with an event that it could not process. */
-export type NackAction = 'retry' | 'park' | 'skip' | 'stop';
+export type NackAction = 'retry' | 'park' | 'skip';
 
 export interface GroupParts {
   readonly source: Source;
@@ -38,16 +39,17 @@ export class Group {
   private next: bigint;
   private nextSequence = 0;
   private replayedTo = -1n;
-  private processed = 0;
+  private delivered = 0;
   private closed = false;
   private pumping = false;
+  private pumpAgain = false;
   private withdrawWake = (): void => undefined;
 
   private readonly checkpoints: Checkpointer;
   private readonly timeouts = new MessageTimeouts(
     () => this.consumers,
     (messages) => {
-      for (const message of messages) this.retry(message, 'It was not answered in time.');
+      for (const message of messages) this.retry(message);
       this.pump();
     },
   );
@@ -73,11 +75,10 @@ export class Group {
     const inFlight = this.consumers.reduce((sum, consumer) => sum + consumer.inFlight.size, 0);
     const retrying = this.waiting.filter(({ retries }) => retries > 0).length;
     return {
-      processed: this.processed,
+      delivered: this.delivered,
       inFlight,
       retrying,
       buffered: this.waiting.length - retrying,
-      unprocessed: this.unprocessed.size + this.replaying.size,
       parked: this.parts.parked.count(),
       lastKnown: this.parts.source.last(),
     };
@@ -97,9 +98,8 @@ export class Group {
   disconnect(consumer: Consumer): void {
     if (!this.consumers.includes(consumer)) return;
     this.consumers = this.consumers.filter((other) => other !== consumer);
-    for (const { message } of consumer.inFlight.values()) this.retry(message, 'Its consumer left.');
+    for (const { message } of consumer.inFlight.values()) this.again(message);
     consumer.inFlight.clear();
-    if (this.consumers.length === 0) this.checkpoints.write();
     this.pump();
   }
 
@@ -111,13 +111,8 @@ export class Group {
   nack(consumer: Consumer, ids: readonly string[], action: NackAction, reason: string): void {
     for (const message of takeInFlight(consumer, ids)) {
       if (action === 'skip') this.finish(message);
-      else if (action === 'park') this.park(message, reason);
-      else if (action === 'retry') this.retry(message, reason);
-      else this.enqueue(message);
-    }
-    if (action === 'stop') {
-      this.disconnect(consumer);
-      consumer.drop(this.parts.dropped());
+      else if (action === 'park') this.park(message, `Client explicitly NAK'ed message.\n${reason}`);
+      else this.retry(message);
     }
     this.pump();
   }
@@ -138,14 +133,14 @@ export class Group {
     }
   }
 
-  /** Ends the consumers' calls and keeps the checkpoint. The group is not used any more. */
+  /** Ends the consumers' calls. The group is not used any more. A later one goes on from the last checkpoint. */
   async close(): Promise<void> {
     this.closed = true;
     this.withdrawWake();
     this.timeouts.stop();
     for (const consumer of this.consumers) consumer.drop(this.parts.dropped());
     this.consumers = [];
-    await this.checkpoints.writeDurably();
+    await this.checkpoints.stop();
   }
 
   private firstUnprocessed(): bigint {
@@ -161,7 +156,7 @@ export class Group {
       link,
       sequence: this.nextSequence++,
       id: own?.id ?? '',
-      stream: (event ?? link)?.stream ?? '',
+      pinnedBy: pinningKey(this.record.settings.strategy, event ?? link),
       place: at.place,
       parkedAt: at.parkedAt,
       retries: 0,
@@ -173,15 +168,27 @@ export class Group {
     this.waiting.sort(bySequence);
   }
 
+  /** Gives out what it can, at once. A call during another one makes that one go on. */
   private pump(): void {
-    if (this.pumping || this.closed) return;
+    this.pumpAgain = true;
+    if (this.pumping) return;
     this.pumping = true;
-    setImmediate(() => {
+    try {
+      while (this.pumpAgain && !this.closed) {
+        this.pumpAgain = false;
+        this.dispatch();
+        const found = this.fill();
+        if (found === 'events') this.pumpAgain = true;
+        else if (found === 'none yet') this.pumpLater();
+      }
+    } finally {
       this.pumping = false;
-      if (this.closed) return;
-      this.dispatch();
-      if (this.fill()) this.pump();
-    });
+    }
+  }
+
+  /** In a turn of its own: not within a commit, and not the whole log in one turn. */
+  private pumpLater(): void {
+    setImmediate(() => this.pump());
   }
 
   private dispatch(): void {
@@ -190,7 +197,9 @@ export class Group {
       const message = this.waiting[index];
       const consumer = message && chooseConsumer(strategy, this.consumers, message);
       if (!message || !consumer) {
-        if (this.consumers.every(({ inFlight, slots }) => inFlight.size >= slots)) return;
+        // Without pinning, no event overtakes another.
+        if (!isPinning(strategy) || this.consumers.every(({ inFlight, slots }) => inFlight.size >= slots))
+          return;
         index++;
         continue;
       }
@@ -204,6 +213,8 @@ export class Group {
     const deadline = messageTimeoutMs > 0 ? performance.now() + messageTimeoutMs : Infinity;
     consumer.inFlight.set(message.id, { message, deadline });
     consumer.total++;
+    this.delivered++;
+    consumer.times?.begun(message.id);
     const full = consumer.inFlight.size >= consumer.slots;
     if (strategy === 'RoundRobin' || (strategy === 'DispatchToSingle' && full)) {
       this.consumers = [...this.consumers.filter((other) => other !== consumer), consumer];
@@ -212,13 +223,13 @@ export class Group {
     this.timeouts.watch();
   }
 
-  /** Reads on when there is room. @returns whether there is something new to give out. */
-  private fill(): boolean {
+  /** Reads on when there is room. `none yet`: what was read is not for this group, and there is more. */
+  private fill(): 'events' | 'none yet' | 'nothing' {
     const { readBatchSize, historyBufferSize, strategy } = this.record.settings;
     const room = Math.min(readBatchSize, historyBufferSize - this.waiting.length);
-    if (this.consumers.length === 0 || room <= 0) return false;
+    if (this.consumers.length === 0 || room <= 0) return 'nothing';
     // With pinning, one full consumer must not keep the others from their events.
-    if (strategy !== 'Pinned' && this.waiting.length >= readBatchSize) return false;
+    if (!isPinning(strategy) && this.waiting.length >= readBatchSize) return 'nothing';
     const { events, next, atEnd } = this.parts.source.read(this.next, room);
     for (const { place, ...resolved } of events) {
       const message = this.message(resolved, { place });
@@ -227,21 +238,25 @@ export class Group {
     }
     this.next = next;
     if (atEnd) this.wakeOnCommit();
-    return events.length > 0 || !atEnd;
+    if (events.length > 0) return 'events';
+    return atEnd ? 'nothing' : 'none yet';
   }
 
   private wakeOnCommit(): void {
     this.withdrawWake();
     const { source } = this.record;
-    this.withdrawWake = this.parts.signal.once(source === ALL ? undefined : source, () => this.pump());
+    this.withdrawWake = this.parts.signal.once(source === ALL ? undefined : source, () => this.pumpLater());
   }
 
-  private retry(message: Message, reason: string): void {
-    if (message.retries >= this.record.settings.maxRetryCount) this.park(message, reason);
-    else {
-      message.retries++;
-      this.enqueue(message);
-    }
+  private retry(message: Message): void {
+    const { maxRetryCount } = this.record.settings;
+    if (message.retries < maxRetryCount) this.again(message);
+    else this.park(message, `Reached retry count of ${String(maxRetryCount)}`);
+  }
+
+  private again(message: Message): void {
+    message.retries++;
+    this.enqueue(message);
   }
 
   private park(message: Message, reason: string): void {
@@ -260,7 +275,6 @@ export class Group {
 
   private finish(message: Message): void {
     if (this.closed) return;
-    this.processed++;
     if (message.parkedAt !== undefined) {
       this.replaying.delete(message.parkedAt);
       if (this.replaying.size === 0) this.forgetReplayed();

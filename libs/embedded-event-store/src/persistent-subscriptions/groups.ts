@@ -3,6 +3,7 @@ import type { StreamWriter } from '../streams/stream-writer.js';
 import type { CommitSignal } from '../subscriptions/commit-signal.js';
 import { Group } from './group.js';
 import { ParkedMessages } from './parked-messages.js';
+import { CONFIG_STREAM, configEvent } from './config-event.js';
 import { decodeGroup, encodeGroup, parkedStreamOf, type GroupRecord } from './settings.js';
 import { sourceOf } from './source.js';
 
@@ -38,6 +39,7 @@ export class Groups {
     if (this.find(record.source, record.group)) return false;
     this.start(record);
     await this.save(record);
+    await this.publish();
     return true;
   }
 
@@ -47,6 +49,7 @@ export class Groups {
     const changed = change(group.record);
     this.start(changed);
     await this.save(changed);
+    await this.publish();
   }
 
   async delete(group: Group): Promise<void> {
@@ -55,9 +58,18 @@ export class Groups {
     await group.close();
     await this.parts.store.removeGroup(keyOf(source, name));
     await this.parked(group.record).remove();
+    await this.publish();
   }
 
-  /** Saves the checkpoints. Call it before closing the store. */
+  /** Drops all consumers. Every group goes on from its last checkpoint. */
+  async restart(): Promise<void> {
+    for (const group of this.all()) {
+      await group.close();
+      this.start(group.record);
+    }
+  }
+
+  /** Ends all groups. Call it before closing the store. */
   async close(): Promise<void> {
     await Promise.all(this.all().map((group) => group.close()));
   }
@@ -78,6 +90,12 @@ export class Groups {
   private parked({ source, group }: GroupRecord): ParkedMessages {
     const { store, writer, now } = this.parts;
     return new ParkedMessages(parkedStreamOf(source, group), store, writer, now);
+  }
+
+  /** Appends the settings of all groups to the store's own stream, where clients and operators can follow them. */
+  private async publish(): Promise<void> {
+    const records = this.all().map(({ record }) => record);
+    await this.parts.writer.append(CONFIG_STREAM, 'any', [configEvent(records, this.parts.now())]);
   }
 
   private save(record: GroupRecord): Promise<void> {

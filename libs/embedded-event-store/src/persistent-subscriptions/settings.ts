@@ -1,8 +1,16 @@
 import type { FilterExpression } from '../reads/filter.js';
 
 /** How a group distributes events to its consumers. */
-export const CONSUMER_STRATEGIES = ['DispatchToSingle', 'RoundRobin', 'Pinned'] as const;
+export const CONSUMER_STRATEGIES = [
+  'DispatchToSingle',
+  'RoundRobin',
+  'Pinned',
+  'PinnedByCorrelation',
+] as const;
 export type ConsumerStrategy = (typeof CONSUMER_STRATEGIES)[number];
+
+/** Whether events with the same key go to the same consumer. */
+export const isPinning = (strategy: ConsumerStrategy): boolean => strategy.startsWith('Pinned');
 
 export interface GroupSettings {
   readonly resolveLinks: boolean;

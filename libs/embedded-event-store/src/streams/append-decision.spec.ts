@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideAppend, decideDelete, type ExpectedRevision, type StreamFacts } from './append-decision.js';
+import {
+  decideAppend,
+  decideDelete,
+  decideTombstone,
+  type ExpectedRevision,
+  type StreamFacts,
+} from './append-decision.js';
 import { DELETED_STREAM, type StreamHead } from './stream-head.js';
 
 /** A stream whose events have the given ids, in order. */
@@ -59,21 +65,28 @@ describe('decideAppend', () => {
   });
 });
 
-describe('decideDelete', () => {
-  it.each([
-    ['a stream', streamOf(['a']), 0n, 'accept'],
-    ['a stream', streamOf(['a']), 1n, 'conflict'],
-    ['a stream', streamOf(['a']), 'no_stream', 'conflict'],
-    ['a stream', streamOf(['a']), 'stream_exists', 'accept'],
-    ['a missing stream', missing, 'any', 'accept'],
-    ['a missing stream', missing, 'stream_exists', 'conflict'],
-    ['a missing stream', missing, 'no_stream', 'conflict'],
-    ['a stream with metadata only', { ...missing, hasMetadata: true }, 'no_stream', 'accept'],
-    ['a tombstoned stream', streamOf(['a'], { tombstoned: true }), 'any', 'deleted'],
-  ] as [string, StreamFacts, ExpectedRevision, string][])(
-    'answers %s (%#)',
-    (_name, facts, expected, answer) => {
-      expect(decideDelete(facts, expected)).toBe(answer);
-    },
-  );
+const removals: [string, StreamFacts, ExpectedRevision, string, string][] = [
+  ['a stream', streamOf(['a']), 0n, 'accept', 'accept'],
+  ['a stream', streamOf(['a']), 1n, 'conflict', 'conflict'],
+  ['a stream', streamOf(['a']), 'any', 'accept', 'accept'],
+  ['a stream', streamOf(['a']), 'no_stream', 'conflict', 'conflict'],
+  ['a stream', streamOf(['a']), 'stream_exists', 'accept', 'accept'],
+  ['a missing stream', missing, 'any', 'conflict', 'accept'],
+  ['a missing stream', missing, 'no_stream', 'conflict', 'accept'],
+  ['a missing stream', missing, 'stream_exists', 'conflict', 'conflict'],
+  ['a missing stream', missing, 0n, 'conflict', 'conflict'],
+  ['a stream with metadata only', { ...missing, hasMetadata: true }, 'no_stream', 'accept', 'accept'],
+  ['a stream with metadata only', { ...missing, hasMetadata: true }, 'stream_exists', 'accept', 'accept'],
+  ['a soft-deleted stream', softDeleted, 'any', 'accept', 'accept'],
+  ['a soft-deleted stream', softDeleted, 'no_stream', 'accept', 'accept'],
+  ['a soft-deleted stream', softDeleted, 'stream_exists', 'deleted', 'deleted'],
+  ['a soft-deleted stream', softDeleted, 1n, 'accept', 'accept'],
+  ['a tombstoned stream', streamOf(['a'], { tombstoned: true }), 'any', 'deleted', 'deleted'],
+];
+
+describe('decideDelete and decideTombstone', () => {
+  it.each(removals)('answer %s (%#), expected %s', (_name, facts, expected, deleted, tombstoned) => {
+    expect(decideDelete(facts, expected)).toBe(deleted);
+    expect(decideTombstone(facts, expected)).toBe(tombstoned);
+  });
 });

@@ -31,6 +31,8 @@ export type AppendDecision =
   /** Tombstoned, or soft-deleted while the writer expects it to exist. */
   | { readonly kind: 'deleted' };
 
+export type RemoveDecision = 'accept' | 'conflict' | 'deleted';
+
 const CONFLICT: AppendDecision = { kind: 'conflict' };
 
 /** The revision of an expectation; undefined for expectations that compare none. */
@@ -96,16 +98,18 @@ const decideByFollowingEvents = (
   return last ? { kind: 'repeated', last } : CONFLICT;
 };
 
-/** Decides a soft delete or a tombstone; neither needs event ids. */
-export const decideDelete = (
-  facts: Pick<StreamFacts, 'head' | 'closed' | 'hasMetadata'>,
-  expected: ExpectedRevision,
-): 'accept' | 'conflict' | 'deleted' => {
-  const { head, closed, hasMetadata } = facts;
-  if (closed) return 'deleted';
-  const current = head?.last ?? NO_EVENTS;
-  if (expected === 'any') return 'accept';
-  if (expected === 'stream_exists') return current === NO_EVENTS && !hasMetadata ? 'conflict' : 'accept';
-  if (expected === 'no_stream') return current === NO_EVENTS && hasMetadata ? 'accept' : 'conflict';
-  return expected === current ? 'accept' : 'conflict';
+/** Decides a tombstone: as the append of one event whose id the stream does not have. */
+export const decideTombstone = (facts: StreamFacts, expected: ExpectedRevision): RemoveDecision => {
+  const { kind } = decideAppend(facts, expected, [A_NEW_ID]);
+  return kind === 'repeated' ? 'conflict' : kind;
 };
+
+/** Decides a soft delete: as a tombstone, but a stream without events and metadata has nothing to hide. */
+export const decideDelete = (facts: StreamFacts, expected: ExpectedRevision): RemoveDecision => {
+  const decision = decideTombstone(facts, expected);
+  const isEmpty = (facts.head?.last ?? NO_EVENTS) === NO_EVENTS && !facts.hasMetadata;
+  return decision === 'accept' && isEmpty ? 'conflict' : decision;
+};
+
+/** No event has it: ids are UUIDs. */
+const A_NEW_ID = 'new';

@@ -5,8 +5,10 @@ import { encodeRecord, RecordKind, type ProposedEvent } from '../log/record.js';
 import {
   decideAppend,
   decideDelete,
+  decideTombstone,
   type AppendDecision,
   type ExpectedRevision,
+  type RemoveDecision,
   type StreamFacts,
 } from './append-decision.js';
 import { HeadCache } from './head-cache.js';
@@ -29,6 +31,12 @@ export type WriteOutcome =
   /** `current` is the stream's last revision, -1 if it has no events. */
   | { readonly kind: 'conflict'; readonly current: bigint }
   | { readonly kind: 'deleted' };
+
+/**
+ * Of an append that is repeated before its first attempt is durable. EventStoreDB drops it and counts on the writer's
+ * next attempt: the writer hears of the commit timeout.
+ */
+const noAnswer = (): Promise<never> => new Promise<never>(() => undefined);
 
 /** The records and heads of one write, prepared before it is written. They include changed metadata. */
 interface Draft {
@@ -64,7 +72,6 @@ export class StreamWriter {
     const last = store.lastRecord();
     this.nextPosition = last ? last.position + BigInt(last.bytes.length) : FIRST_POSITION;
     this.lastCreatedAt = last?.createdAt ?? 0;
-    this.recallRecentIds();
   }
 
   /** Number of streams ever created, including those not yet durable. */
@@ -88,6 +95,7 @@ export class StreamWriter {
         return this.whenSettled({ kind: 'conflict', current: facts.head?.last ?? NO_EVENTS });
       case 'repeated': {
         const { revision, position } = decision.last;
+        if (facts.head && this.recent.findPending(facts.head.number, revision)) return noAnswer();
         return this.whenSettled({ kind: 'written', revision, position });
       }
       case 'accept': {
@@ -110,14 +118,14 @@ export class StreamWriter {
 
   /** Soft delete: hides all events until the next append, which continues the numbering. */
   delete(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
-    return this.remove(stream, expected, (draft) => {
+    return this.remove(stream, decideDelete(this.facts(stream), expected), (draft) => {
       this.placeMetadata(draft, stream, deletedMetadata());
     });
   }
 
   /** Closes a stream permanently: no event can be appended to it again. */
   tombstone(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
-    return this.remove(stream, expected, (draft) => {
+    return this.remove(stream, decideTombstone(this.facts(stream), expected), (draft) => {
       const head = this.headFor(draft, stream);
       const event = {
         id: randomUUID(),
@@ -133,14 +141,12 @@ export class StreamWriter {
 
   private remove(
     stream: string,
-    expected: ExpectedRevision,
+    decision: RemoveDecision,
     place: (draft: Draft) => void,
   ): Promise<WriteOutcome> {
-    const facts = this.facts(stream);
-    const decision = decideDelete(facts, expected);
     if (decision === 'deleted') return this.whenSettled({ kind: 'deleted' });
     if (decision === 'conflict') {
-      return this.whenSettled({ kind: 'conflict', current: facts.head?.last ?? NO_EVENTS });
+      return this.whenSettled({ kind: 'conflict', current: this.heads.get(stream)?.last ?? NO_EVENTS });
     }
     const draft: Draft = { records: [], heads: new Map() };
     place(draft);
@@ -235,18 +241,5 @@ export class StreamWriter {
   private async whenSettled(outcome: WriteOutcome): Promise<WriteOutcome> {
     await this.commits.settled();
     return outcome;
-  }
-
-  private recallRecentIds(): void {
-    for (const record of [...this.store.tail()].reverse()) {
-      const streamNumber = this.store.head(record.stream)?.number;
-      if (streamNumber === undefined) continue;
-      this.recent.remember({
-        id: record.id,
-        streamNumber,
-        revision: record.revision,
-        position: record.position,
-      });
-    }
   }
 }

@@ -7,6 +7,7 @@ import { streamName } from '../core/stream-name.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
+import { appendSurely } from './append-surely.js';
 import { AppendPacing } from './append-pacing.js';
 import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
@@ -20,7 +21,7 @@ export interface ExecutorOptions<E = unknown, S = unknown> {
   readonly cachedStreams?: number;
   /** Commands decided on one fold and appended in one call when they wait for the same stream. */
   readonly batchSize?: number;
-  /** Attempts after a conflict or an unknown outcome before the command fails as unavailable. */
+  /** Attempts after a conflict before the command fails as unavailable. */
   readonly attempts?: number;
   /** Adds a hash chain to the metadata of every event. */
   readonly chained?: boolean;
@@ -195,22 +196,12 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
 
   /** The span is a child of the first command's span and links to those of the others. */
   private appendTraced(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
-    if (!isTracing()) return this.appendSurely(stream, expected, events);
+    if (!isTracing()) return appendSurely(this.store, stream, expected, events);
     const [parent, ...links] = new Set(events.map(({ metadata }) => metadata.traceparent));
     const attributes = { 'event_store.stream': stream, 'event.types': events.map(({ type }) => type) };
     return inSpan(`append to ${this.catalogue.category}`, { parent, links, attributes }, () =>
-      this.appendSurely(stream, expected, events),
+      appendSurely(this.store, stream, expected, events),
     );
-  }
-
-  /** Repeats an append of unknown outcome with the same ids at the same revision: the answer settles the outcome. */
-  private async appendSurely(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
-    try {
-      return await this.store.append(stream, expected, events);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable && error.outcomeUnknown)) throw error;
-      return this.store.append(stream, expected, events);
-    }
   }
 }
 

@@ -152,6 +152,21 @@ describe('a consumer', () => {
     expect(consumers.logged.every(({ level }) => level === 'warn')).toBe(true);
   });
 
+  it('moves on when the first checkpoint is where its subscription started', async () => {
+    await append('a', 'b');
+    const repeating = intercept(consumers.store, {
+      subscribe: (request) => {
+        request.onCheckpoint?.(request.after ?? 0n);
+        return consumers.store.subscribe(request);
+      },
+    });
+    start(recording, { store: repeating });
+    await caughtUp(recording.name);
+    await append('c');
+    await caughtUp(recording.name);
+    expect(await appliedIds()).toEqual(logIds());
+  });
+
   it('opens again a subscription that says nothing while the log grows', async () => {
     await append('a');
     let opened = 0;

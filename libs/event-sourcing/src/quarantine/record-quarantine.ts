@@ -1,7 +1,8 @@
 import type { RequestContext } from '../core/request-context.js';
+import { appendSurely } from '../handling/append-surely.js';
 import { metadataOf } from '../handling/command-context.js';
 import { prepareEvent } from '../handling/prepare-event.js';
-import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
+import { WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { QUARANTINE_STREAM, quarantineEvents, type QuarantineEvent } from './quarantine-events.js';
 
@@ -33,11 +34,7 @@ export const recordQuarantine = async (
       previousChain: null,
     });
     try {
-      await store.append(QUARANTINE_STREAM, expected, [prepared]).catch((error: unknown) => {
-        // The same event at the same revision: the answer settles whether it was recorded.
-        if (!(error instanceof StoreUnavailable && error.outcomeUnknown)) throw error;
-        return store.append(QUARANTINE_STREAM, expected, [prepared]);
-      });
+      await appendSurely(store, QUARANTINE_STREAM, expected, [prepared]);
       return;
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision) || attempt === ATTEMPTS) throw error;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { classify } from './classify.js';
-import { StoreDamaged, StoreUnavailable } from './errors.js';
+import { AppendTooLarge, StoreDamaged, StoreUnavailable } from './errors.js';
 import { isDependencyAway } from './dependency-away.js';
 
 describe('an error of the event store’s client', () => {
@@ -16,5 +16,39 @@ describe('an error of the event store’s client', () => {
     expect(classify({ type: 'unavailable', code: 14, message: 'away' }, true)).toBeInstanceOf(
       StoreUnavailable,
     );
+  });
+
+  it.each([
+    ['a commit timeout', { type: 'deadline-exceeded', code: 4, message: '' }],
+    ['a commit timeout of a single append', { type: 'timeout', code: 10, message: '' }],
+    ['a server that stops', { type: 'unknown', code: 2, message: '' }],
+    ['a server that stops, or is gone', { type: 'unavailable', code: 14, message: '' }],
+    ['a server that stops, as the embedded one was', { type: 'cancelled', code: 1, message: '' }],
+    ['a raw UNKNOWN', { code: 2, message: 'Stream removed' }],
+    ['a raw ABORTED', { code: 10, message: '' }],
+    ['a raw INTERNAL', { code: 13, message: 'RST_STREAM' }],
+    ['a raw UNAVAILABLE', { code: 14, message: '' }],
+  ])('that comes of %s leaves the outcome of an append unknown', (_, error) => {
+    expect(classify(error, true)).toMatchObject({ name: 'StoreUnavailable', outcomeUnknown: true });
+    expect(classify(error, false)).toMatchObject({ name: 'StoreUnavailable', outcomeUnknown: false });
+  });
+
+  it.each([
+    [
+      'an append',
+      { type: 'maximum-append-size-exceeded', code: 3, message: 'Maximum Append Size of 9 Exceeded' },
+    ],
+    [
+      'one event, as KurrentDB 26 says it',
+      { type: 'unknown', message: 'Could not recognize Maximum Append Event Size of 9 Exceeded' },
+    ],
+    [
+      'one event, by the name of its message',
+      { type: 'unknown', message: 'Could not recognize MaximumAppendEventSizeExceeded' },
+    ],
+  ])('about the size of %s is no outage: no retry helps', (_, error) => {
+    const classified = classify(error, true);
+    expect(classified).toBeInstanceOf(AppendTooLarge);
+    expect(isDependencyAway(classified)).toBe(false);
   });
 });

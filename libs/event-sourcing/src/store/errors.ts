@@ -17,6 +17,11 @@ export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged';
 }
 
+/** More than one append may carry. Nothing was written, and no retry helps. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge';
+}
+
 /** The store cannot be reached, is not ready, or gave no answer in time. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';

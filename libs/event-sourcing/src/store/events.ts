@@ -1,5 +1,7 @@
 import { jsonEvent, type JSONType } from '@eventstore/db-client';
 import type { EventToAppend } from '../core/event.js';
+import { MOST_APPEND_BYTES } from './defaults.js';
+import { AppendTooLarge } from './errors.js';
 
 const utf8 = new TextEncoder();
 
@@ -17,3 +19,12 @@ export const toClientEvent = (event: EventToAppend) =>
       }),
     ),
   });
+
+/** @throws AppendTooLarge */
+export const requireSize = (stream: string, events: readonly ReturnType<typeof toClientEvent>[]): void => {
+  let bytes = 0;
+  for (const { data, metadata } of events)
+    bytes += Buffer.byteLength(JSON.stringify(data)) + (metadata as Uint8Array).length;
+  if (bytes > MOST_APPEND_BYTES)
+    throw new AppendTooLarge(`${bytes} bytes for ${stream} are more than ${MOST_APPEND_BYTES} in one append`);
+};

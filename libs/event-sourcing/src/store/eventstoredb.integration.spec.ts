@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../core/event.js';
-import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
+import { AppendTooLarge, StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
 import type { StreamSelection } from './stream-selection.js';
 import { ageOf } from './record-age.js';
 import { serverClockAt } from './server-time.js';
+import { addedToAppend } from '../testing/tally.js';
 import { collect, newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 
 const port = storeUnderTest();
@@ -34,6 +35,14 @@ describe('append and read', () => {
       recordedAt: expect.any(Number),
     });
     expect(typeof read!.position).toBe('bigint');
+  });
+
+  it('keep within their own limit, whatever the server takes', async () => {
+    const stream = newStream();
+    const ofSize = (bytes: number) => [addedToAppend(randomUUID(), 'x'.repeat(bytes))];
+    await expect(port.store.append(stream, 'no_stream', ofSize(1_048_576))).rejects.toThrow(AppendTooLarge);
+    await port.store.append(stream, 'no_stream', ofSize(1_040_000));
+    expect(await revisions(port.store.read(stream))).toEqual([0n]);
   });
 
   it('show the store’s clock: with each answer, and with each event', async () => {

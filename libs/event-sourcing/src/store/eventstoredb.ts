@@ -18,7 +18,7 @@ import { openDecodedRead } from './decoded-read.js';
 import { STORE_DEFAULTS } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
-import { toClientEvent } from './events.js';
+import { requireSize, toClientEvent } from './events.js';
 import { decodeReadAnswer, locateReadAnswer, type EncodedEvent, type ReadAnswer } from './read-answer.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
 import { afterBarren, BULK_PAGE, pageSizes, readPage } from './page.js';
@@ -90,7 +90,9 @@ export const openEventStore = ({
     events: readonly EventToAppend[],
   ): Promise<AppendResult> => {
     const { client } = kept.current();
-    const answer = client.appendToStream(stream, events.map(toClientEvent), { expectedRevision: expected });
+    const sent = events.map(toClientEvent);
+    requireSize(stream, sent);
+    const answer = client.appendToStream(stream, sent, { expectedRevision: expected });
     const result = await withinDeadline(answer, appendTimeoutMs, `append to ${stream}`);
     return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
   };

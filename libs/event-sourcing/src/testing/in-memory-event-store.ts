@@ -1,6 +1,6 @@
 import type { EventToAppend, StoredEvent } from '../core/event.js';
 import { categoryOf } from '../core/stream-name.js';
-import { WrongExpectedRevision } from '../store/errors.js';
+import { AppendTooLarge, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { isSelected } from '../store/stream-selection.js';
 
@@ -34,7 +34,7 @@ export class InMemoryEventStore implements EventStore {
       return { revision: written.at(-1)!.revision, position: written.at(-1)!.position };
     }
     const bytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
-    if (bytes > MOST_BYTES) throw new Error(`Maximum Append Size of ${MOST_BYTES} Exceeded`);
+    if (bytes > MOST_BYTES) throw new AppendTooLarge(`Maximum Append Size of ${MOST_BYTES} Exceeded`);
     for (const event of events) {
       const stored: StoredEvent = {
         ...structuredClone(event),

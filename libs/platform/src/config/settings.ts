@@ -43,7 +43,7 @@ export const settings = z
     ),
     EVENT_STORE_APPEND_TIMEOUT_MS: milliseconds(
       1_000,
-      'an append that takes longer is retried once, then fails (503)',
+      'an append that takes longer is repeated, for 3 s at most, then fails (503)',
     ),
     EVENT_STORE_READ_TIMEOUT_MS: milliseconds(
       2_000,

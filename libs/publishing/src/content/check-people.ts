@@ -11,7 +11,7 @@ export const MOST_MEASURED = 1_000;
 const LEAST_MEASURED = 300;
 /** People of one task: few enough for a bar that moves. */
 const CHUNK = 25;
-const MOST_FAULTS_SHOWN = 50;
+export const MOST_FAULTS_SHOWN = 50;
 
 type Print = (line: string) => void;
 

@@ -10,6 +10,14 @@ describe('An authored text', () => {
     expect(said).toEqual([{ type: 'text', value: 'Ada, le ' }, ref, { type: 'text', value: ' vous va.' }]);
   });
 
+  it('ends with one full stop after a value that has one', () => {
+    const said = forms('C’est {name}. Oui, {name}… et {name}.');
+    expect(toPlain(said, 'neutral', { name: 'Lee Jr.' })).toBe('C’est Lee Jr. Oui, Lee Jr.… et Lee Jr.');
+    expect(toInline(said, 'neutral', { name: 'Lee Jr.' })).toEqual([
+      { type: 'text', value: 'C’est Lee Jr. Oui, Lee Jr.… et Lee Jr.' },
+    ]);
+  });
+
   it('never reads a value as a template', () => {
     expect(toPlain(forms('Vous, {name}'), 'neutral', { name: '{name} $&' })).toBe('Vous, {name} $&');
   });

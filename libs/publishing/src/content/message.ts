@@ -14,9 +14,9 @@ const valueOf = <T>(values: Readonly<Record<string, T>>, name: string): T => {
   return value;
 };
 
-/** What follows a text: after « Jr. », a period of the sentence is dropped. */
+/** What follows a text: a name that ends in a full stop, such as `Jr.`, ends the sentence too. */
 const afterPeriod = (before: string, text: string): string =>
-  before.endsWith('.') && text.startsWith('.') ? text.slice(1) : text;
+  before.endsWith('.') && /^\.(?!\.)/.test(text) ? text.slice(1) : text;
 
 /** The message in one form, as inline nodes; placeholders filled with nodes keep their type. */
 export const toInline = (text: Forms, gender: GrammaticalGender, values: Values = {}): Inline[] => {

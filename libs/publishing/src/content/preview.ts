@@ -9,7 +9,8 @@ import type { Locale } from '../document/document.js';
 import { renderMarkdown } from '../markdown/render.js';
 import { createTypesetter, type Typesetter } from '../pdf/typesetter.js';
 import { bookStats, reportBook } from './book/report.js';
-import { checkPeople, MOST_MEASURED } from './check-people.js';
+import { checkPeople, MOST_FAULTS_SHOWN, MOST_MEASURED } from './check-people.js';
+import { checkPages } from './check-pages.js';
 import { measureReadings, printStats, type ReadingStats } from './reading-stats.js';
 import { SAMPLES } from './samples.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
@@ -40,8 +41,20 @@ const withBar = <T>(label: string, total: number, steps: Iterable<T>, work: (ste
 const measured = (people: number, seed: number): ReadingStats[] =>
   LOCALES.map((locale) => measureReadings(locale, Math.min(people, MOST_MEASURED), seed));
 
+/** Lays out booklets and prints what is careless on their pages. @returns the number of faults */
+const checkBooklets = (people: number, seed: number): number => {
+  const typesetter = createTypesetter();
+  const faults: string[] = [];
+  withBar('Booklets', people, checkPages(typesetter, people, seed), (found) => void faults.push(...found));
+  faults.slice(0, MOST_FAULTS_SHOWN).forEach(print);
+  if (faults.length > MOST_FAULTS_SHOWN) print(`… and ${faults.length - MOST_FAULTS_SHOWN} more`);
+  print(`${people * LOCALES.length} booklets of ${people} people, ${faults.length} faults`);
+  return faults.length;
+};
+
 interface CheckOptions {
   readonly people: number;
+  readonly pages: number;
   readonly seed: number;
   readonly family: readonly string[];
   readonly locale?: Locale;
@@ -49,10 +62,11 @@ interface CheckOptions {
 }
 
 /** Exit code 1 if the book has a fault or a gap, or a reading breaks a rule. */
-const check = async ({ family, locale, people, seed, threads }: CheckOptions): Promise<void> => {
+const check = async ({ family, locale, people, pages, seed, threads }: CheckOptions): Promise<void> => {
   const faults = reportBook(family, locale, print);
   const broken = people > 0 ? await checkPeople(people, seed, Math.max(threads, 1), print) : 0;
-  process.exitCode = faults + broken === 0 ? 0 : 1;
+  const careless = pages > 0 ? checkBooklets(pages, seed) : 0;
+  process.exitCode = faults + broken + careless === 0 ? 0 : 1;
 };
 
 const stats = ({ people, seed }: { readonly people: number; readonly seed: number }): void => {
@@ -116,13 +130,14 @@ program
     'Check the book; with --people also compose readings, check each, and compare them. Fails on any fault.',
   )
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
+  .option('--pages <n>', 'random people whose booklets are laid out and looked over', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
   .option('--threads <n>', 'threads for the readings', wholeNumber, availableParallelism())
   .option('--family <names...>', 'only these families or files of the book, e.g. life-path/7', [])
   .addOption(new Option('--locale <locale>', 'check only the book of this language').choices([...LOCALES]))
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run content -- check --people 5000\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
+    '\nExamples:\n  npm run content -- check --people 5000\n  npm run content -- check --pages 100\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
   )
   .action(check);
 program

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { typeset } from './typography.js';
+import { printedName, typeset } from './typography.js';
 
 describe('French typography', () => {
   it.each([
@@ -18,6 +18,10 @@ describe('French typography', () => {
   ])('sets %j', (typed, set) => {
     expect(typeset('fr-FR', typed)).toBe(set);
   });
+});
+
+it('prints a name with curly apostrophes, and nothing else changed', () => {
+  expect(printedName("Seán  O'Neil d’Arc")).toBe('Seán  O’Neil d’Arc');
 });
 
 describe('English typography', () => {

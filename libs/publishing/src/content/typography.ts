@@ -42,6 +42,9 @@ const ENGLISH: readonly Rule[] = [
 
 const RULES: Record<Locale, readonly Rule[]> = { 'fr-FR': FRENCH, 'en-US': ENGLISH };
 
+/** A name as documents print it: in the caller's spelling, with the apostrophe of print. */
+export const printedName = (name: string): string => name.replaceAll("'", '’');
+
 /**
  * Sets the spaces, quotes and apostrophes of `text` by the rules of its language. Authors type plain keyboard
  * characters; `{placeholders}` pass through. Idempotent.

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import {
+  byWorkspace,
   event,
   eventCatalogue,
   type EventOf,
   type Upcaster,
 } from '@app/event-sourcing/core/event-catalogue.js';
+import { PAPERS } from './paper.js';
 
 export const DOCUMENT_FORMATS = ['document_v1', 'markdown', 'pdf'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
@@ -17,17 +19,21 @@ const live: Upcaster = (data) => ({ ...(data as object), livemode: true });
  * reading.
  */
 export const publicationEvents = eventCatalogue('publication', {
-  /** `publishedAt` is fixed here, so that every retry renders the same bytes. */
+  /**
+   * `publishedAt` and `paper` are fixed here, so that every retry and every later remake renders the same bytes. All PDFs
+   * of versions 1 and 2 are on A4.
+   */
   PublicationRequested: event(
-    2,
+    3,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
       version: z.int(),
       artifactId: z.string(),
       publishedAt: z.string(),
+      paper: z.enum(PAPERS),
     }),
-    { 1: live },
+    { 1: live, 2: (data) => ({ ...(data as object), paper: 'a4' }) },
   ),
   DocumentPublished: event(
     3,
@@ -72,3 +78,11 @@ export const publicationEvents = eventCatalogue('publication', {
 });
 
 export type PublicationEvent = EventOf<typeof publicationEvents>;
+
+/** Stream `booklet-<workspaceId>`: how the PDFs of a workspace are made. */
+export const bookletEvents = eventCatalogue(byWorkspace('booklet'), {
+  /** The paper of publications requested from now on. It is `by-locale` until a workspace chooses. */
+  PaperChosen: event(1, z.strictObject({ paper: z.enum(PAPERS) })),
+});
+
+export type BookletEvent = EventOf<typeof bookletEvents>;

@@ -9,6 +9,7 @@ import {
   formatNumber,
   formatOrdinal,
 } from '../content/locale-formats.js';
+import { printedName } from '../content/typography.js';
 import { type Forms, toInline, toPlain, type Values } from '../content/message.js';
 import { personKey, pick, textAt } from './choice.js';
 import type { Inline, NumberRef } from './document.js';
@@ -24,6 +25,8 @@ export interface Composer {
   readonly result: ReadingResult;
   readonly book: Book;
   readonly plan: Plan;
+  /** The name as it is printed: as its owner writes it, with the apostrophe of the text. */
+  readonly name: string;
   /** The text at a key of the book, `life-path/7 lead`, as inline nodes, with its placeholders filled. */
   readonly say: (key: string, values?: Values) => Inline[];
   /** The same as a string, for titles and alternative texts. */
@@ -32,8 +35,6 @@ export interface Composer {
   readonly all: (key: string) => Inline[][];
   /** A link to one of `result.numbers`, printed as the result displays it. */
   readonly number: (key: NumberKey) => NumberRef;
-  /** The name as it is printed: as its owner writes it, with the apostrophe of the text. */
-  readonly name: string;
   /** A position with its article: "the Life Path". */
   readonly position: (term: PositionTerm) => string;
   readonly date: (date: string) => string;
@@ -78,11 +79,11 @@ export const createComposer = (result: ReadingResult): Composer => {
     result,
     book,
     plan,
+    name: printedName(result.subject.displayName),
     plain,
     say: (key, values) => toInline(textOf(key), gender, values),
     all: (key) => book.entry(key).map((form) => toInline(textAt(form, age), gender)),
     number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
-    name: result.subject.displayName.replaceAll("'", '’'),
     position: (term) => plain(`frames/terms positions.${term}`),
     date: (date) => formatDate(locale, date),
     month: (month) => formatMonth(locale, month),

@@ -36,6 +36,14 @@ describe('Figures', () => {
     expect(years.filter(({ current }) => current)).toEqual([{ year: 2026, value: 4, current: true }]);
   });
 
+  it('say which letters are vowels', () => {
+    expect(figure('letterStrip')?.caption).toContain('Les lettres pleines sont des voyelles');
+    const english = figuresOf(composed(camille, 'en-US', 'feminine')).find(
+      ({ kind }) => kind === 'letterStrip',
+    );
+    expect(english?.caption).toContain('Filled letters are vowels');
+  });
+
   it('measure the four planes by their letters', () => {
     expect(figure('planeBars')?.data.bars.map(({ plane, count }) => [plane, count])).toEqual([
       ['physical', 5],

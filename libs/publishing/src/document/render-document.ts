@@ -1,4 +1,5 @@
 import type { ReadingResult } from '@app/numerology/index.js';
+import type { Paper } from '../contracts/paper.js';
 import { CONTENT_VERSION } from '../contracts/content-version.js';
 import type { DocumentFormat } from '../contracts/events.js';
 import { renderMarkdown } from '../markdown/render.js';
@@ -13,6 +14,7 @@ export interface Edition {
   readonly publishedAt: string;
   /** False for a test reading: every format is marked. */
   readonly livemode: boolean;
+  readonly paper: Paper;
 }
 
 /**
@@ -21,8 +23,8 @@ export interface Edition {
  */
 export const renderDocument = async (
   result: Buffer,
-  { version, publishedAt, livemode }: Edition,
-  typeset: (document: DocumentV1) => Uint8Array | Promise<Uint8Array>,
+  { version, publishedAt, livemode, paper }: Edition,
+  typeset: (document: DocumentV1, paper: Paper) => Uint8Array | Promise<Uint8Array>,
 ): Promise<Readonly<Record<DocumentFormat, Uint8Array>>> => {
   const stored = JSON.parse(result.toString('utf8')) as ReadingResult;
   // A result keeps the version of the texts that were current when it was calculated.
@@ -33,6 +35,6 @@ export const renderDocument = async (
   return {
     document_v1: Buffer.from(JSON.stringify(document)),
     markdown: Buffer.from(renderMarkdown(document)),
-    pdf: await typeset(document),
+    pdf: await typeset(document, paper),
   };
 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { bookFor } from '../content/book/book.js';
 import { trialDocument } from '../content/trial.js';
+import { strongestPlanes } from '../figures/plane-bars.js';
 import { monthsAhead } from './facts.js';
 import { composed, figuresOf, LOCALES, nodesOf, sectionOf, textOf } from './testing/composed.js';
 import {
@@ -204,6 +205,11 @@ describe('Rare readings', () => {
     const further = nodesOf(composed(emma)).find(({ id }) => id === 'grid.lessons.others');
     expect(further?.type).toBe('paragraph');
     expect(textOf(composed(emma), 'grid.lessons')).toContain(only('synthesis/absent 7.line'));
+  });
+
+  it('name the planes of a tie', () => {
+    expect(strongestPlanes(resultOf(indebted).planes)).toEqual(['mental', 'intuitive']);
+    expect(textOf(composed(indebted), 'grid.planes')).toContain('mental and intuitive');
   });
 
   it('tell of no empty plane where a missing value is told', () => {

@@ -1,5 +1,6 @@
 import { projectPath } from '@app/platform/project-path.js';
 import { Piscina } from 'piscina';
+import type { Paper } from '../contracts/paper.js';
 import type { DocumentV1 } from '../document/document.js';
 
 export interface PdfRendererOptions {
@@ -17,11 +18,18 @@ export interface PdfRendererOptions {
 export interface PdfRenderer {
   /**
    * Renders the document as a tagged PDF (PDF/UA-1). Deterministic bytes.
+   * @param paper default `by-locale`
    * @throws Error when the queue is full, the timeout expires, or the document cannot be typeset
    */
-  render(document: DocumentV1): Promise<Uint8Array>;
+  render(document: DocumentV1, paper?: Paper): Promise<Uint8Array>;
   /** Refuses new renders, waits for the running ones, and stops the threads. */
   close(): Promise<void>;
+}
+
+/** What a thread gets. */
+export interface RenderTask {
+  readonly document: DocumentV1;
+  readonly paper: Paper | undefined;
 }
 
 const DEFAULT_MAX_QUEUE = 256;
@@ -37,7 +45,7 @@ export const createPdfRenderer = ({
   maxQueue = DEFAULT_MAX_QUEUE,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 }: PdfRendererOptions): PdfRenderer => {
-  const pool = new Piscina<DocumentV1, Uint8Array>({
+  const pool = new Piscina<RenderTask, Uint8Array>({
     filename: projectPath('dist/libs/publishing/src/pdf/worker.js'),
     minThreads: 1,
     maxThreads: threads,
@@ -48,13 +56,13 @@ export const createPdfRenderer = ({
   // Counted here, because the pool's own limit ignores tasks with an abort signal.
   let unfinished = 0;
   return {
-    render: async (document) => {
+    render: async (document, paper) => {
       if (unfinished >= threads + maxQueue) {
         throw new Error(`The PDF renderer is full: ${unfinished} documents are unfinished`);
       }
       unfinished += 1;
       try {
-        return await pool.run(document, { signal: AbortSignal.timeout(timeoutMs) });
+        return await pool.run({ document, paper }, { signal: AbortSignal.timeout(timeoutMs) });
       } finally {
         unfinished -= 1;
       }

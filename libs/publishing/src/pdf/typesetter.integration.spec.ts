@@ -7,6 +7,10 @@ import { SAMPLES } from '../content/samples.js';
 import { trialDocument } from '../content/trial.js';
 import { camille, minh, type Person, resultOf } from '../document/testing/people.js';
 import { headingsOf, textsOf } from '../document/walk.js';
+import { bookletOf } from './booklet.js';
+import { readPages } from './pages/laid-out.js';
+import { pageFaults } from './pages/page-faults.js';
+import { sheetOf } from './paper.js';
 import { readPdf } from './testing/pdf-text.js';
 import { pdfUaFaults } from './testing/pdf-ua.js';
 import { createTypesetter } from './typesetter.js';
@@ -33,8 +37,13 @@ describe('The PDF of a document', () => {
     });
 
     it('lists the headings of the document, in order, as bookmarks', () => {
-      const titles = headingsOf(document).slice(1);
-      expect(pdf.outline.map(letters)).toEqual(titles.map(({ title }) => letters(title)));
+      const titles = headingsOf(document)
+        .slice(1)
+        .map(({ title }) => title);
+      // The closing page stands before the notice.
+      const closing = bookletOf(document, 'a4').closing!.title;
+      const expected = [...titles.slice(0, -1), closing, ...titles.slice(-1)];
+      expect(pdf.outline.map(letters)).toEqual(expected.map(letters));
     });
 
     it('is tagged, in the language of the reading, with a title and alternative texts', () => {
@@ -42,6 +51,11 @@ describe('The PDF of a document', () => {
       expect(pdf.source).toMatch(/\/MarkInfo <<\s*\/Marked true/);
       expect(pdf.source).toContain('/DisplayDocTitle true');
       expect(pdf.source.match(/\/Alt /g)?.length).toBeGreaterThanOrEqual(4);
+    });
+
+    it('is laid out with care', () => {
+      const { locale } = document;
+      expect(pageFaults(readPages(bytes), { locale, paper: sheetOf('by-locale', locale) })).toEqual([]);
     });
 
     it('conforms to the clauses of PDF/UA-1', () => {
@@ -83,6 +97,17 @@ describe('The PDF of a document', () => {
     expect(Buffer.compare(typesetter.typeset(document), first)).toBe(0);
     typesetter.forget();
     expect(Buffer.compare(typesetter.typeset(document), first)).toBe(0);
+  });
+
+  it.each([
+    ['by-locale', 'fr-FR', 595],
+    ['by-locale', 'en-US', 612],
+    ['a4', 'en-US', 595],
+    ['us-letter', 'fr-FR', 612],
+  ] as const)('is on the paper that is asked for: %s, %s', (paper, locale, width) => {
+    const pages = readPages(typesetter.typeset(composed(camille, locale, 'feminine'), paper));
+    expect(new Set(pages.map((page) => Math.round(page.width)))).toEqual(new Set([width]));
+    expect(pageFaults(pages, { locale, paper: width === 595 ? 'a4' : 'us-letter' })).toEqual([]);
   });
 
   it('contains the date of publication and no other', () => {

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
+import type { Paper } from '../contracts/paper.js';
 import type { DocumentV1 } from '../document/document.js';
+import { bookletOf } from './booklet.js';
+import { sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
 
@@ -14,13 +17,15 @@ const FONTS = [
 ];
 
 const SOURCE = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ') };
-const DATA = join(TEMPLATE_FOLDER, 'document.json');
+const DATA = join(TEMPLATE_FOLDER, 'booklet.json');
 
 /**
  * The cache drops paragraphs that none of the last N documents used. Readings share most of their paragraphs, and a
  * cache hit costs far less than typesetting. Each document takes about 5 MB.
  */
 const KEPT_DOCUMENTS = 64;
+/** Looking for what to drop takes a tenth of a document's time, so it is done once for this many. */
+const EVICT_EVERY = 4;
 
 const MISSING_LETTER = 'could not be displayed with';
 
@@ -32,9 +37,10 @@ export interface Typesetter {
    * Typesets the document as a PDF/UA-1 file. The same tree gives the same bytes: only our own fonts are used, and the
    * only date is `meta.publishedAt`. A letter missing in all fonts prints as an empty box; the file is still tagged,
    * but does not claim PDF/UA-1.
+   * @param paper default `by-locale`
    * @throws Error with the compiler's diagnostics
    */
-  typeset(document: DocumentV1): Uint8Array;
+  typeset(document: DocumentV1, paper?: Paper): Uint8Array;
   /** Clears the cache of earlier documents. All typesetters of the process share it. */
   forget(): void;
 }
@@ -42,12 +48,14 @@ export interface Typesetter {
 /** Loads a Typst compiler with our fonts and template. It works synchronously, so run it in a worker thread. */
 export const createTypesetter = (): Typesetter => {
   const compiler = openTypst(TEMPLATE_FOLDER, FONTS);
+  let documents = 0;
   return {
-    typeset: (document) => {
-      const tree = JSON.stringify(document).replace(COMPATIBILITY_LETTERS, (letter) =>
+    typeset: (document, paper = 'by-locale') => {
+      const booklet = bookletOf(document, sheetOf(paper, document.locale));
+      const data = JSON.stringify(booklet).replace(COMPATIBILITY_LETTERS, (letter) =>
         letter.normalize('NFKC'),
       );
-      compiler.mapShadow(DATA, Buffer.from(tree));
+      compiler.mapShadow(DATA, Buffer.from(data));
       try {
         return compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD });
       } catch (error) {
@@ -55,7 +63,9 @@ export const createTypesetter = (): Typesetter => {
         throw error;
       } finally {
         compiler.unmapShadow(DATA);
-        compiler.evictCache(KEPT_DOCUMENTS);
+        documents += 1;
+        // Its unit of age is a call.
+        if (documents % EVICT_EVERY === 0) compiler.evictCache(KEPT_DOCUMENTS / EVICT_EVERY - 1);
       }
     },
     forget: () => compiler.evictCache(0),

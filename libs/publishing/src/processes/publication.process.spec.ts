@@ -54,6 +54,7 @@ describe('the publication process', () => {
         version,
         artifactId: 'art_1',
         publishedAt: '2026-09-29T08:00:00.000Z',
+        paper: 'a4',
       },
     });
     given(publicationProcess, publication(requested(1))).thenSends();

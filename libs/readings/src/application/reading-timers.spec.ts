@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { createReadingExecutor } from '../reading.executor.js';
 import { ReadingTimers } from './reading-timers.js';
@@ -13,14 +13,14 @@ const JOB = { readingId: 'r1', workspaceId: 'ws_1', correlationId: 'c', causatio
 /** The true time, which is the store's, and how far the worker's clock is off it (ms). */
 let now: number;
 let offMs: number;
-let store: InMemoryEventStore;
+let store: DroppingEventStore;
 let timers: ReadingTimers;
 
 beforeEach(async () => {
   [now, offMs] = [START, 0];
-  store = new InMemoryEventStore(() => now);
+  store = new DroppingEventStore(() => now);
   const executor = createReadingExecutor(store);
-  timers = new ReadingTimers(executor, { now: () => now + offMs }, store, CONFIG);
+  timers = timersOn(executor);
   const request = {
     workspaceId: 'ws_1',
     livemode: true,
@@ -41,6 +41,10 @@ beforeEach(async () => {
   };
   await executor.execute('r1', { type: 'RequestReading', request }, context);
 });
+
+/** As one worker has them. */
+const timersOn = (executor = createReadingExecutor(store)) =>
+  new ReadingTimers(executor, { now: () => now + offMs }, store, CONFIG);
 
 const types = () => store.log.map(({ type }) => type);
 const remaining = async (timer: Promise<void>): Promise<unknown> => timer.catch((error: unknown) => error);
@@ -66,6 +70,13 @@ describe('a timer that PostgreSQL fired too early', () => {
     await timers.timeOut(JOB);
     expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'timed_out' } });
   });
+});
+
+it('A reading times out once when two workers rescue its timer at the same moment', async () => {
+  now += 86_400_000;
+  await Promise.all([timersOn().timeOut(JOB), timersOn().timeOut(JOB)]);
+  expect(types()).toEqual(['ReadingRequested', 'ReadingFailed']);
+  expect(store.dropped).toBe(1);
 });
 
 it('A timer decides nothing while the clocks differ', async () => {

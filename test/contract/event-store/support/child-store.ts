@@ -3,11 +3,16 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { programPath } from '@app/platform/program-path.js';
+import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
+import { otherEventStore } from '../../../../apps/embedded/src/other-event-store.js';
 import { patient } from './patient.js';
+
+/** Command line of another event store, with `{port}` and `{data}`; without it, the specs start the embedded one. */
+export const OTHER_STORE = process.env['TEST_EVENT_STORE_COMMAND'];
 
 const PROGRAM = programPath('embedded-event-store');
 
-/** The embedded server in a separate process, so that it can be killed. */
+/** An event store in a separate process, so that it can be killed. */
 export interface ChildStore {
   readonly process: ChildProcess;
   readonly connectionString: string;
@@ -41,9 +46,36 @@ export const runProgram = (
   return { child, firstLine };
 };
 
-export const startChildStore = async (
+type ChildStoreOptions = RunOptions & { readonly port?: number };
+
+/** Starts the store that the environment names, or the embedded one. */
+export const startChildStore = (dataDir: string, options: ChildStoreOptions = {}): Promise<ChildStore> =>
+  OTHER_STORE === undefined
+    ? startEmbeddedChild(dataDir, options)
+    : startOtherChild(OTHER_STORE, dataDir, options);
+
+const startOtherChild = async (
+  commandLine: string,
   dataDir: string,
-  { port = 0, ...options }: RunOptions & { readonly port?: number } = {},
+  { port }: ChildStoreOptions,
+): Promise<ChildStore> => {
+  const store = otherEventStore(commandLine, port ?? (await listenOnce(0, '127.0.0.1')), dataDir);
+  const child = spawn(store.command, store.args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  let said = '';
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`The event store ended before it had a leader: ${said}`);
+  });
+  await Promise.race([store.leads(), ended]);
+  ended.catch(() => undefined);
+  return { process: child, connectionString: patient(store.url), said: () => said, end: endOf(child) };
+};
+
+/** Starts the embedded store, for specs about its own process and files. */
+export const startEmbeddedChild = async (
+  dataDir: string,
+  { port = 0, ...options }: ChildStoreOptions = {},
 ): Promise<ChildStore> => {
   const { child, firstLine } = runProgram(
     ['--data', dataDir, '--port', String(port), '--exit-with-parent'],
@@ -62,11 +94,16 @@ export const startChildStore = async (
     process: child,
     connectionString: patient(`esdb://127.0.0.1:${String(listening.port)}?tls=false`),
     said: () => said,
-    end: async (signal) => {
-      const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-      child.kill(signal);
-      const [code, bySignal] = await exited;
-      return code ?? bySignal;
-    },
+    end: endOf(child),
   };
 };
+
+const endOf =
+  (child: ChildProcess): ChildStore['end'] =>
+  async (signal) => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode;
+    const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+    child.kill(signal);
+    const [code, bySignal] = await exited;
+    return code ?? bySignal;
+  };

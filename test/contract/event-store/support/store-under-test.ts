@@ -4,16 +4,38 @@ import { join } from 'node:path';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterAll, beforeAll } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStoreOptions } from '@app/embedded-event-store/index.js';
+import { OTHER_STORE, startChildStore } from './child-store.js';
 import { patient } from './patient.js';
 
-/** Address of a real EventStoreDB to run the suite against; without it, the suite starts the embedded server. */
-export const EXTERNAL_URL = process.env.EVENTSTORE_URL;
+/** Address of a running event store to test; without it, the specs start the store that the environment names. */
+export const EXTERNAL_URL = process.env['EVENTSTORE_URL'];
+
+/** Whether the specs test the embedded store. */
+export const IS_EMBEDDED = !EXTERNAL_URL && !OTHER_STORE;
 
 /** The store that a contract spec runs against, and its client. */
 export interface StoreUnderTest {
   readonly client: EventStoreDBClient;
   readonly connectionString: string;
 }
+
+export interface LaunchedStore {
+  readonly connectionString: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the store that the environment names on a data folder, or the embedded one in this process. */
+export const launchStore = async (
+  dataDir: string,
+  options: Partial<EmbeddedEventStoreOptions> = {},
+): Promise<LaunchedStore> => {
+  if (OTHER_STORE) {
+    const { connectionString, end } = await startChildStore(dataDir);
+    return { connectionString, stop: async () => void (await end('SIGTERM')) };
+  }
+  const { connectionString, stop } = await startEmbeddedEventStore({ dataDir, ...options });
+  return { connectionString: patient(connectionString), stop };
+};
 
 /** Starts the store before a spec's tests and stops it afterwards. Its members are available only within tests. */
 export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {}): StoreUnderTest => {
@@ -26,8 +48,8 @@ export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {})
       connectionString = patient(EXTERNAL_URL);
     } else {
       const dataDir = mkdtempSync(join(tmpdir(), 'event-store-contract-'));
-      const store = await startEmbeddedEventStore({ dataDir, ...options });
-      connectionString = patient(store.connectionString);
+      const store = await launchStore(dataDir, options);
+      connectionString = store.connectionString;
       release = async () => {
         await store.stop();
         rmSync(dataDir, { recursive: true, force: true });

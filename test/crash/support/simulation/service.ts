@@ -22,6 +22,7 @@ import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
 import { RepublishDocumentHandler } from '@app/publishing/application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from '@app/publishing/application/withdraw-publication/withdraw-publication.handler.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
+import { createBookletExecutor } from '@app/publishing/booklet.executor.js';
 import { createPublicationExecutor } from '@app/publishing/publication.executor.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
@@ -118,6 +119,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const readings = createReadingExecutor(store);
   const query = new ReadingQuery(pool, store, keys, digester);
   const publications = createPublicationExecutor(store);
+  const booklets = createBookletExecutor(store);
   const handlers: (readonly [MessageType, Handler])[] = [
     [OpenBook, new OpenBookHandler(books)],
     [ReserveCredits, new ReserveCreditsHandler(books, testBooks)],
@@ -134,10 +136,10 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
     [GetPublicationTime, new GetPublicationTimeHandler(query)],
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
-  const republications = new RepublishDocumentHandler(publications, clock, {
+  const republications = new RepublishDocumentHandler(publications, booklets, clock, {
     DOCUMENT_VERSIONS: MOST_VERSIONS,
   });
-  return { readings, publications, query, commands, queries, erasures, republications };
+  return { readings, publications, booklets, query, commands, queries, erasures, republications };
 };
 
 /** The work of an API process for requests, below HTTP. */
@@ -168,7 +170,7 @@ const LOOPS = [
 /** The work of a worker process: its consumers, jobs and loops, registered by the modules themselves. */
 export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const { pool, store, clock, time, keys, scheduler, alarm } = surroundings;
-  const { readings, publications, commands, queries } = application(surroundings);
+  const { readings, publications, booklets, commands, queries } = application(surroundings);
   const work = new WorkRegistry();
   const log = {
     ...silent,
@@ -184,7 +186,15 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const timers = new ReadingTimers(readings, time, store, CONFIG);
   const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
   const artifacts = new ArtifactStore(pool, keys);
-  const publish = new PublishDocumentJob(publications, pdf, clock, log as never, queries, artifacts);
+  const publish = new PublishDocumentJob(
+    publications,
+    booklets,
+    pdf,
+    clock,
+    log as never,
+    queries,
+    artifacts,
+  );
   const fence = new HoldFence(commands, pool, time, CONFIG);
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;

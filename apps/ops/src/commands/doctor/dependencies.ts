@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { MOST_APPEND_BYTES } from '@app/event-sourcing/store/defaults.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
@@ -8,11 +9,10 @@ import { ADVICE } from '@app/platform/fault/fault.js';
 import { POSTGRES_LEAST, POSTGRES_TESTED } from '@app/platform/postgres/server-version.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
+import { askServer, describeServer, isOpen, isTooNarrow } from './event-store-server.js';
 import { failure, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
-
-const INFO_WITHIN_MS = 1_000;
 
 export const checkPostgres = async (pool: Pool): Promise<Finding> => {
   const check = 'postgres';
@@ -29,38 +29,27 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
     : ok(check, message);
 };
 
-/** Without TLS, EventStoreDB requires no login and its client sends none. */
-const OPEN = /[?&]tls=false(&|$)/i;
-
 export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Config): Promise<Finding> => {
   // The first call also loads the client and connects.
   await store.head();
   const startedAt = performance.now();
   const head = await store.head();
   const took = Math.round(performance.now() - startedAt);
-  const message = `${await eventStoreVersion(EVENTSTORE_URL)}, head at ${head ?? 'no event'}, answered in ${took} ms`;
-  return OPEN.test(EVENTSTORE_URL)
+  const server = await askServer(EVENTSTORE_URL);
+  const message = `${describeServer(server)}, head at ${head ?? 'no event'}, answered in ${took} ms`;
+  if (isTooNarrow(server))
+    return warning(
+      'event store',
+      message,
+      `The service sends up to ${MOST_APPEND_BYTES} bytes in one append: raise MaxAppendSize and MaxAppendEventSize of the server.`,
+    );
+  return isOpen(EVENTSTORE_URL)
     ? warning(
         'event store',
         `${message}; without TLS and login`,
         'Anyone who reaches its port can append events: install certificates, then run ops event-store prepare (docs/operations.md).',
       )
     : ok('event store', message);
-};
-
-/**
- * EventStoreDB reports its version over HTTP, if this process trusts its CA: fetch has no tlsCAFile. The embedded store
- * reports none.
- */
-const eventStoreVersion = async (url: string): Promise<string> => {
-  const { host, searchParams } = new URL(url.replace(/^esdb(\+discover)?:/, 'http:'));
-  const scheme = searchParams.get('tls') === 'false' ? 'http' : 'https';
-  try {
-    const answer = await fetch(`${scheme}://${host}/info`, { signal: AbortSignal.timeout(INFO_WITHIN_MS) });
-    return `EventStoreDB ${((await answer.json()) as { esVersion: string }).esVersion}`;
-  } catch {
-    return 'reachable, version unknown';
-  }
 };
 
 /** One finding for all clocks: of this machine, both servers, and the processes that report. */

@@ -1,14 +1,19 @@
 import { join, resolve } from 'node:path';
 import { programPath } from '@app/platform/program-path.js';
+import { isOpen } from './event-store-server.js';
 import { failure, ok, type Finding } from './finding.js';
 
 /** Shorter than the doctor's wait for a check. */
 const VERIFY_WITHIN_MS = 8_000;
 
 /** Whether the file of the embedded event store is sound: every record, the index and the heads. */
-export const checkStoreFile = async (environment: NodeJS.ProcessEnv): Promise<readonly Finding[]> => {
+export const checkStoreFile = async (
+  environment: NodeJS.ProcessEnv,
+  eventStoreUrl: string,
+): Promise<readonly Finding[]> => {
   const check = 'event store file';
-  if (environment['DATABASE_URL']) return [];
+  // The embedded store of a stack serves TLS only: another one has files of its own.
+  if (environment['DATABASE_URL'] || isOpen(eventStoreUrl)) return [];
   const folder = join(resolve(environment['DATA_DIR'] ?? '.data'), 'event-store');
   const { verifyApart } = await import('@app/embedded-event-store/operator/verify-apart.js');
   const patience = AbortSignal.timeout(VERIFY_WITHIN_MS);

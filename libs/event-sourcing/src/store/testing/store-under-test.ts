@@ -11,6 +11,8 @@ import { openEventStore } from '../eventstoredb.js';
 
 /** Milliseconds. A pause of a slow machine is no outage. */
 const ANSWER_TIMEOUT_MS = 10_000;
+/** More than the port sends in one append. */
+const SERVER_TAKES_BYTES = 8 * 1024 * 1024;
 
 export const newStream = (category = 'tally'): string => `${category}-${randomUUID()}`;
 
@@ -34,7 +36,7 @@ export const storeUnderTest = () => {
 
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'event-store-port-'));
-    server = await startEmbeddedEventStore({ dataDir });
+    server = await startEmbeddedEventStore({ dataDir, limits: { maxAppendBytes: SERVER_TAKES_BYTES } });
     const { connectionString } = server;
     store = openEventStore({
       connectionString,

@@ -1,32 +1,37 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
 import type { PublicationCommand } from '../../domain/publication/publication.commands.js';
+import { type BookletExecutor, createBookletExecutor } from '../../booklet.executor.js';
+import { camille, resultOf } from '../../document/testing/people.js';
 import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';
 import { PublishDocumentJob } from './publish-document.job.js';
 
 const job = { readingId: '7f9c', workspaceId: 'ws_1', correlationId: 'c', causationId: 'e' };
 
-let store: InMemoryEventStore;
+let store: DroppingEventStore;
 let executor: PublicationExecutor;
+let booklets: BookletExecutor;
 let discarded: string[];
 let reading: Pick<ReadingSummary, 'status' | 'erasedAt'> | null;
 
 beforeEach(() => {
-  store = new InMemoryEventStore();
+  store = new DroppingEventStore();
   executor = createPublicationExecutor(store);
+  booklets = createBookletExecutor(store);
   discarded = [];
 });
 
 /** Runs the job for a reading whose result cannot be decrypted. */
-const run = (): Promise<void> => {
+const run = (worker = executor): Promise<void> => {
   const queries = { execute: async (query: object) => (query instanceof GetReadingResult ? null : reading) };
   const artifacts = { discard: async (id: string) => void discarded.push(id) };
   const log = { debug: () => undefined, warn: () => undefined };
   return new PublishDocumentJob(
-    executor,
+    worker,
+    booklets,
     {} as never,
     { now: () => 0 },
     log as never,
@@ -47,6 +52,13 @@ describe('PublishDocumentJob, for a reading whose result cannot be decrypted', (
     await run();
     expect(await recorded()).toEqual(['PublicationFailed']);
     expect(discarded).toContain('7f9c');
+  });
+
+  it('records it once when two workers run the job at the same moment', async () => {
+    reading = { status: 'completed', erasedAt: null };
+    await Promise.all([run(createPublicationExecutor(store)), run(createPublicationExecutor(store))]);
+    expect(await recorded()).toEqual(['PublicationFailed']);
+    expect(store.dropped).toBe(1);
   });
 
   it('retries while the reading is not known to be completed', async () => {
@@ -81,6 +93,7 @@ describe('PublishDocumentJob, for a reading whose result cannot be decrypted', (
       version: 1,
       artifactId: 'art_1',
       publishedAt: 'then',
+      paper: 'by-locale' as const,
     };
     const commands: PublicationCommand[] = [
       { type: 'RequestPublication', publication },
@@ -110,7 +123,45 @@ it('publishes a test reading no earlier than it asked', async () => {
   };
   const at = Date.parse(due) - 2_000;
   const unused = {} as never;
-  const one = new PublishDocumentJob(executor, unused, { now: () => at }, unused, queries as never, unused);
+  const one = new PublishDocumentJob(
+    executor,
+    booklets,
+    unused,
+    { now: () => at },
+    unused,
+    queries as never,
+    unused,
+  );
   await expect(one.run(job)).rejects.toMatchObject(new NotDueYet(2_000));
   expect(await recorded()).toEqual([]);
+});
+
+it('lays a document out for the paper that its workspace chose before it was requested', async () => {
+  const at = Date.parse('2026-11-22T12:00:00.000Z');
+  const choose = (paper: 'a4' | 'us-letter') =>
+    booklets.execute(
+      'ws_1',
+      { type: 'ChoosePaper', paper },
+      { intent: `choose:${paper}`, by: requestedBy('apiKey:k', 'c'), workspaceId: 'ws_1', at },
+    );
+  const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
+  const queries = { execute: async () => ({ livemode: true, workspaceId: 'ws_1', bytes }) };
+  const papers: unknown[] = [];
+  const pdf = { render: async (_: unknown, paper: unknown) => (papers.push(paper), Buffer.from('%PDF')) };
+  const artifacts = { put: async () => null };
+  const one = new PublishDocumentJob(
+    executor,
+    booklets,
+    pdf as never,
+    { now: () => at },
+    {} as never,
+    queries as never,
+    artifacts as never,
+  );
+  await choose('us-letter');
+  // The artifacts are not stored, so the job fails and is tried again: with the paper of its request.
+  await expect(one.run(job)).rejects.toThrow();
+  await choose('a4');
+  await expect(one.run(job)).rejects.toThrow();
+  expect(papers).toEqual(['us-letter', 'us-letter']);
 });

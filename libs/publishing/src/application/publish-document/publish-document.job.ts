@@ -18,6 +18,7 @@ import {
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
+import { BOOKLET_EXECUTOR, type BookletExecutor } from '../../booklet.executor.js';
 import { renderDocument } from '../../document/render-document.js';
 import { pendingVersion } from '../../domain/publication/publication.decider.js';
 import type { PdfRenderer } from '../../pdf/renderer.js';
@@ -50,6 +51,7 @@ const FIRST_VERSION = 1;
 export class PublishDocumentJob {
   constructor(
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
+    @Inject(BOOKLET_EXECUTOR) private readonly booklets: BookletExecutor,
     @Inject(PDF_RENDERER) private readonly pdf: PdfRenderer,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly log: Logger,
@@ -62,6 +64,7 @@ export class PublishDocumentJob {
     const result = await this.queries.execute(new GetReadingResult(job.readingId));
     if (!result) return this.endWithoutResult(job);
     if (!result.livemode) await this.untilDue(job);
+    const { paper } = (await this.booklets.load(result.workspaceId)).state;
     const requested = await this.executor.execute(
       job.readingId,
       {
@@ -72,6 +75,7 @@ export class PublishDocumentJob {
           version: FIRST_VERSION,
           artifactId: artifactIdOf(job.readingId, FIRST_VERSION),
           publishedAt: instant(this.clock.now()),
+          paper,
         },
       },
       this.context(job, `publish:${FIRST_VERSION}`),
@@ -80,7 +84,7 @@ export class PublishDocumentJob {
     if (version === null) return;
     const pending = requested.state.pending.get(version)!;
     const rendered = await inSpan('render the document', {}, () =>
-      renderDocument(result.bytes, pending, (document) => this.pdf.render(document)),
+      renderDocument(result.bytes, pending, (document, paper) => this.pdf.render(document, paper)),
     );
     const edition = { readingId: job.readingId, contentVersion: CONTENT_VERSION, ...pending };
     const stored = await this.artifacts.put(edition, rendered);

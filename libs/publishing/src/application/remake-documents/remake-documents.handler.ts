@@ -3,12 +3,11 @@ import { Inject } from '@app/platform/injection.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { RemakeDocuments, type RemadeVersion } from '../../contracts/commands.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
-import type { DocumentFormat, PublicationEvent } from '../../contracts/events.js';
+import type { DocumentFormat } from '../../contracts/events.js';
 import type { Edition } from '../../document/render-document.js';
+import type { PublishedVersion } from '../../domain/publication/publication.decider.js';
 import type { Typesetter } from '../../pdf/typesetter.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
-
-type Published = Extract<PublicationEvent, { type: 'DocumentPublished' }>['data'];
 
 /** Renders in this thread, for the operator's program: a service uses the threads of its renderer. */
 @CommandHandler(RemakeDocuments)
@@ -37,7 +36,7 @@ export class RemakeDocumentsHandler implements ICommandHandler<RemakeDocuments> 
 
   private async remake(
     readingId: string,
-    { version, livemode, artifactId, publishedAt, formats, contentVersion }: Published,
+    { version, livemode, artifactId, publishedAt, paper, formats, contentVersion }: PublishedVersion,
     lost: readonly DocumentFormat[],
     result: Buffer,
     dryRun: boolean,
@@ -45,7 +44,7 @@ export class RemakeDocumentsHandler implements ICommandHandler<RemakeDocuments> 
     const digests = new Map(formats.map(({ format, digest }) => [format, digest]));
     if (lost.some((format) => digests.get(format) === null)) return 'not_verifiable';
     if (contentVersion !== null && contentVersion !== CONTENT_VERSION) return 'texts_changed';
-    const rendered = await render(result, { version, publishedAt, livemode });
+    const rendered = await render(result, { version, publishedAt, livemode, paper });
     const again: Partial<Record<DocumentFormat, Uint8Array>> = {};
     for (const format of lost) {
       const same = await this.artifacts.matches(readingId, rendered[format], digests.get(format)!);
@@ -65,7 +64,7 @@ const render = async (result: Buffer, edition: Edition) => {
   const { renderDocument } = await import('../../document/render-document.js');
   const { createTypesetter } = await import('../../pdf/typesetter.js');
   typesetter ??= createTypesetter();
-  return renderDocument(result, edition, (document) => typesetter!.typeset(document));
+  return renderDocument(result, edition, (document, paper) => typesetter!.typeset(document, paper));
 };
 
 let typesetter: Typesetter | undefined;

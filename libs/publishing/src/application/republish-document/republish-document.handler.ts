@@ -3,6 +3,7 @@ import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler
 import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
+import { BOOKLET_EXECUTOR, type BookletExecutor } from '../../booklet.executor.js';
 import { RepublishDocument, type RepublishResult } from '../../contracts/commands.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
 import { newestVersion } from '../../domain/publication/publication.decider.js';
@@ -17,12 +18,14 @@ import type { Config } from '../../settings.js';
 export class RepublishDocumentHandler implements ICommandHandler<RepublishDocument> {
   constructor(
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
+    @Inject(BOOKLET_EXECUTOR) private readonly booklets: BookletExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_VERSIONS'>,
   ) {}
 
   async execute({ readingId, workspaceId, options, by }: RepublishDocument): Promise<RepublishResult> {
     const version = newestVersion((await this.executor.load(readingId)).state) + 1;
+    const { paper } = (await this.booklets.load(workspaceId)).state;
     const at = this.clock.now();
     const decided = await this.executor.execute(
       readingId,
@@ -33,6 +36,7 @@ export class RepublishDocumentHandler implements ICommandHandler<RepublishDocume
           version,
           artifactId: artifactIdOf(readingId, version),
           publishedAt: instant(at),
+          paper,
         },
         most: this.config.DOCUMENT_VERSIONS,
         unlessFrom: options.onlyIfTextsChanged ? CONTENT_VERSION : null,

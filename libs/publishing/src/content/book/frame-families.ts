@@ -98,7 +98,7 @@ const grid = {
   planesIntro: common(),
   planesCaption: label(),
   planesAlt: label(...PLANES),
-  planesTie: line('count'),
+  planesTie: line('count', 'planes'),
   springsIntro: line('balance', 'rationalThought', 'subconsciousSelf'),
 };
 

@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { given } from '@app/event-sourcing/testing/decider-spec.js';
 import type { PublicationEvent } from '../../contracts/events.js';
 import type { PublicationCommand } from './publication.commands.js';
@@ -12,14 +12,15 @@ const publication = {
   publishedAt: '2026-09-29T08:00:00.000Z',
 };
 const formats = [{ format: 'pdf' as const, mediaType: 'application/pdf', digest: 'aa', bytes: 131_072 }];
-const requested: PublicationEvent = { type: 'PublicationRequested', data: publication };
-const published: PublicationEvent = {
-  type: 'DocumentPublished',
+const wanted = { ...publication, paper: 'us-letter' as const };
+const requested: PublicationEvent = { type: 'PublicationRequested', data: wanted };
+const published = {
+  type: 'DocumentPublished' as const,
   data: { ...publication, formats, contentVersion: 'texts 1' },
-};
+} satisfies PublicationEvent;
 const request: PublicationCommand = {
   type: 'RequestPublication',
-  publication: { ...publication, publishedAt: '2026-09-29T09:00:00.000Z' },
+  publication: { ...wanted, publishedAt: '2026-09-29T09:00:00.000Z' },
 };
 const record: PublicationCommand = {
   type: 'RecordPublished',
@@ -32,6 +33,14 @@ describe('a publication', () => {
   it('is requested once per version: a retry keeps the first instant', () => {
     given(publicationDecider, []).when(request).thenTypes('PublicationRequested');
     given(publicationDecider, [requested]).when(request).thenIgnores('AlreadyRequested');
+  });
+
+  it('keeps the paper of each version: a remake is laid out as it was', () => {
+    const other: PublicationEvent = { type: 'DocumentPublished', data: { ...published.data, version: 2 } };
+    const papers = [requested, published, other]
+      .reduce(publicationDecider.evolve, publicationDecider.initialState)
+      .published.values();
+    expect([...papers].map(({ paper }) => paper)).toEqual(['us-letter', 'a4']);
   });
 
   it('is published once per version, with the instant of its request', () => {
@@ -76,11 +85,14 @@ describe('a publication', () => {
     const next = { ...publication, version: 2, artifactId: 'art_2' };
     const command: PublicationCommand = {
       type: 'RequestNextVersion',
-      publication: next,
+      publication: { ...next, paper: 'a4' },
       most: 2,
       unlessFrom: null,
     };
-    const second: PublicationEvent = { type: 'PublicationRequested', data: next };
+    const second: PublicationEvent = {
+      type: 'PublicationRequested',
+      data: { ...next, paper: 'a4' },
+    };
     const past = [requested, published];
     given(publicationDecider, []).when(command).thenIgnores('FirstIsDue');
     given(publicationDecider, [requested]).when(command).thenIgnores('FirstIsDue');
@@ -100,14 +112,14 @@ describe('a publication', () => {
       .when(command)
       .thenIgnores('AlreadyPublished');
     given(publicationDecider, [...past, second, made])
-      .when({ ...command, publication: { ...next, version: 3 } })
+      .when({ ...command, publication: { ...next, paper: 'a4', version: 3 } })
       .thenRejects('TooManyVersions', { most: 2 });
   });
 
   it('has no next version from the same texts where only other texts are wanted', () => {
     const command = (unlessFrom: string): PublicationCommand => ({
       type: 'RequestNextVersion',
-      publication: { ...publication, version: 2 },
+      publication: { ...wanted, version: 2 },
       most: 1,
       unlessFrom,
     });
@@ -120,7 +132,7 @@ describe('a publication', () => {
   it('has no next version once it is withdrawn, or one has failed for good', () => {
     const command: PublicationCommand = {
       type: 'RequestNextVersion',
-      publication: { ...publication, version: 2 },
+      publication: { ...wanted, version: 2 },
       most: 9,
       unlessFrom: null,
     };

@@ -3,10 +3,13 @@ import { accept, assertNever, ignore, reject, type Decision } from '@app/event-s
 import type { PublicationEvent } from '../../contracts/events.js';
 import type { DataOf, PublicationCommand, PublicationRejection } from './publication.commands.js';
 
+/** What was published, and on which paper. */
+export type PublishedVersion = DataOf<'DocumentPublished'> & Pick<DataOf<'PublicationRequested'>, 'paper'>;
+
 export interface Publication {
   /** Publications requested and not yet published, by version. */
   readonly pending: ReadonlyMap<number, DataOf<'PublicationRequested'>>;
-  readonly published: ReadonlyMap<number, DataOf<'DocumentPublished'>>;
+  readonly published: ReadonlyMap<number, PublishedVersion>;
   readonly failed: ReadonlySet<number>;
   readonly withdrawn: boolean;
 }
@@ -93,8 +96,10 @@ const evolve = (state: Publication, event: PublicationEvent): Publication => {
       return { ...state, pending: new Map(state.pending).set(event.data.version, event.data) };
     case 'DocumentPublished': {
       const pending = new Map(state.pending);
+      const paper = pending.get(event.data.version)?.paper ?? 'a4';
       pending.delete(event.data.version);
-      return { ...state, pending, published: new Map(state.published).set(event.data.version, event.data) };
+      const published = new Map(state.published).set(event.data.version, { ...event.data, paper });
+      return { ...state, pending, published };
     }
     case 'PublicationFailed':
       return { ...state, failed: new Set(state.failed).add(event.data.version) };

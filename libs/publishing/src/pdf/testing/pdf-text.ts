@@ -1,4 +1,14 @@
-import { inflateSync } from 'node:zlib';
+import {
+  ACTUAL_TEXT,
+  bytesOf,
+  type CharMap,
+  charMapOf,
+  OBJECT,
+  streamOf,
+  textOf,
+  TITLE,
+  TOKEN,
+} from '../pages/pdf-file.js';
 
 /** What a test reads from a PDF that our own typesetter wrote. Not a general PDF reader. */
 export interface PdfContents {
@@ -12,59 +22,6 @@ export interface PdfContents {
   /** The raw bytes, one character each, to search for plain entries such as `/Lang`. */
   readonly source: string;
 }
-
-type CharMap = ReadonlyMap<number, string>;
-
-export const OBJECT = /(\d+) 0 obj\n([\s\S]*?)\nendobj/g;
-
-/** A literal string. Balanced parentheses in it need no escape. */
-const literal = (depth: number): string =>
-  String.raw`\((?:\\[\s\S]|[^\\()]${depth > 0 ? `|${literal(depth - 1)}` : ''})*\)`;
-const LITERAL = literal(5);
-const HEXADECIMAL = '<[0-9A-Fa-f\\s]*>';
-const STRING = `${LITERAL}|${HEXADECIMAL}`;
-
-// A dictionary (whole), a name, a string, or an operator or number.
-export const TOKEN = new RegExp(String.raw`<<[\s\S]*?>>|/[^\s/<>[\]()]+|${STRING}|[^\s[\]()<>/]+`, 'g');
-const ACTUAL_TEXT = new RegExp(`/ActualText (${STRING})`);
-const TITLE = new RegExp(`/Title (${STRING})`);
-
-const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
-
-const unescaped = (token: string): string =>
-  token
-    .slice(1, -1)
-    .replace(/\\([0-7]{1,3}|[\s\S])/g, (_, code: string) =>
-      /^[0-7]/.test(code) ? String.fromCharCode(parseInt(code, 8)) : (ESCAPES[code] ?? code),
-    );
-
-const bytesOf = (token: string): string =>
-  token.startsWith('(')
-    ? unescaped(token)
-    : Buffer.from(token.replace(/[<>\s]/g, ''), 'hex').toString('latin1');
-
-/** A text string: UTF-16 when it has a byte order mark, else one byte per character. */
-const textOf = (token: string): string => {
-  const bytes = bytesOf(token);
-  if (!bytes.startsWith('\u00FE\u00FF')) return bytes;
-  return Buffer.from(bytes.slice(2), 'latin1').swap16().toString('utf16le');
-};
-
-/** The bytes of a stream, one character each, inflated. */
-export const streamOf = (object: string): string => {
-  const length = Number(/\/Length (\d+)/.exec(object)?.[1]);
-  const start = object.indexOf('stream\n') + 'stream\n'.length;
-  const raw = Buffer.from(object.slice(start, start + length), 'latin1');
-  return (object.includes('/FlateDecode') ? inflateSync(raw) : raw).toString('latin1');
-};
-
-const charMapOf = (cmap: string): CharMap =>
-  new Map(
-    [...cmap.matchAll(/^<([0-9A-F]{4})> <([0-9A-F]+)>$/gm)].map(([, glyph = '', unicode = '']) => [
-      parseInt(glyph, 16),
-      Buffer.from(unicode, 'hex').swap16().toString('utf16le'),
-    ]),
-  );
 
 const decode = (token: string, characters: CharMap): string => {
   const bytes = bytesOf(token);

@@ -1,4 +1,4 @@
-import { OBJECT, streamOf, TOKEN } from './pdf-text.js';
+import { OBJECT, streamOf, TOKEN } from '../pages/pdf-file.js';
 
 /**
  * Checks the clauses of PDF/UA-1 (ISO 14289-1) that show in the structure of a file, for PDFs of our own typesetter.

@@ -30,6 +30,7 @@ describe('The due publications', () => {
           version,
           artifactId: 'art_2',
           publishedAt: '2026-11-22T12:00:00.000Z',
+          paper: 'a4',
         },
       });
     const [published, republications] = views;

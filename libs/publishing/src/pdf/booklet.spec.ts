@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { composeDocument } from '../document/compose.js';
+import { camille, minh, resultOf } from '../document/testing/people.js';
+import { bookletOf } from './booklet.js';
+import { nameOnCover } from './name-on-cover.js';
+import { pullQuoteIn } from './pull-quotes.js';
+import { paragraph, section, text } from '../document/nodes.js';
+
+const options = { publishedAt: '2026-09-29T08:00:00.000Z' };
+const french = bookletOf(composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options), 'a4');
+const english = bookletOf(composeDocument(resultOf(minh, 'en-US'), options), 'us-letter');
+
+/** All nodes of a type. */
+const nodesOf = (tree: unknown, type: string): { value: string }[] => {
+  if (Array.isArray(tree)) return tree.flatMap((each) => nodesOf(each, type));
+  if (tree === null || typeof tree !== 'object') return [];
+  const inner = Object.values(tree).flatMap((each) => nodesOf(each, type));
+  return 'type' in tree && tree.type === type ? [tree as never, ...inner] : inner;
+};
+
+describe('A booklet', () => {
+  it('sets the letters of French ordinals as superiors, and leaves English ones on the line', () => {
+    const superiors = nodesOf(french.tree, 'superior').map(({ value }) => value);
+    expect(new Set(superiors)).toEqual(new Set(['e']));
+    expect(nodesOf(english.tree, 'superior')).toEqual([]);
+  });
+
+  it('sets the first of a month on the cover so', () => {
+    const born = { ...camille, dateOfBirth: '1990-05-01' };
+    const { tree } = bookletOf(composeDocument(resultOf(born, 'fr-FR', 'feminine'), options), 'a4');
+    expect(nodesOf((tree as { details: unknown }).details, 'superior')).toEqual([
+      { type: 'superior', value: 'er' },
+    ]);
+  });
+
+  it('gathers the questions on its closing page, the last ones only there', () => {
+    expect(english.closing?.questions).toHaveLength(4);
+    for (const question of english.closing?.questions ?? []) expect(question).toMatch(/\?$/);
+    expect(
+      nodesOf(english.tree, 'callout').filter((each) => 'variant' in each && each.variant === 'question'),
+    ).toHaveLength(1);
+  });
+});
+
+it.each([
+  ['Anne-Sophie de La Tour', ['Anne-Sophie', 'de\u00A0La\u00A0Tour']],
+  ['Robert Lee Smith Jr.', ['Robert', 'Lee', 'Smith\u00A0Jr.']],
+  ['Vincent van den Berg III', ['Vincent', 'van\u00A0den\u00A0Berg\u00A0III']],
+  ['Ada Lovelace', ['Ada', 'Lovelace']],
+])('The cover keeps the parts of a name together: %s', (name, parts) => {
+  expect(nameOnCover(name)).toEqual(parts);
+});
+
+describe('A pull quote', () => {
+  const quotable = 'You notice the smallest change in a room before anybody speaks.';
+  const filler = 'The road is long and the weather changes. '.repeat(12).trim();
+  const grey = (second: string) =>
+    section('name.expression', 'subsection', 'How you act', [
+      paragraph('a', [text(filler)]),
+      paragraph('b', [text(`${filler} ${second}`)]),
+      paragraph('c', [text(filler)]),
+    ]);
+
+  it('stands before the paragraph that it is from', () => {
+    expect(pullQuoteIn('en-US', grey(quotable))).toEqual({ sentence: quotable, after: 0 });
+  });
+
+  it.each([
+    'You do it for them, and nobody ever asks why you still bother.',
+    'You have 3 of these letters, more than most people get.',
+  ])('is no sentence that points elsewhere: %s', (sentence) => {
+    expect(pullQuoteIn('en-US', grey(sentence))).toBeUndefined();
+  });
+
+  it('is not needed on a page that has little text', () => {
+    const [first] = grey(quotable).children;
+    const short = section('a', 'subsection', 'Short', [first!, paragraph('b', [text(quotable)])]);
+    expect(pullQuoteIn('en-US', short)).toBeUndefined();
+  });
+});

@@ -1,0 +1,154 @@
+import type {
+  Block,
+  Callout,
+  DocumentV1,
+  Inline,
+  Locale,
+  Paragraph,
+  Section,
+  Table,
+} from '../document/document.js';
+import type { Sheet } from './paper.js';
+import { nameOnCover } from './name-on-cover.js';
+import { pullQuoteIn } from './pull-quotes.js';
+
+/** Letters of an ordinal, set as superiors: 1er, 2e. The tree has none: Markdown prints them on the line. */
+interface Superior {
+  readonly type: 'superior';
+  readonly value: string;
+}
+
+/** A sentence of the section, repeated large. An ornament: readers of the text do not hear it. */
+interface PullQuote {
+  readonly type: 'pullQuote';
+  readonly value: string;
+}
+
+type SetInline = Inline | Superior;
+/** A paragraph of about one line, which stays with what follows. */
+type SetBlock = Block | PullQuote | (Paragraph & { readonly short: true });
+
+/** What the template typesets: the document, and what only pages need. */
+export interface Booklet {
+  readonly paper: Sheet;
+  /** The name in parts that stay on one line. */
+  readonly name: readonly string[];
+  readonly closing: { readonly title: string; readonly questions: readonly string[] } | null;
+  /** Of the file: what stands below the title. */
+  readonly description: string;
+  readonly tree: object;
+}
+
+const plain = (nodes: readonly Inline[]): string =>
+  nodes.map((node) => ('children' in node ? plain(node.children) : node.value)).join('');
+
+const ORDINAL = /(?<=(?<![\p{L}\d])\d+)(er|re|e|es)(?![\p{L}\d])/u;
+
+/** Only French sets ordinals so; English keeps 1st on the line (Chicago 9.6). */
+const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
+  nodes.flatMap((node): SetInline[] => {
+    if ('children' in node) return [{ ...node, children: withSuperiors(node.children) } as Inline];
+    if (node.type !== 'text' || !ORDINAL.test(node.value)) return [node];
+    return node.value
+      .split(new RegExp(ORDINAL, 'gu'))
+      .map((value, index): SetInline => ({ type: index % 2 === 1 ? 'superior' : 'text', value }));
+  });
+
+const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] =>
+  locale === 'fr-FR' ? (withSuperiors(nodes) as readonly Inline[]) : nodes;
+
+/** Characters of one line of the measure, or a little more. */
+const ONE_LINE = 90;
+
+const isQuestion = (node: Block | Section): node is Callout =>
+  node.type === 'callout' && node.variant === 'question';
+
+const questionsOf = (node: Block | Section): Callout[] => {
+  if (isQuestion(node)) return [node];
+  return node.type === 'section' ? node.children.flatMap(questionsOf) : [];
+};
+
+/** The sentences of a callout, which are questions. */
+const sentencesOf = ({ children }: Callout): string[] =>
+  children
+    .flatMap((block) => (block.type === 'paragraph' ? [plain(block.children)] : []))
+    .flatMap((text) => text.split(/(?<=\?) (?=\p{Lu}|[«“])/u));
+
+/** Letters in a row that fit in a narrow column of a table. */
+const LONG_WORD = /\p{L}{25,}/gu;
+const SYLLABLE = /\p{L}{9}(?=\p{L}{4})/gu;
+
+/** May break a long word of a table, with a hyphen: no dictionary knows how. */
+const setCell = (locale: Locale, cell: readonly Inline[]): readonly Inline[] =>
+  setInline(locale, cell).map((node) =>
+    node.type === 'text'
+      ? {
+          ...node,
+          value: node.value.replace(LONG_WORD, (word) => word.replace(SYLLABLE, '$&\u00AD')),
+        }
+      : node,
+  );
+
+const setTable = (locale: Locale, node: Table): Table & { readonly longWords: boolean } => ({
+  ...node,
+  longWords: node.rows.some(([first]) => first !== undefined && plain(first).search(LONG_WORD) >= 0),
+  head: node.head.map((cell) => setCell(locale, cell)),
+  rows: node.rows.map((row) => row.map((cell) => setCell(locale, cell))),
+});
+
+const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
+  switch (node.type) {
+    case 'paragraph': {
+      const set = { ...node, children: setInline(locale, node.children) };
+      return isFirst && plain(node.children).length <= ONE_LINE ? { ...set, short: true } : set;
+    }
+    case 'list':
+      return {
+        ...node,
+        children: node.children.map((item) => ({ ...item, children: setInline(locale, item.children) })),
+      };
+    case 'table':
+      return setTable(locale, node);
+    case 'figure':
+      // Pages draw it.
+      return { ...node, fallback: [] };
+    case 'callout':
+    case 'blockquote':
+      return { ...node, children: node.children.map((each) => setBlock(locale, each, false) as Block) };
+    default:
+      return node;
+  }
+};
+
+const setSection = (locale: Locale, node: Section, closing: Callout | undefined): Section => {
+  const quote = pullQuoteIn(locale, node);
+  const children = node.children.flatMap((child, index): (SetBlock | Section)[] => {
+    if (child === closing) return [];
+    if (child.type === 'section') return [setSection(locale, child, closing)];
+    const set = setBlock(locale, child, index === 0);
+    return quote?.after === index ? [set, { type: 'pullQuote', value: quote.sentence }] : [set];
+  });
+  return { ...node, children: children as Section['children'] };
+};
+
+/**
+ * Prepares a document for the pages of its booklet. The questions of the synthesis move to the closing page, which
+ * repeats the earlier ones. Pure.
+ */
+export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
+  const { locale, children } = document;
+  const questions = children.flatMap(questionsOf);
+  const last = questions.at(-1);
+  return {
+    paper,
+    description: document.details.join('. '),
+    name: nameOnCover(document.subtitle),
+    closing:
+      last?.title === undefined ? null : { title: last.title, questions: questions.flatMap(sentencesOf) },
+    tree: {
+      ...document,
+      details: document.details.map((value) => setInline(locale, [{ type: 'text', value }])),
+      children: children.map((each) => setSection(locale, each, last)),
+    },
+  };
+};

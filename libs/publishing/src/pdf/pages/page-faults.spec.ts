@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LaidOutPage, Run, Shape } from './laid-out.js';
+import { pageFaults } from './page-faults.js';
+
+const A4 = { width: 595.28, height: 841.89 };
+const LEFT = 119;
+const RIGHT = 476;
+
+const run = (text: string, baseline: number, over: Partial<Run> = {}): Run => {
+  const size = over.size ?? 11;
+  return {
+    text,
+    left: LEFT,
+    right: RIGHT,
+    baseline,
+    size,
+    top: baseline - 0.72 * size,
+    bottom: baseline + 0.22 * size,
+    role: 'P',
+    element: '1',
+    within: ['P', 'Document'],
+    ...over,
+  };
+};
+
+/** A page with lines down to `until`. */
+const lines = (until = 750): Run[] =>
+  Array.from({ length: Math.floor((until - 100) / 15) + 1 }, (_, index) =>
+    run('Plain text', 100 + 15 * index),
+  );
+
+const page = (runs: readonly Run[], shapes: readonly Shape[] = []): LaidOutPage => ({ ...A4, runs, shapes });
+
+const COVER = page([run('A Reading', 104, { role: 'H1' }), run('Ada de La Tour', 200)]);
+const LAST = page(lines());
+
+const found = (inside: LaidOutPage, over: { cover?: LaidOutPage; last?: LaidOutPage } = {}): string[] =>
+  pageFaults([over.cover ?? COVER, inside, over.last ?? LAST], { paper: 'a4', locale: 'fr-FR' }).map(
+    ({ page: number, fault }) => `${number}: ${fault}`,
+  );
+
+const heading = (baseline: number) => run('A heading', baseline, { role: 'H3', size: 14, right: 200 });
+
+describe('A booklet is careless when', () => {
+  it('but not when all is well', () => {
+    expect(found(page(lines()))).toEqual([]);
+  });
+
+  it('two texts are printed over each other', () => {
+    const over = run('A word too long', 100, { left: 300, right: 400, element: '2' });
+    expect(found(page([...lines(), over]))).toEqual(['2: “A word too long” is printed over “Plain text”']);
+  });
+
+  it('a line reaches into the margin, but a stop may hang there', () => {
+    const wide = (text: string, by: number) => page([...lines(), run(text, 765, { right: RIGHT + by })]);
+    expect(found(wide('Too wide', 4))).toEqual(['2: “Too wide” reaches into the margin']);
+    expect(found(wide('It hangs.', 3))).toEqual([]);
+  });
+
+  it('a page is not half full', () => {
+    expect(found(page(lines(400)))).toEqual(['2: is 47 % full']);
+    // The lowest line of a page says nothing of what is above it.
+    expect(found(page([...lines(300), run('A footnote', 750)]))).toEqual(['2: is 33 % full']);
+  });
+
+  it('the text of a heading is overleaf', () => {
+    const cut = [...lines(700), heading(735), run('One line', 750)];
+    expect(found(page(cut))).toEqual(['2: the text of “A heading” is overleaf']);
+    // That line is all of its text, when the next page begins with a heading.
+    expect(found(page(cut), { last: page([heading(100), ...lines().slice(1)]) })).toEqual([]);
+  });
+
+  it('an ordinal is not superior', () => {
+    const ordinal = page([...lines(735), run('le 1er mai', 750)]);
+    expect(found(ordinal)).toEqual(['2: the ordinal in “le 1er mai” is not superior']);
+    const english = pageFaults([COVER, ordinal, LAST], { paper: 'a4', locale: 'en-US' });
+    expect(english).toEqual([]);
+  });
+
+  it('a name has a straight apostrophe, or a sentence two full stops', () => {
+    const typed = page([...lines(720), run("O'Neil", 735), run('of Smith Jr..', 750)]);
+    expect(found(typed)).toEqual([
+      "2: a straight apostrophe in “O'Neil”",
+      '2: two full stops in “of Smith Jr..”',
+    ]);
+  });
+
+  it('a title of the contents takes more than two thirds of its line, or has no number', () => {
+    const within = ['Link', 'TOCI', 'TOC', 'Document'];
+    const entry = (right: number, number: number) => [
+      run('A title', 750, { right, within }),
+      run('12', 750, { left: number - 9, right: number, within }),
+    ];
+    expect(found(page([...lines(735), ...entry(250, RIGHT)]))).toEqual([]);
+    expect(found(page([...lines(735), ...entry(380, RIGHT)]))).toEqual([
+      '2: “A title” leaves no third of its line in the contents',
+    ]);
+    expect(found(page([...lines(735), ...entry(250, 440)]))).toEqual([
+      '2: “A title” has no page number in line',
+    ]);
+  });
+
+  it('the cover has no title, or parts a name', () => {
+    const cover = page([run('A Reading', 104), run('Ada de La', 200), run('Tour', 230)]);
+    expect(found(page(lines()), { cover })).toEqual([
+      '1: the title on the cover is not tagged as one',
+      '1: “Ada de La” parts a name from its particle',
+    ]);
+  });
+
+  it('a page has another size', () => {
+    expect(found({ ...page(lines()), width: 612, height: 792 })).toEqual(['2: is not a4']);
+  });
+});

@@ -1,0 +1,63 @@
+import type { Inline, Locale, Paragraph, Section } from '../document/document.js';
+
+/** Paragraphs in a row with more characters than this make a grey page. */
+const GREY = 1_400;
+/** Characters of a pull quote: two or three lines. */
+const SHORTEST = 42;
+const LONGEST = 105;
+
+/** How a sentence begins that stands without the one before it. */
+const STANDS_ALONE: Readonly<Record<Locale, RegExp>> = {
+  'en-US': /^(?:You|Your|You’re|You’ve|You’ll)\b/,
+  'fr-FR': /^(?:Vous|Votre|Vos)\b/,
+};
+
+/** Words that point back to another sentence. */
+const POINTS_BACK: Readonly<Record<Locale, RegExp>> = {
+  'en-US':
+    /\b(?:it|its|they|them|their|this|that|these|those|then|there|one|ones|too|also|still|so|do|did|does|him|her|he|she|his|anyway|instead|either|by now)\b/i,
+  'fr-FR':
+    /\b(?:il|ils|elle|elles|lui|leur|ce|cet|cette|ces|cela|ça|celui|celle|ceux|en|y|alors|aussi|puis|là|encore|ainsi|pourtant|le|la|les|l)(?=\s(?:[a-zà-ÿ]+ez|avez|êtes)\b)|\b(?:cela|ça|celui|celle|ceux|celles|alors|aussi|ainsi|pourtant|lui|elle|elles|ils|il|en|y|cette|ces|cet|ce)\b/i,
+};
+
+const sentencesIn = (nodes: readonly Inline[]): string[] => {
+  // Only sentences without numbers and emphasis: the quote repeats plain words.
+  const [only, ...others] = nodes;
+  if (only?.type !== 'text' || others.length > 0) return [];
+  return only.value.split(/(?<=[.!?…])\s+(?=\p{Lu})/u);
+};
+
+const isQuotable = (locale: Locale, sentence: string): boolean =>
+  sentence.length >= SHORTEST &&
+  sentence.length <= LONGEST &&
+  sentence.endsWith('.') &&
+  !/[\d:;()«»“”—–]/u.test(sentence) &&
+  STANDS_ALONE[locale].test(sentence) &&
+  !POINTS_BACK[locale].test(sentence);
+
+/**
+ * The sentence that breaks up a grey page of this section, and the index of the child after which it stands. It comes
+ * from the paragraph after it, so that the eye meets it first large, then in its place. Undefined when the section has
+ * other things to look at, or no sentence that stands alone.
+ */
+export const pullQuoteIn = (
+  locale: Locale,
+  { id, children }: Section,
+): { readonly sentence: string; readonly after: number } | undefined => {
+  // Twelve months are no grey page: each begins with its name.
+  if (id === 'year.months') return undefined;
+  const bodies = children.map((child) =>
+    child.type === 'paragraph' && (child.variant ?? 'body') === 'body' ? child : null,
+  );
+  const first = bodies.findIndex((each) => each !== null);
+  if (first < 0) return undefined;
+  const end = bodies.findIndex((each, index) => index > first && each === null);
+  const row = bodies.slice(first, end < 0 ? undefined : end) as Paragraph[];
+  const length = row.reduce((sum, each) => sum + JSON.stringify(each.children).length, 0);
+  if (length < GREY) return undefined;
+  for (let index = 1; index < row.length; index += 1) {
+    const sentence = sentencesIn(row[index]!.children).find((each) => isQuotable(locale, each));
+    if (sentence !== undefined) return { sentence, after: first + index - 1 };
+  }
+  return undefined;
+};
