@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { bookFor } from '../content/book/book.js';
+import { randomPerson } from '../content/random-people.js';
 import { trialDocument } from '../content/trial.js';
+import { proseOf, repeatedSentences } from './prose.js';
 import { strongestPlanes } from '../figures/plane-bars.js';
 import { monthsAhead } from './facts.js';
 import { composed, figuresOf, LOCALES, nodesOf, sectionOf, textOf } from './testing/composed.js';
@@ -221,6 +223,14 @@ describe('Rare readings', () => {
 });
 
 describe('The pinnacles ahead', () => {
+  it('say of one number only that it comes again', () => {
+    const person = randomPerson(974);
+    const document = trialDocument({ person, locale: 'en-US', gender: 'neutral', asOf: '2026-11-29' });
+    const values = resultOf(person).cycles.pinnacles.map(({ value }) => value);
+    expect(new Set(values).size).toBe(2);
+    expect(repeatedSentences(proseOf(document))).toEqual([]);
+  });
+
   it('do not explain again the number of the current one', () => {
     const [, now, next] = resultOf(emma).cycles.pinnacles;
     expect([now?.current, now?.value, next?.value]).toEqual([true, 7, 7]);
