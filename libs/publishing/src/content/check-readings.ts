@@ -4,7 +4,7 @@ import { headingsOf, textsOf } from '../document/walk.js';
 import { renderMarkdown } from '../markdown/render.js';
 import { clashesIn } from './clashes.js';
 import { brokenRules } from './lint.js';
-import { randomPerson } from './random-people.js';
+import { randomPerson, readingDay } from './random-people.js';
 import { readingFaults } from './reading-rules.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
 
@@ -93,8 +93,8 @@ export const faultsOf = (document: DocumentV1, lint = createLint()): string[] =>
 };
 
 /**
- * Composes and writes the readings of `people` random people in both languages and all three genders. Yields the faults
- * after each person. A missing key and a tree that breaks its schema are also faults.
+ * Composes and writes the readings of `people` random people in both languages and all three genders, each person in
+ * another month of the year than the one before. Yields the faults after each person. A missing key and a tree that breaks its schema are also faults.
  * @param seed of the first person; the others follow
  */
 export function* checkReadings(people: number, seed: number): Generator<readonly ReadingFault[]> {
@@ -105,7 +105,8 @@ export function* checkReadings(people: number, seed: number): Generator<readonly
       for (const gender of GENDERS) {
         const found = (fault: string) => faults.push({ seed: each, locale, gender, fault });
         try {
-          faultsOf(trialDocument({ person: randomPerson(each), locale, gender }), lint).forEach(found);
+          const trial = { person: randomPerson(each), locale, gender, asOf: readingDay(each) };
+          faultsOf(trialDocument(trial), lint).forEach(found);
         } catch (error) {
           found(error instanceof Error ? error.message : String(error));
         }

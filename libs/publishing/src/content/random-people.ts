@@ -57,6 +57,14 @@ interface Span {
   readonly last: number;
 }
 
+/**
+ * The day that person reads on: from September 2026 to August 2027, another month for the next number, since a reading
+ * tells the months from its own on.
+ * @returns `YYYY-MM-DD`
+ */
+export const readingDay = (seed: number): string =>
+  new Date(Date.UTC(2026, 8 + (((seed % 12) + 12) % 12), 29)).toISOString().slice(0, 10);
+
 const FIRST_ADULT = Date.UTC(1936, 0, 1) / DAY_MS;
 const LAST_ADULT = Date.UTC(2008, 0, 1) / DAY_MS;
 /** From six years old to born the day before, on 29 September 2026. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Block, DocumentV1, Locale, Section } from '../document/document.js';
 import { list, numberRef, paragraph, text } from '../document/nodes.js';
+import { proseOf, repeatedSentences } from '../document/prose.js';
 import { readingFaults } from './reading-rules.js';
 import type { Person } from './random-people.js';
 import { SAMPLES } from './samples.js';
-import { trialDocument } from './trial.js';
+import { LOCALES, trialDocument } from './trial.js';
 
 const name = (firstName: string, lastName: string) => ({
   firstNames: [firstName],
@@ -107,20 +108,34 @@ describe('A whole reading', () => {
     }
   });
 
-  it('forecasts 1,500 words, and nothing before birth', () => {
+  it('forecasts 1,500 words and twelve months, none over, and dates nothing before birth', () => {
     const newborn = documentOf('en-US', { ...camille, dateOfBirth: '2026-08-30' });
     expect(faultsOf(newborn)).toBe('');
     const changed = (change: (node: Section) => Section): DocumentV1 => ({
       ...newborn,
       children: newborn.children.map((node) => (node.role === 'year' ? change(node) : node)),
     });
-    const early = paragraph('year.months.7', [text('July 2025 was warm.')]);
+    const early = paragraph('year.months.2026-08', [text('July 2025 was warm.')]);
     const faults = faultsOf(changed((node) => ({ ...node, children: [...node.children, early] })));
     expect(faults).toContain('a time before birth: 2025');
-    expect(faults).toContain('a time before birth: year.months.7');
+    expect(faults).toContain('a month that is over: 2026-08');
+    expect(faults).toContain('13 months ahead');
     const short = changed((node) => ({ ...node, children: node.children.slice(0, 2) }));
     expect(faultsOf(short)).toMatch(/a forecast of \d{3,4} words/);
   });
+
+  it.each(Array.from({ length: 12 }, (_, at) => `2026-${String(at + 1).padStart(2, '0')}-15`))(
+    'has twelve months ahead on %s, and none with the text of another',
+    (asOf) => {
+      for (const locale of LOCALES) {
+        for (const dateOfBirth of ['1990-06-15', '2021-06-15', asOf]) {
+          const person = { ...camille, dateOfBirth };
+          const document = trialDocument({ person, locale, gender: 'neutral', asOf });
+          expect([...readingFaults(document), ...repeatedSentences(proseOf(document))]).toEqual([]);
+        }
+      }
+    },
+  );
 
   it.each(['fr-FR', 'en-US'] as const)('speaks to parents of a child under seven alone, in %s', (locale) => {
     const small = documentOf(locale, { ...camille, dateOfBirth: '2019-09-30' });

@@ -129,29 +129,26 @@ const contrastsOnPage = (locale: Locale, prose: readonly string[]): string[] => 
 const READER_AGE = 7;
 const OLDEST = 110;
 const LEAST_FORECAST_WORDS = 1_500;
-/** A month before birth has no text. */
-const MONTH_WORDS = 45;
+const MONTHS_AHEAD = 12;
 
-/** Nothing is dated before birth, and the forecast is long enough to be one. */
+/** Nothing is dated before birth, the twelve months are ahead, and the forecast is long enough to be one. */
 const forecastFaults = (document: DocumentV1): string[] => {
   const { asOf, subject } = document.meta;
-  const [year = 0, month = 0] = subject.dateOfBirth.split('-').map(Number);
+  const year = Number(subject.dateOfBirth.slice(0, 4));
   const children = document.children.filter(({ role }) => role === 'cycles' || role === 'year');
   const told = proseOf({ ...document, children });
   const early = told
     .flatMap((text) => text.match(/(?<!\d)(?:1[5-9]|2\d)\d\d(?!\d)/g) ?? [])
     .filter((each) => Number(each) < year);
   const ids = children.flatMap(nodesOf).flatMap((node) => ('id' in node ? [node.id] : []));
-  const months = ids
-    .filter((id) => /^year\.months\.\d+$/.test(id) && Number(asOf.slice(0, 4)) === year)
-    .filter((id) => Number(id.split('.')[2]) < month);
+  const months = ids.flatMap((id) => /^year\.months\.(\d{4}-\d\d)$/.exec(id)?.[1] ?? []);
   const words = told.reduce((sum, text) => sum + wordsIn(text), 0);
-  const missing = Number(asOf.slice(0, 4)) === year ? month - 1 : 0;
-  const isShort =
-    Number(asOf.slice(0, 4)) - year <= OLDEST && words < LEAST_FORECAST_WORDS - missing * MONTH_WORDS;
+  const hasForecast = Number(asOf.slice(0, 4)) - year <= OLDEST;
   return [
-    ...[...early, ...months].map((time) => `a time before birth: ${time}`),
-    ...(isShort ? [`a forecast of ${words} words`] : []),
+    ...early.map((time) => `a time before birth: ${time}`),
+    ...months.filter((each) => each < asOf.slice(0, 7)).map((each) => `a month that is over: ${each}`),
+    ...(hasForecast && months.length !== MONTHS_AHEAD ? [`${months.length} months ahead`] : []),
+    ...(hasForecast && words < LEAST_FORECAST_WORDS ? [`a forecast of ${words} words`] : []),
   ];
 };
 

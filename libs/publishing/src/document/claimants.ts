@@ -1,7 +1,7 @@
 import type { ReadingResult } from '@app/numerology/index.js';
 import type { PositionTerm } from '../content/book/frame-families.js';
 import {
-  absentRoots,
+  fullAbsent,
   fullDebt,
   fullLesson,
   isForParents,
@@ -82,7 +82,7 @@ export const claimantsOf = (result: ReadingResult): Claimant[] => {
   if (isForParents(result)) return [];
   const { lifePath, birthday, expression, soulUrge } = result.numbers;
   const file = `life-path/${lifePath.value}`;
-  const [absent] = absentRoots(result);
+  const absent = fullAbsent(result);
   const debt = fullDebt(result);
   return [
     { key: `${file} drive`, position: 'lifePath', companion: expression.root },

@@ -3,6 +3,7 @@ import {
   type Position,
   POSITION_WEIGHTS,
   type ReadingResult,
+  root,
   type Stage,
 } from '@app/numerology/index.js';
 import type { PositionTerm } from '../content/book/frame-families.js';
@@ -51,6 +52,8 @@ export const holderOf = ({ numbers }: ReadingResult, root: number): PositionTerm
 
 /** How far the leading number outweighs the rest. The bounds divide readers into thirds. */
 export const strengthOf = (result: ReadingResult): 'quiet' | 'clear' | 'strong' => {
+  // On a tie it leads by its position alone.
+  if (result.synthesis.dominant.length > 1) return 'quiet';
   const weight = Object.entries(result.synthesis.weights).find(
     ([root]) => Number(root) === leadingRoot(result),
   )?.[1];
@@ -67,17 +70,6 @@ export const lessonSituation = (result: ReadingResult, digit: number): 'plain' |
 export const resourceOf = ({ synthesis }: ReadingResult): number | undefined => {
   const thread = synthesis.threads.find((each) => each.startsWith('lesson-in-core:'));
   return thread === undefined ? undefined : Number(thread.split(':')[1]);
-};
-
-const SITUATIONS = ['dominant', 'core', 'plain'];
-
-/** The missing value that the grid tells in full, the weightiest; the others get a line each. */
-export const fullLesson = (result: ReadingResult): number | undefined => {
-  const rank = (digit: number): number => SITUATIONS.indexOf(lessonSituation(result, digit));
-  const [weightiest] = result.grid.lessons
-    .filter((digit) => digit !== resourceOf(result))
-    .toSorted((one, other) => rank(one) - rank(other));
-  return weightiest;
 };
 
 /** The karmic debt that a reading tells in full, the weightiest; another one gets what it does at its position. */
@@ -98,6 +90,26 @@ export const absentRoots = ({ numbers, grid, cycles, now }: ReadingResult): numb
   return DIGITS.filter((digit) => grid.counts[digit] === 0 && !shown.has(digit));
 };
 
+const SITUATIONS = ['dominant', 'core', 'plain'];
+
+/**
+ * The missing value that the grid tells in full, the weightiest; the others get a line each. One that appears nowhere
+ * comes last, since the synthesis tells it.
+ */
+export const fullLesson = (result: ReadingResult): number | undefined => {
+  const absent = absentRoots(result);
+  const rank = (digit: number): number =>
+    absent.includes(digit) ? SITUATIONS.length : SITUATIONS.indexOf(lessonSituation(result, digit));
+  const [weightiest] = result.grid.lessons
+    .filter((digit) => digit !== resourceOf(result))
+    .toSorted((one, other) => rank(one) - rank(other));
+  return weightiest;
+};
+
+/** The root that appears nowhere and is told in full, unless the grid has done so; the others get a line each. */
+export const fullAbsent = (result: ReadingResult): number | undefined =>
+  absentRoots(result).find((digit) => digit !== fullLesson(result));
+
 const currentOf = (stages: readonly Stage[]): Stage => {
   const stage = stages.find(({ current }) => current);
   if (!stage) throw new Error('The result has no current stage');
@@ -115,13 +127,25 @@ export const PERIOD_STAGES = ['first', 'second', 'third'] as const;
 export const stageOfLife = (result: ReadingResult): (typeof PERIOD_STAGES)[number] =>
   PERIOD_STAGES[currentPeriod(result).index - 1] ?? 'third';
 
-/** The number of a calendar month (1–12) within a personal year. */
-export const monthNumber = (personalYear: number, month: number): number =>
-  ((personalYear + month - 1) % 9) + 1;
+/** A calendar month, within the personal year it belongs to. */
+export interface MonthAhead {
+  readonly year: number;
+  /** 1–12 */
+  readonly month: number;
+  readonly personalYear: number;
+  /** The personal month, root(personal year + calendar month). */
+  readonly number: number;
+}
 
-/** The calendar months of the reading's year that the person lives through. */
-export const monthsOf = ({ now, subject }: ReadingResult): number[] => {
-  const [year, month] = subject.dateOfBirth.split('-').map(Number);
-  const first = year === now.year ? (month ?? 1) : 1;
-  return Array.from({ length: 13 - first }, (_, at) => first + at);
+const MONTHS_OF_A_YEAR = 12;
+
+/** The twelve calendar months from that of the reading on. From January they belong to the next personal year. */
+export const monthsAhead = ({ asOf, now }: ReadingResult): MonthAhead[] => {
+  const first = Number(asOf.split('-')[1]);
+  return Array.from({ length: MONTHS_OF_A_YEAR }, (_, at) => {
+    const month = ((first - 1 + at) % MONTHS_OF_A_YEAR) + 1;
+    const isNext = month < first;
+    const personalYear = isNext ? now.nextPersonalYear : now.personalYear;
+    return { year: now.year + Number(isNext), month, personalYear, number: root(personalYear + month) };
+  });
 };

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { bookFor } from '../content/book/book.js';
+import { randomPerson } from '../content/random-people.js';
+import { trialDocument } from '../content/trial.js';
+import { proseOf, repeatedSentences } from './prose.js';
+import { strongestPlanes } from '../figures/plane-bars.js';
+import { monthsAhead } from './facts.js';
 import { composed, figuresOf, LOCALES, nodesOf, sectionOf, textOf } from './testing/composed.js';
 import {
   ancestor,
@@ -7,6 +12,7 @@ import {
   child,
   emma,
   indebted,
+  minh,
   newborn,
   type Person,
   resultOf,
@@ -80,8 +86,15 @@ describe('The forecast', () => {
   it('has twelve months, three periods and four pinnacles, each dated', () => {
     const document = composed(camille);
     const months = sectionOf(document, 'year.months').children;
-    expect(months).toHaveLength(12);
-    expect(textOf(document, 'year.months')).toMatch(/January\..*December\./s);
+    expect(months.map(({ id }) => id.replace('year.months.', ''))).toEqual([
+      '2026-09', '2026-10', '2026-11', '2026-12', 'turn', '2027-01', '2027-02', '2027-03', '2027-04', '2027-05',
+      '2027-06', '2027-07', '2027-08',
+    ]); // prettier-ignore
+    const { personalYear, nextPersonalYear } = resultOf(camille).now;
+    const text = textOf(document, 'year.months');
+    expect(text).toContain(`September 2026. ${only(`year/${personalYear} months.9`)}`);
+    expect(text).toContain(`January 2027. ${only(`year/${nextPersonalYear} months.1`)}`);
+    expect(text).toContain(`August 2027. ${only(`year/${nextPersonalYear} months.8`)}`);
     for (const index of [1, 2, 3])
       expect(textOf(document, `cycles.period-${index}`)).toMatch(/\b(?:19|20)\d\d\b/);
     const others = ['cycles.past', 'cycles.ahead'].flatMap((id) =>
@@ -94,6 +107,15 @@ describe('The forecast', () => {
     const { physical, mental, spiritual } = resultOf(camille).now.transits;
     const text = textOf(composed(camille), 'year.essence');
     for (const letter of [physical, mental, spiritual]) expect(text).toContain(letter);
+  });
+
+  it('tells apart equal letters of the essence, as all have who bear no middle name', () => {
+    const { mental, spiritual } = resultOf(indebted).now.transits;
+    expect(mental).toBe(spiritual);
+    expect(textOf(composed(indebted), 'year.essence')).toContain(`a second ${spiritual}`);
+    expect(textOf(composed(indebted, 'fr-FR'), 'year.essence')).toContain(`encore ${spiritual}`);
+    expect(new Set(Object.values(resultOf(minh).now.transits)).size).toBe(3);
+    expect(textOf(composed(minh), 'year.essence')).not.toContain('a second ');
   });
 });
 
@@ -108,10 +130,19 @@ describe('A child under seven', () => {
     );
   });
 
-  it('has no month and no year before its birth', () => {
+  it('has another text for each month, though a number comes up to three times', () => {
+    const asOf = '2026-11-23';
+    const document = trialDocument({ person: newborn, locale: 'en-US', gender: 'neutral', asOf });
+    const [november = { number: 0 }] = monthsAhead({ ...resultOf(newborn), asOf });
+    const text = textOf(document, 'year.months');
+    const key = `under7/year ${november.number}`;
+    expect(text).toContain(`November 2026. ${only(`${key}.month`)}`);
+    expect(text).toContain(`January 2027. ${only(`${key}.secondMonth`)}`);
+    expect(text).toContain(`October 2027. ${only(`${key}.thirdMonth`)}`);
+  });
+
+  it('has no year before its birth', () => {
     const document = composed(newborn);
-    expect(sectionOf(document, 'year.months').children).toHaveLength(10);
-    expect(textOf(document, 'year.months')).toMatch(/^2026, month by monthMarch\./);
     const [strip] = figuresOf(document).filter(({ kind }) => kind === 'nineYearCycle');
     expect(JSON.stringify(strip?.data)).toContain('"year":2026,');
     expect(JSON.stringify(strip)).not.toContain('2025');
@@ -178,6 +209,11 @@ describe('Rare readings', () => {
     expect(textOf(composed(emma), 'grid.lessons')).toContain(only('synthesis/absent 7.line'));
   });
 
+  it('name the planes of a tie', () => {
+    expect(strongestPlanes(resultOf(indebted).planes)).toEqual(['mental', 'intuitive']);
+    expect(textOf(composed(indebted), 'grid.planes')).toContain('mental and intuitive');
+  });
+
   it('tell of no empty plane where a missing value is told', () => {
     const { planes, grid } = resultOf(withoutVowel);
     expect([planes.physical.count, grid.lessons.length]).toEqual([0, 7]);
@@ -187,6 +223,14 @@ describe('Rare readings', () => {
 });
 
 describe('The pinnacles ahead', () => {
+  it('say of one number only that it comes again', () => {
+    const person = randomPerson(974);
+    const document = trialDocument({ person, locale: 'en-US', gender: 'neutral', asOf: '2026-11-29' });
+    const values = resultOf(person).cycles.pinnacles.map(({ value }) => value);
+    expect(new Set(values).size).toBe(2);
+    expect(repeatedSentences(proseOf(document))).toEqual([]);
+  });
+
   it('do not explain again the number of the current one', () => {
     const [, now, next] = resultOf(emma).cycles.pinnacles;
     expect([now?.current, now?.value, next?.value]).toEqual([true, 7, 7]);

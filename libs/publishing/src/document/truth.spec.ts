@@ -35,6 +35,20 @@ describe('The truth of a reading', () => {
     ]);
   });
 
+  it('leaves out forms that deny what their own page must claim', () => {
+    const [drive, cost] = ['life-path/4 drive', 'life-path/4 cost'];
+    const claim: Partial<Form> = { traits: ['order+'] };
+    const book = bookWith({
+      [drive]: english.entry(drive).map(() => claim),
+      [cost]: [{ traits: ['order-'] }, {}, {}],
+    });
+    const readers = Array.from({ length: 60 }, (_, at) => ({
+      ...result,
+      subject: { ...result.subject, dateOfBirth: `reader ${at}` },
+    }));
+    expect(readers.flatMap((reader) => planTexts(book, reader).contradictions)).toEqual([]);
+  });
+
   it('is none when a text bridges the trait', () => {
     const book = bookWith({
       [COST]: [{ traits: ['order+'] }],

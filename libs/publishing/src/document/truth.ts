@@ -29,13 +29,29 @@ interface Choice {
 export const traitOf = (claim: Claim): Trait => claim.slice(0, -1) as Trait;
 const opposite = (claim: Claim): Claim => `${traitOf(claim)}${claim.endsWith('+') ? '-' : '+'}`;
 
-/** The form that the reader gets: of those for the group of the companion number, the one that the hash chooses. */
-const formOf = (book: Book, person: string, { key, companion }: Claimant): Form => {
-  const fitting = book
-    .entry(key)
-    .filter(({ when }) => !when || companion === null || when === concordOf(companion ?? 0));
-  const form = fitting[pick(person, key, fitting.length)];
-  if (!form) throw new Error(`No form of ${key} fits the reader`);
+/** The forms for the group of the companion number. */
+const fittingForms = (book: Book, { key, companion }: Claimant): Form[] =>
+  book.entry(key).filter(({ when }) => !when || companion === null || when === concordOf(companion ?? 0));
+
+/** What the entries of a position claim that leave no choice of a form. */
+const settledClaims = (book: Book, claimants: readonly Claimant[], at: PositionTerm): Set<Claim> =>
+  new Set(
+    claimants
+      .filter(({ position }) => position === at)
+      .map((claimant) => fittingForms(book, claimant))
+      .flatMap(([form, ...others]) => (form && others.length === 0 ? form.traits : [])),
+  );
+
+/**
+ * The form that the reader gets: of the fitting ones, the one that the hash chooses. Where there is a choice, it leaves out
+ * forms that deny what another entry of the same position must claim, since one page cannot be said to contradict another.
+ */
+const formOf = (book: Book, person: string, claimant: Claimant, settled: ReadonlySet<Claim>): Form => {
+  const fitting = fittingForms(book, claimant);
+  const agreeing = fitting.filter(({ traits }) => !traits.some((claim) => settled.has(opposite(claim))));
+  const forms = fitting.length > 1 && agreeing.length > 0 ? agreeing : fitting;
+  const form = forms[pick(person, claimant.key, forms.length)];
+  if (!form) throw new Error(`No form of ${claimant.key} fits the reader`);
   return form;
 };
 
@@ -75,7 +91,7 @@ export const planTexts = (book: Book, result: ReadingResult): Plan => {
     ...claimants.filter(({ optional }) => optional),
   ];
   for (const claimant of optionalLast) {
-    const form = formOf(book, person, claimant);
+    const form = formOf(book, person, claimant, settledClaims(book, claimants, claimant.position));
     if (claimant.optional && clashes(claimed, bridged, form)) {
       leftOut.add(claimant.key);
       continue;

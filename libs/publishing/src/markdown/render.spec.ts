@@ -118,7 +118,7 @@ describe('The Markdown of a document', () => {
 
   it('turns every figure into a table', () => {
     const tables = nodesOf(parsed(renderMarkdown(document))).filter(({ type }) => type === 'table');
-    expect(tables.length).toBe(17);
+    expect(tables.length).toBe(18);
   });
 
   it.each([

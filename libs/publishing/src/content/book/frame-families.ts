@@ -98,7 +98,7 @@ const grid = {
   planesIntro: common(),
   planesCaption: label(),
   planesAlt: label(...PLANES),
-  planesTie: line('count'),
+  planesTie: line('count', 'planes'),
   springsIntro: line('balance', 'rationalThought', 'subconsciousSelf'),
 };
 
@@ -134,8 +134,12 @@ const year = {
   intro: line('year', 'number'),
   stripCaption: label(),
   stripAlt: label('from', 'to', 'year', 'number'),
-  monthsTitle: label('year'),
+  monthsTitle: label(),
+  /** Before January, where the months ahead reach into the next personal year. */
+  monthsTurn: line('year', 'number'),
   nextTitle: label('year'),
+  /** A letter of the essence that equals an earlier one of the three. */
+  ...per(['secondLetter', 'thirdLetter'], label('letter')),
   beyond: line(),
 };
 
@@ -189,6 +193,7 @@ const method = {
   yearTitle: label('year'),
   yearIntro: label('age'),
   calendarYear: label('year'),
+  monthsIntro: label(),
   transits: per(['physical', 'mental', 'spiritual'], label()),
   /** Another usual method, where it gives this reader another number. */
   others: {
@@ -243,6 +248,7 @@ const under7 = {
     ...per(['practiceTitle', 'playTitle', 'wordsTitle', 'peopleTitle', 'arrivalTitle'], label()),
     title: label('year'),
     intro: line('year', 'number'),
+    monthsTurn: line('year', 'number'),
   },
   synthesis: {
     ...per(['title', 'helpTitle'], label()),

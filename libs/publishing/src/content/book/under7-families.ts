@@ -49,11 +49,12 @@ export const UNDER_SEVEN_FAMILIES: Readonly<Record<string, ShapeTree>> = {
     people: prose(70),
     home: prose(70),
     next: prose(120),
-    /** The month with this number; the second text is for October to December. */
+    /** A month with this number, the first, the second and the third of the twelve ahead. */
     month: prose(40),
-    lateMonth: prose(40),
+    secondMonth: prose(40),
+    thirdMonth: prose(40),
   }),
-  /** For a child born in the year of the reading, which then has fewer months. */
+  /** For a child born in the year of the reading. */
   'under7/arrival': { year: prose(140, { forms: 3, uses: ['month'] }) },
   'under7/essence': per([...ROOTS, 11, 22], prose(110, { uses: ['physical', 'mental', 'spiritual'] })),
   'under7/synthesis': per(ROOTS, {

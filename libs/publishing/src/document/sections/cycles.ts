@@ -1,4 +1,4 @@
-import type { Stage } from '@app/numerology/index.js';
+import type { ReadingResult, Stage } from '@app/numerology/index.js';
 import { lifeTimeline } from '../../figures/life-timeline.js';
 import type { Composer } from '../composer.js';
 import type { Inline, NumberRef, Section } from '../document.js';
@@ -63,7 +63,14 @@ const headOf = (stage: Stage, when: 'past' | 'ahead'): string => {
   return stage.toAge === null ? 'aheadLast' : 'aheadMiddle';
 };
 
-/** The pinnacles before or after the current one; a number told already gets a sentence, then only its dates. */
+/** How often the page has told the number of a pinnacle: behind and ahead are read apart, and ahead after the current. */
+const toldBefore = ({ cycles }: ReadingResult, stage: Stage, now: Stage): number =>
+  cycles.pinnacles.filter(
+    ({ index, value }) =>
+      value === stage.value && index < stage.index && (stage.index < now.index || index >= now.index),
+  ).length;
+
+/** The pinnacles before or after the current one. A number told already gets a sentence, once in a reading, else only dates. */
 const others = (composer: Composer, when: 'past' | 'ahead'): Section[] => {
   const { result, say, plain } = composer;
   const now = currentPinnacle(result);
@@ -71,23 +78,21 @@ const others = (composer: Composer, when: 'past' | 'ahead'): Section[] => {
     when === 'past' ? index < now.index : index > now.index,
   );
   if (stages.length === 0) return [];
-  // What lies ahead is read after the current one, which has told its number already.
-  const told = when === 'ahead' ? [now] : [];
-  const text = (stage: Stage, at: number): Inline[] => {
-    const earlier = [...told, ...stages.slice(0, at)].filter(({ value }) => value === stage.value).length;
-    if (earlier === 0) return say(`pinnacles/${when} ${stage.value}`);
-    return earlier === 1 ? say('frames/cycles sameAgain', { number: pinnacleRef(stage) }) : [];
+  const again = result.cycles.pinnacles.find((stage) => toldBefore(result, stage, now) === 1);
+  const text = (stage: Stage): Inline[] => {
+    if (toldBefore(result, stage, now) === 0) return say(`pinnacles/${when} ${stage.value}`);
+    return stage === again ? say('frames/cycles sameAgain', { number: pinnacleRef(stage) }) : [];
   };
   return [
     section(
       `cycles.${when}`,
       'subsection',
       plain(`frames/cycles ${when}Title`),
-      stages.map((stage, at) => {
+      stages.map((stage) => {
         const head = say(`frames/cycles ${headOf(stage, when)}`, datesOf(composer, stage, stage.display));
         return paragraph(
           `cycles.${when}.${stage.index}`,
-          sentences([[strong(head)], text(stage, at)].filter(({ length }) => length > 0)),
+          sentences([[strong(head)], text(stage)].filter(({ length }) => length > 0)),
         );
       }),
       ['cycles.pinnacles'],

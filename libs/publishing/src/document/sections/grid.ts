@@ -68,13 +68,16 @@ const lessons = (composer: Composer): Section => {
 
 /** The head of the planes, with the figure; a tie is told, and the first of its planes gets the text. */
 export const planesHead = (composer: Composer): Block[] => {
-  const { result, say, letterCount } = composer;
-  const [strongest, ...tied] = strongestPlanes(result.planes);
-  const count = letterCount(result.planes[strongest].count);
+  const { result, say, plain, list: join, letterCount } = composer;
+  const strongest = strongestPlanes(result.planes);
+  const count = letterCount(result.planes[strongest[0]].count);
+  const planes = join(strongest.map((plane) => plain(`frames/terms planes.${plane}`).toLowerCase()));
   return [
     paragraph('grid.planes.intro', say('frames/grid planesIntro')),
     planeBars(composer),
-    ...(tied.length > 0 ? [paragraph('grid.planes.tie', say('frames/grid planesTie', { count }))] : []),
+    ...(strongest.length > 1
+      ? [paragraph('grid.planes.tie', say('frames/grid planesTie', { count, planes }))]
+      : []),
   ];
 };
 

@@ -1,7 +1,15 @@
 import { dominantKey } from '../claimants.js';
 import type { Composer } from '../composer.js';
 import type { Block, Inline, Section } from '../document.js';
-import { absentRoots, currentPeriod, leadingRoot, positionsOf, stageOfLife, strengthOf } from '../facts.js';
+import {
+  absentRoots,
+  currentPeriod,
+  fullAbsent,
+  leadingRoot,
+  positionsOf,
+  stageOfLife,
+  strengthOf,
+} from '../facts.js';
 import { callout, listOrParagraph, paragraph, section, sentences } from '../nodes.js';
 import { periodRef } from './cycles.js';
 import { rootRef } from './numbers.js';
@@ -44,19 +52,19 @@ const contradictions = ({ plan, say, plain, position }: Composer): Section[] => 
   ];
 };
 
-/** One number that appears nowhere in detail, the others in a line each. */
+/** One number that appears nowhere in detail, unless it would clash or the grid has told it, the others in a line each. */
 const absent = ({ result, plan, say, plain, list: join }: Composer): Section[] => {
   const missing = absentRoots(result);
-  const [first] = missing;
-  if (first === undefined) return [];
+  if (missing.length === 0) return [];
   const intro =
     missing.length === 1
-      ? say('frames/synthesis absentOne', { number: String(first) })
+      ? say('frames/synthesis absentOne', { number: String(missing[0]) })
       : say('frames/synthesis absentMany', { numbers: join(missing.map(String)) });
-  const full = `synthesis/absent ${first}.full`;
-  const lines = missing.filter((digit) => digit !== first || plan.leftOut.has(full));
+  const keyOf = (digit: number) => `synthesis/absent ${digit}.full`;
+  const full = missing.find((digit) => digit === fullAbsent(result) && !plan.leftOut.has(keyOf(digit)));
+  const lines = missing.filter((digit) => digit !== full);
   const blocks: Block[] = [
-    paragraph('synthesis.absent.text', plan.leftOut.has(full) ? intro : sentences([intro, say(full)])),
+    paragraph('synthesis.absent.text', full === undefined ? intro : sentences([intro, say(keyOf(full))])),
     ...listOrParagraph(
       'synthesis.absent.others',
       lines.map((digit) => say(`synthesis/absent ${digit}.line`)),

@@ -1,28 +1,40 @@
 import { nineYearCycle } from '../../figures/nine-year-cycle.js';
 import type { Composer } from '../composer.js';
-import type { Block, Paragraph, Section } from '../document.js';
-import { isBeyond, monthsOf } from '../facts.js';
+import type { Block, Inline, Paragraph, Section } from '../document.js';
+import { isBeyond, type MonthAhead, monthsAhead } from '../facts.js';
 import { callout, numberRef, paragraph, section, sentences, strong, text } from '../nodes.js';
 
-/** The months of the year that the person lives through, each with its text. */
-export const months = (composer: Composer, textKey: (month: number) => string): Section => {
-  const { result, say, plain, month: nameOf } = composer;
-  return section(
-    'year.months',
-    'subsection',
-    plain('frames/year monthsTitle', { year: String(result.now.year) }),
-    monthsOf(result).map((month): Paragraph => {
-      const head = strong([text(`${nameOf(month)}.`)]);
-      return paragraph(`year.months.${month}`, sentences([[head], say(textKey(month))]));
+/** The twelve months ahead, each with its text. A line before January says that the personal year changes. */
+export const months = (
+  { result, say, plain, month: nameOf }: Composer,
+  textKey: (ahead: MonthAhead, at: number) => string,
+): Section => {
+  const turn = ({ year, personalYear }: MonthAhead): Paragraph => {
+    const number = numberRef('now.nextPersonalYear', String(personalYear));
+    return paragraph('year.months.turn', say('frames/year monthsTurn', { year: String(year), number }));
+  };
+  return section('year.months', 'subsection', plain('frames/year monthsTitle'), [
+    ...monthsAhead(result).flatMap((ahead, at) => {
+      const { year, month } = ahead;
+      const head = strong([text(`${nameOf(month)} ${year}.`)]);
+      const id = `year.months.${year}-${String(month).padStart(2, '0')}`;
+      const told = paragraph(id, sentences([[head], say(textKey(ahead, at))]));
+      return month === 1 && at > 0 ? [turn(ahead), told] : [told];
     }),
-  );
+  ]);
 };
+
+const ALIKE = ['secondLetter', 'thirdLetter'];
 
 /** The three letters of the name that are in force from birthday to birthday. */
 export const essence = ({ result, say, plain }: Composer, family: string): Section => {
   const { physical, mental, spiritual } = result.now.transits;
-  // Set apart, since the letter I would read as a word.
-  const letter = (value: string) => strong([text(value)]);
+  // Set apart, since the letter I would read as a word. A letter met before is called the second or third of its kind.
+  const letter = (value: string, ...before: string[]): Inline => {
+    const again = before.filter((each) => each === value).length;
+    const told = again > 0 ? plain(`frames/year ${ALIKE[again - 1]}`, { letter: value }) : value;
+    return strong([text(told)]);
+  };
   return section(
     'year.essence',
     'subsection',
@@ -32,8 +44,8 @@ export const essence = ({ result, say, plain }: Composer, family: string): Secti
         'year.essence.text',
         say(`${family} ${result.now.essence.value}`, {
           physical: letter(physical),
-          mental: letter(mental),
-          spiritual: letter(spiritual),
+          mental: letter(mental, physical),
+          spiritual: letter(spiritual, physical, mental),
         }),
       ),
     ],
@@ -81,9 +93,9 @@ export const year = (composer: Composer): Section => {
           paragraph(`year.${theme}.text`, say(`${file} ${theme}`)),
         ]),
       ),
-      months(composer, (month) => `${file} months.${month}`),
       essence(composer, 'essence'),
       next(composer, `year/${now.nextPersonalYear} next`),
+      months(composer, ({ personalYear, month }) => `year/${personalYear} months.${month}`),
     ],
     ['now.personalYear'],
   );

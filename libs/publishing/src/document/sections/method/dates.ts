@@ -1,7 +1,7 @@
 import { letterValue, root, type Stage } from '@app/numerology/index.js';
 import type { Composer } from '../../composer.js';
 import type { Block, Section } from '../../document.js';
-import { isBeyond } from '../../facts.js';
+import { isBeyond, monthsAhead } from '../../facts.js';
 import { paragraph, section, table } from '../../nodes.js';
 import { added, type CountedWord, countedWords, steps, subtracted, total } from './spelling.js';
 
@@ -154,23 +154,31 @@ const yearRows = (composer: Composer): string[][] => {
   ];
 };
 
-/** The personal years and the essence; none past the oldest age a year is written for. */
+/** « November 2026: 4 + 11 = 15 → 6 » for each of the twelve months ahead. */
+const monthRows = ({ result, month: nameOf }: Composer): string[][] =>
+  monthsAhead(result).map(({ year, month, personalYear }) => [
+    `${nameOf(month)} ${year}`,
+    added([personalYear, month], false),
+  ]);
+
+/** The personal years, the essence and the months; none past the oldest age a year is written for. */
 export const yearSums = (composer: Composer): Section[] => {
   const { result, say, plain } = composer;
   if (isBeyond(result)) return [];
-  const rows: Block = table(
-    'method.year.table',
-    ['left', 'left'],
-    [plain('frames/method part'), plain('frames/terms reduction')],
-    yearRows(composer),
-  );
+  const rows = (id: string, part: string, of: string[][]): Block =>
+    table(id, ['left', 'left'], [plain(`frames/method ${part}`), plain('frames/terms reduction')], of);
   const intro = say('frames/method yearIntro', { age: String(result.age) });
   return [
     section(
       'method.year',
       'subsection',
       plain('frames/method yearTitle', { year: String(result.now.year) }),
-      [paragraph('method.year.intro', intro), rows],
+      [
+        paragraph('method.year.intro', intro),
+        rows('method.year.table', 'part', yearRows(composer)),
+        paragraph('method.months.intro', say('frames/method monthsIntro')),
+        rows('method.months.table', 'dateParts.month', monthRows(composer)),
+      ],
     ),
   ];
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DIGITS, type ReadingResult } from '@app/numerology/index.js';
+import { DIGITS, personalMonth, type ReadingResult } from '@app/numerology/index.js';
 import type { Person } from '../../../content/random-people.js';
 import { SAMPLES } from '../../../content/samples.js';
 import { trialDocument, trialResult } from '../../../content/trial.js';
@@ -148,7 +148,7 @@ const redoPage = (page: string, result: ReadingResult): void => {
   expect(challenges.map(([, cell = '']) => redo(cell).last)).toEqual([first, second, main, fourth]);
 
   // The year and the weights.
-  const [years, weights] = isBeyond(result) ? [undefined, rest[0]] : rest;
+  const [years, months, weights] = isBeyond(result) ? [undefined, undefined, rest[0]] : rest;
   if (years) {
     const { now } = result;
     const cell = (at: number): string => years[at]?.[1] ?? '';
@@ -170,6 +170,19 @@ const redoPage = (page: string, result: ReadingResult): void => {
     expect(inForce.map((letter) => letter.charAt(0))).toEqual(Object.values(now.transits));
     expect(redo(cell(7))).toMatchObject({ addends: inForce.map(valueOf), last: now.essence.value });
   }
+  const [asOfYear = 0, asOfMonth = 0] = result.asOf.split('-').map(Number);
+  months?.forEach(([, cell = ''], at) => {
+    const [inYear, inMonth] = [
+      asOfYear + Math.floor((asOfMonth - 1 + at) / 12),
+      ((asOfMonth - 1 + at) % 12) + 1,
+    ];
+    const years = [result.now.personalYear, result.now.nextPersonalYear];
+    expect(redo(cell).addends).toEqual([years[inYear - asOfYear], inMonth]);
+    expect(redo(cell).last).toBe(
+      personalMonth({ month: ofDate[1] ?? 0, day: ofDate[2] ?? 0 }, inYear, inMonth),
+    );
+  });
+  if (!isBeyond(result)) expect(months).toHaveLength(12);
   for (const [digit, cell = ''] of weights ?? []) {
     const [left = '', sum = left] = cell.split(' = ');
     const addends = left.split(' + ').map(numberIn);
