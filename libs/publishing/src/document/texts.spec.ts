@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { bookFor } from '../content/book/book.js';
+import { strongestPlanes } from '../figures/plane-bars.js';
 import { composed, figuresOf, LOCALES, nodesOf, sectionOf, textOf } from './testing/composed.js';
 import {
   ancestor,
@@ -106,6 +107,28 @@ describe('A child under seven', () => {
     expect(textOf(document, 'path')).toContain(
       bookFor(locale).entry(`under7/${value} lifePath.lead`)[0]?.text.neutral,
     );
+  });
+
+  it.each(LOCALES)('has a text in place of the months before its birth, in %s', (locale) => {
+    const arrivalOf = (dateOfBirth: string): string | undefined => {
+      const document = composed({ ...newborn, dateOfBirth }, locale);
+      const has = nodesOf(document).some((node) => 'id' in node && node.id === 'year.arrival');
+      return has ? textOf(document, 'year.arrival') : undefined;
+    };
+    expect(arrivalOf('2026-02-01')).toContain(locale === 'fr-FR' ? 'Février' : 'February');
+    expect(arrivalOf('2026-01-31')).toBeUndefined();
+    expect(arrivalOf('2025-12-31')).toBeUndefined();
+  });
+
+  it.each(LOCALES)('has its planes and its Balance, in %s', (locale) => {
+    const { numbers, planes } = resultOf(newborn);
+    const document = composed(newborn, locale);
+    const [strongest] = strongestPlanes(planes);
+    const forms = bookFor(locale).entry(`under7/grid plane.${strongest}`);
+    const told = textOf(document, 'grid.planes');
+    expect(forms.filter(({ text }) => told.includes(text.neutral))).toHaveLength(1);
+    const [balance] = bookFor(locale).entry(`under7/grid balance.${numbers.balance.value}`);
+    expect(textOf(document, 'grid.balance')).toContain(balance?.text.neutral);
   });
 
   it('has no month and no year before its birth', () => {
