@@ -141,6 +141,28 @@ describe('A child under seven', () => {
     expect(text).toContain(`October 2027. ${only(`${key}.thirdMonth`)}`);
   });
 
+  it.each(LOCALES)('has a text about its short first year, in %s', (locale) => {
+    const arrivalOf = (dateOfBirth: string): string | undefined => {
+      const document = composed({ ...newborn, dateOfBirth }, locale);
+      const has = nodesOf(document).some((node) => 'id' in node && node.id === 'year.arrival');
+      return has ? textOf(document, 'year.arrival') : undefined;
+    };
+    expect(arrivalOf('2026-02-01')).toContain(locale === 'fr-FR' ? 'Février' : 'February');
+    expect(arrivalOf('2026-01-31')).toBeUndefined();
+    expect(arrivalOf('2025-12-31')).toBeUndefined();
+  });
+
+  it.each(LOCALES)('has its planes and its Balance, in %s', (locale) => {
+    const { numbers, planes } = resultOf(newborn);
+    const document = composed(newborn, locale);
+    const [strongest] = strongestPlanes(planes);
+    const forms = bookFor(locale).entry(`under7/grid plane.${strongest}`);
+    const told = textOf(document, 'grid.planes');
+    expect(forms.filter(({ text }) => told.includes(text.neutral))).toHaveLength(1);
+    const [balance] = bookFor(locale).entry(`under7/grid balance.${numbers.balance.value}`);
+    expect(textOf(document, 'grid.balance')).toContain(balance?.text.neutral);
+  });
+
   it('has no year before its birth', () => {
     const document = composed(newborn);
     const [strip] = figuresOf(document).filter(({ kind }) => kind === 'nineYearCycle');
