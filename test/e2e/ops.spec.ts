@@ -153,9 +153,15 @@ describe('publications republish', () => {
     const readings: string[] = [];
     for (let n = 0; n < 3; n += 1) readings.push((await customer.create(person())).body.readingId);
     for (const readingId of readings) await customer.untilEnded(readingId);
+    const recorded =
+      'select 1 from publishing.publication where workspace_id = $1 and content_version is not null';
+    const texts = (change: string) => inDatabase(stack, change, [customer.workspaceId]);
+    await until(
+      async () => (await texts(recorded)).length === 3,
+      () => 'rows of three publications',
+    );
     // As if a worker had made them that does not record its texts.
-    const forget = 'update publishing.publication set content_version = null where workspace_id = $1';
-    await inDatabase(stack, forget, [customer.workspaceId]);
+    await texts('update publishing.publication set content_version = null where workspace_id = $1');
     const republish = (...options: string[]) =>
       stack.ops([
         ...['publications', 'republish', '--content-version', 'unknown', '--rate', '100'],

@@ -5,7 +5,9 @@ import type { Stack } from './start-stack.js';
 export const ledgerOf = (stack: () => Stack) => {
   const ledger = (...args: string[]): Promise<OpsAnswer> => stack().runOps(['ledger', ...args]);
   const json = async (...args: string[]) => {
-    const { code, stdout } = await ledger(...args, '--json');
+    const { code, stdout, stderr } = await ledger(...args, '--json');
+    if (stdout === '')
+      throw new Error(`ledger ${args.join(' ')} ended with ${code} and printed nothing: ${stderr}`);
     return { code, ...JSON.parse(stdout) };
   };
   return { ledger, json };

@@ -165,12 +165,13 @@ describe('The OpenAPI document', () => {
     expect([sequence('reading.completed'), sequence('reading.published')]).toEqual([1, 2]);
   });
 
-  it('has the four webhooks', () => {
+  it('has the four webhooks and the notice', () => {
     expect(Object.keys(document.webhooks ?? {})).toEqual([
       'reading.completed',
       'reading.published',
       'reading.failed',
       'reading.delayed',
+      'batch.ended',
     ]);
   });
 });

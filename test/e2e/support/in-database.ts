@@ -6,11 +6,11 @@ export const inDatabase = async (
   { databaseUrl }: Pick<Stack, 'databaseUrl'>,
   text: string,
   values: readonly unknown[] = [],
-): Promise<void> => {
+): Promise<readonly pg.QueryResultRow[]> => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await client.query(text, values as unknown[]);
+    return (await client.query<pg.QueryResultRow>(text, values as unknown[])).rows;
   } finally {
     await client.end();
   }

@@ -40,6 +40,7 @@ it('An event that the code understands again is read by all once its quarantine 
   await append('a', 'bad');
   const old = start(projectionConsumer(before), { store });
   await eventually(async () => (await parked()).includes('tally-bad'));
+  await consumers.caughtUp(NAME);
 
   const details = {
     eventId: uuid(9_001),
