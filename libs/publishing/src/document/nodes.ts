@@ -62,12 +62,9 @@ export const list = (id: string, items: readonly (readonly Inline[])[]): Block =
   };
 };
 
-/** A list, or a plain paragraph where there is one item: a single bullet lists nothing. */
-export const listOrParagraph = (id: string, items: readonly (readonly Inline[])[]): Block[] => {
-  const [first] = items;
-  if (first === undefined) return [];
-  return [items.length === 1 ? paragraph(id, first) : list(id, items)];
-};
+/** The same; without items, nothing. */
+export const listUnlessEmpty = (id: string, items: readonly (readonly Inline[])[]): Block[] =>
+  items.length === 0 ? [] : [list(id, items)];
 
 export const table = (
   id: string,

@@ -4,7 +4,7 @@ import { lessonKey, toldPassions } from '../claimants.js';
 import type { Composer } from '../composer.js';
 import type { Block, Inline, Paragraph, Section } from '../document.js';
 import { absentRoots, fullLesson, holderOf, resourceOf } from '../facts.js';
-import { listOrParagraph, paragraph, section } from '../nodes.js';
+import { listUnlessEmpty, paragraph, section } from '../nodes.js';
 
 /** The text of a number in the grid, by its key in the book. */
 type TextKey = (digit: number) => string;
@@ -60,7 +60,7 @@ const lessons = (composer: Composer): Section => {
     [
       lessonsIntro(composer),
       ...(full === undefined ? [] : [paragraph(`grid.lessons.${full}`, text(full))]),
-      ...listOrParagraph('grid.lessons.others', lines),
+      ...listUnlessEmpty('grid.lessons.others', lines),
     ],
     ['grid.lessons'],
   );

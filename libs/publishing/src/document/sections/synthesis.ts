@@ -10,7 +10,7 @@ import {
   stageOfLife,
   strengthOf,
 } from '../facts.js';
-import { callout, listOrParagraph, paragraph, section, sentences } from '../nodes.js';
+import { callout, listUnlessEmpty, paragraph, section, sentences } from '../nodes.js';
 import { periodRef } from './cycles.js';
 import { rootRef } from './numbers.js';
 import { threadSections } from './threads.js';
@@ -65,7 +65,7 @@ const absent = ({ result, plan, say, plain, list: join }: Composer): Section[] =
   const lines = missing.filter((digit) => digit !== full);
   const blocks: Block[] = [
     paragraph('synthesis.absent.text', full === undefined ? intro : sentences([intro, say(keyOf(full))])),
-    ...listOrParagraph(
+    ...listUnlessEmpty(
       'synthesis.absent.others',
       lines.map((digit) => say(`synthesis/absent ${digit}.line`)),
     ),
