@@ -106,8 +106,9 @@ describe('a fault of the event store’s client', () => {
 
   it('3: subscriptions that are left early leave no call open', async () => {
     await store.append(newStream(), 'no_stream', oneEvent());
-    // More than the server's limit of concurrent calls. With a leak, the server would refuse one.
-    for (let round = 0; round < 1_050; round += 1) {
+    // Three times the server's limit of open calls: with a leak, one would wait for a free call in vain.
+    // Not 1,000: Node's HTTP/2 server ends a session that resets so many streams faster than 33 a second.
+    for (let round = 0; round < 300; round += 1) {
       const subscription = store.subscribe({ after: null, categories: ['tally'] });
       try {
         for await (const _ of subscription) break;
