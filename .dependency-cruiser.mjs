@@ -51,10 +51,14 @@ const IMPORTS = {
   readings: [],
   publishing: ['readings'],
   billing: ['readings', 'workspaces'],
-  webhooks: ['readings', 'publishing', 'billing'],
+  webhooks: ['workspaces', 'readings', 'publishing', 'billing'],
 };
 
-const arrows = Object.entries(IMPORTS).map(([module, imports]) =>
+/** A module that may import all others needs no rule. */
+const limited = Object.entries(IMPORTS).filter(
+  ([, imports]) => imports.length < Object.keys(IMPORTS).length - 1,
+);
+const arrows = limited.map(([module, imports]) =>
   rule(
     `${module}-points-one-way`,
     `Arrows between modules form no circle. Of other modules, ${module} imports ${imports.join(', ') || 'none'}.`,

@@ -52,6 +52,7 @@ const registered = (): WorkRegistry => {
     later,
     later,
     later,
+    later,
     config,
     systemClock,
     later,

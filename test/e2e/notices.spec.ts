@@ -106,6 +106,58 @@ describe('the end of a batch', () => {
   });
 });
 
+interface Page {
+  readonly data: readonly { readonly id: string; readonly type: string; readonly data: object }[];
+  readonly nextCursor: string;
+}
+
+/** A key that has a little more than fourteen days left when it is issued, however long that takes. */
+const issueKeyForFourteenDays = async ({ workspaceId }: Integrator): Promise<void> => {
+  for (const seconds of [5, 20, 80]) {
+    const warnedAt = Date.now() + seconds * 1_000;
+    const expiresAt = new Date(warnedAt + 14 * 86_400_000).toISOString();
+    await stack.ops(['key', 'issue', '--workspace', workspaceId, '--label', 'ends', '--expires', expiresAt]);
+    if (Date.now() < warnedAt) return;
+  }
+};
+
+describe('a workspace', () => {
+  it('is notified of scarce credits, a disabled endpoint, an expiring key and a finished replay, once each', async () => {
+    const customer = await Integrator.open(stack, 100);
+    const types = ['credits.low', 'endpoint.disabled', 'key.expiring', 'replay.finished'];
+    const told = await endpoint(customer, { notices: types, events: ['reading.delayed'] });
+    const gone = await endpoint(customer, { events: ['reading.completed'] });
+    gone.receiver.answer = () => ({ status: 410 });
+
+    for (let ordered = 0; ordered < 5; ordered += 1) await customer.create(person());
+    await issueKeyForFourteenDays(customer);
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const replay = await customer.call('POST', `${told.path}/replay`, { body: { since } });
+    expect(replay.status).toBe(202);
+
+    const arrived = () => told.notices().map(({ type }) => type);
+    await until(
+      () => types.every((type) => arrived().includes(type)),
+      () => `${arrived().join()} arrived`,
+      120_000,
+    );
+    expect(told.notices().every(({ verified, isEvent }) => verified && !isEvent)).toBe(true);
+    expect([...arrived()].sort()).toEqual(types);
+
+    const feed = async (query: string) =>
+      (await customer.call<Page>('GET', `/api/v1/events?type=${query}`)).body;
+    const all = await feed(types.join());
+    expect(all.data.map(({ type }) => type).sort()).toEqual(types);
+    const ids = told.receiver.received.map(({ headers }) => headers['x-service-event-id']);
+    expect(all.data.map(({ id }) => id).sort()).toEqual(ids.sort());
+    expect((await feed(`${types.join()}&cursor=${all.nextCursor}`)).data).toEqual([]);
+    const events = await customer.call<Page>('GET', '/api/v1/events?limit=100');
+    expect(events.body.data.filter(({ type }) => !type.startsWith('reading.'))).toEqual([]);
+    const mixed = await customer.call('GET', '/api/v1/events?type=reading.completed,credits.low');
+    expect([mixed.status, mixed.body['errors']]).toMatchObject([400, [{ pointer: '?type' }]]);
+  });
+});
+
 describe('webhook_refused', () => {
   it('refuses so many attempts, or all, sends nothing meanwhile, and harms no endpoint', async () => {
     const customer = await (await Integrator.open(stack, 0)).inTestMode();

@@ -16,7 +16,10 @@ let unused: NodeJS.Timeout | undefined;
 
 const start = async (): Promise<Running> => {
   const folder = await preparedDataDir();
-  return { folder, process: await startStackProcess(folder, RECEIVER_SETTINGS) };
+  return {
+    folder,
+    process: await startStackProcess(folder, { ...RECEIVER_SETTINGS, WEBHOOK_NOTICES_EVERY_MS: '1000' }),
+  };
 };
 
 /** @returns the data folder of the stack, which it starts when there is none */

@@ -528,6 +528,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/{endpointId}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the attempts of an endpoint by hour
+         * @description Counts attempts by outcome, and says how long the successful ones took. The figures are sums of their own, kept for 35 days unless the operator chose otherwise. A percentile is exact to about a third.
+         */
+        get: operations["getWebhookEndpointStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{endpointId}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Probe an endpoint again
+         * @description For an endpoint whose `health.state` is `unverified`: the next probe is sent at once, or a minute after the last one. Nothing is sent to an endpoint that is verified.
+         */
+        post: operations["verifyWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/{endpointId}/deliveries": {
         parameters: {
             query?: never;
@@ -641,7 +681,7 @@ export interface paths {
         };
         /**
          * Pull the events of the workspace
-         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.
+         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, told or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.
          */
         get: operations["listEvents"];
         put?: never;
@@ -748,6 +788,146 @@ export interface webhooks {
          * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
          */
         post: operations["batchEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credits.expiring": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Credits of a grant expire within seven days
+         * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
+         */
+        post: operations["creditsExpiring"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credits.low": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Few credits are left of what the workspace had after its last grant
+         * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
+         */
+        post: operations["creditsLow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The service has disabled an endpoint
+         * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
+         */
+        post: operations["endpointDisabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.failing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * No delivery has reached an endpoint for an hour
+         * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
+         */
+        post: operations["endpointFailing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "key.expiring": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An API key expires within fourteen days
+         * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
+         */
+        post: operations["keyExpiring"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "replay.finished": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A replay has queued all its events, or was stopped
+         * @description A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.
+         */
+        post: operations["replayFinished"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer 2xx if you expect webhooks at this URL
+         * @description A notice to an endpoint that is not verified, where the operator has this required. Its events wait until it answers 2xx. Signed like an event, but without `X-Service-Event`.
+         */
+        post: operations["endpointVerification"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1637,12 +1817,26 @@ export interface components {
              *       "batch.ended"
              *     ]
              */
-            notices?: "batch.ended"[];
+            notices?: ("batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
             /**
              * @description For you: the service does not use it
              * @example orders
              */
             description?: string | null;
+            /**
+             * @description Sent with each delivery, values by name: at most ten. Stored sealed and never shown again; reserved names are refused
+             * @example {
+             *       "authorization": "Bearer 4f7c…"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Deliveries sent in a second, at most; default: as fast as the endpoint answers
+             * @example 20
+             */
+            maxPerSecond?: number | null;
         };
         ChangeWebhookEndpoint: {
             /**
@@ -1672,7 +1866,7 @@ export interface components {
              *       "batch.ended"
              *     ]
              */
-            notices?: "batch.ended"[];
+            notices?: ("batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
             /**
              * @description Whether deliveries are sent
              * @example true
@@ -1683,6 +1877,20 @@ export interface components {
              * @example orders
              */
             description?: string | null;
+            /**
+             * @description Replaces all custom headers; null removes them
+             * @example {
+             *       "authorization": "Bearer 4f7c…"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Deliveries sent in a second, at most; null ends the limit
+             * @example 20
+             */
+            maxPerSecond?: number | null;
         };
         RotateSecret: {
             /**
@@ -1863,6 +2071,62 @@ export interface components {
                 };
             }[];
         };
+        BatchEndedNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "batch.ended";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened, or when the service found it
+             */
+            createdAt: string;
+            /** @description The workspace that is told */
+            workspaceId: string;
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
+            livemode: boolean;
+            /**
+             * Format: uuid
+             * @description The batch
+             */
+            batchId: string;
+            /** @description What is known of it */
+            data: {
+                /**
+                 * Format: date-time
+                 * @description `endedAt` of the batch
+                 */
+                endedAt: string;
+                /** @description How the readings of the batch ended; all but `items` add up to it */
+                counts: {
+                    /** @description Readings in the request */
+                    items: number;
+                    /** @description Those that the request refused */
+                    refused: number;
+                    /** @description Those whose documents can be fetched */
+                    published: number;
+                    /** @description Those that failed */
+                    failed: number;
+                    /** @description Those whose personal data was erased */
+                    erased: number;
+                    /** @description Those that an interrupted request did not accept, and that no repeated request did within a day */
+                    notAccepted: number;
+                };
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the batch */
+                    batch: string;
+                };
+            };
+        };
         ChangedWebhookEndpoint: {
             /** @description Names the endpoint in paths */
             endpointId: string;
@@ -1873,11 +2137,15 @@ export interface components {
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
             /** @description What it is told besides events, of the same modes */
-            notices: "batch.ended"[];
+            notices: ("batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
             description: string | null;
+            /** @description Names of the custom headers, in lower case; their values are never shown */
+            headerNames: string[];
+            /** @description Deliveries sent in a second, at most; null: no limit of its own */
+            maxPerSecond: number | null;
             /**
              * Format: date-time
              * @description When it was created
@@ -1891,10 +2159,10 @@ export interface components {
             /** @description Whether its deliveries arrive */
             health: {
                 /**
-                 * @description Whether deliveries arrive
+                 * @description Whether deliveries arrive. `unverified`: they wait until the receiver has answered a probe
                  * @enum {string}
                  */
-                state: "ok" | "failing" | "disabled";
+                state: "ok" | "failing" | "disabled" | "unverified";
                 /**
                  * Format: date-time
                  * @description The first failure since the last success
@@ -1944,11 +2212,15 @@ export interface components {
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
             /** @description What it is told besides events, of the same modes */
-            notices: "batch.ended"[];
+            notices: ("batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
             description: string | null;
+            /** @description Names of the custom headers, in lower case; their values are never shown */
+            headerNames: string[];
+            /** @description Deliveries sent in a second, at most; null: no limit of its own */
+            maxPerSecond: number | null;
             /**
              * Format: date-time
              * @description When it was created
@@ -1962,10 +2234,10 @@ export interface components {
             /** @description Whether its deliveries arrive */
             health: {
                 /**
-                 * @description Whether deliveries arrive
+                 * @description Whether deliveries arrive. `unverified`: they wait until the receiver has answered a probe
                  * @enum {string}
                  */
-                state: "ok" | "failing" | "disabled";
+                state: "ok" | "failing" | "disabled" | "unverified";
                 /**
                  * Format: date-time
                  * @description The first failure since the last success
@@ -2008,6 +2280,83 @@ export interface components {
                 expiresAt: string | null;
             }[];
         };
+        CreditsExpiringNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "credits.expiring";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened, or when the service found it
+             */
+            createdAt: string;
+            /** @description The workspace that is told */
+            workspaceId: string;
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
+            livemode: boolean;
+            /** @description What is known of it */
+            data: {
+                /** @description The grant, as `GET /api/v1/credits` names it */
+                grantId: string;
+                /** @description Its credits that nothing has reserved */
+                remaining: number;
+                /**
+                 * Format: date-time
+                 * @description When they expire
+                 */
+                expiresAt: string;
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the credits */
+                    credits: string;
+                };
+            };
+        };
+        CreditsLowNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "credits.low";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened, or when the service found it
+             */
+            createdAt: string;
+            /** @description The workspace that is told */
+            workspaceId: string;
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
+            livemode: boolean;
+            /** @description What is known of it */
+            data: {
+                /** @description Credits that can be reserved */
+                available: number;
+                /** @description Credits available and reserved after the last grant */
+                toppedUpTo: number;
+                /** @description The mark: fewer than this share of `toppedUpTo` are available */
+                percent: number;
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the credits */
+                    credits: string;
+                };
+            };
+        };
         Delivery: {
             /**
              * Format: uuid
@@ -2020,7 +2369,7 @@ export interface components {
              * @description The type of the event or notice
              * @enum {string}
              */
-            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended";
+            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished";
             /**
              * Format: uuid
              * @description The reading that the event is about; null for a notice
@@ -2090,7 +2439,7 @@ export interface components {
              * @description The type of the event or notice
              * @enum {string}
              */
-            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended";
+            type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished";
             /**
              * Format: uuid
              * @description The reading that the event is about; null for a notice
@@ -2217,9 +2566,127 @@ export interface components {
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
         };
+        EndpointDisabledNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "endpoint.disabled";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened, or when the service found it
+             */
+            createdAt: string;
+            /** @description The workspace that is told */
+            workspaceId: string;
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
+            livemode: boolean;
+            /** @description The endpoint */
+            endpointId: string;
+            /** @description What is known of it */
+            data: {
+                /**
+                 * Format: date-time
+                 * @description When it was disabled
+                 */
+                disabledAt: string;
+                /**
+                 * @description `gone`: it answered 410; `failing`: too long without a success
+                 * @enum {string}
+                 */
+                reason: "gone" | "failing";
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the endpoint */
+                    endpoint: string;
+                };
+            };
+        };
+        EndpointFailingNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "endpoint.failing";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened, or when the service found it
+             */
+            createdAt: string;
+            /** @description The workspace that is told */
+            workspaceId: string;
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
+            livemode: boolean;
+            /** @description The endpoint */
+            endpointId: string;
+            /** @description What is known of it */
+            data: {
+                /**
+                 * Format: date-time
+                 * @description The first failure since the last success
+                 */
+                failingSince: string;
+                /** @description Failed attempts since the last success */
+                consecutiveFailures: number;
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the endpoint */
+                    endpoint: string;
+                    /** @description Path of its health */
+                    health: string;
+                };
+            };
+        };
+        EndpointVerificationNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "endpoint.verification";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened, or when the service found it
+             */
+            createdAt: string;
+            /** @description The workspace that is told */
+            workspaceId: string;
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
+            livemode: boolean;
+            /** @description The endpoint */
+            endpointId: string;
+            /** @description What is known of it */
+            data: {
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the endpoint */
+                    endpoint: string;
+                };
+            };
+        };
         EventPage: {
-            /** @description The events of this page */
-            data: components["schemas"]["PublicEvent"][];
+            /** @description The events of this page; notices if you ask for their types */
+            data: (components["schemas"]["PublicEvent"] | components["schemas"]["Notice"])[];
             /** @description Never null: store it, and send it as `cursor` later */
             nextCursor: string;
             /** @description Whether more events wait already */
@@ -2247,21 +2714,14 @@ export interface components {
             /** @description Shown this once; an answer repeated for an `Idempotency-Key` is without it */
             apiKey?: string;
         };
-        Liveness: {
-            /**
-             * @description `stuck`: restart the process
-             * @enum {string}
-             */
-            status: "ok" | "stuck";
-        };
-        Notice: {
-            /** @description The same in every attempt and redelivery; use it to recognise duplicates */
+        KeyExpiringNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
             id: string;
             /**
              * @description What it is about
              * @enum {string}
              */
-            type: "batch.ended";
+            type: "key.expiring";
             /**
              * @description The version of this body
              * @enum {string}
@@ -2269,47 +2729,37 @@ export interface components {
             apiVersion: "v1";
             /**
              * Format: date-time
-             * @description When it happened
+             * @description When it happened, or when the service found it
              */
             createdAt: string;
-            /** @description The workspace that asked for it */
+            /** @description The workspace that is told */
             workspaceId: string;
-            /** @description False for a batch of test readings */
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
             livemode: boolean;
-            /**
-             * Format: uuid
-             * @description The batch
-             */
-            batchId: string;
-            /** @description The batch at that moment, without personal data */
+            /** @description The key, as the list of keys names it */
+            keyId: string;
+            /** @description What is known of it */
             data: {
                 /**
                  * Format: date-time
-                 * @description `endedAt` of the batch
+                 * @description When it stops working
                  */
-                endedAt: string;
-                /** @description How the readings of the batch ended; all but `items` add up to it */
-                counts: {
-                    /** @description Readings in the request */
-                    items: number;
-                    /** @description Those that the request refused */
-                    refused: number;
-                    /** @description Those whose documents can be fetched */
-                    published: number;
-                    /** @description Those that failed */
-                    failed: number;
-                    /** @description Those whose personal data was erased */
-                    erased: number;
-                    /** @description Those that an interrupted request did not accept, and that no repeated request did within a day */
-                    notAccepted: number;
-                };
+                expiresAt: string;
                 /** @description Where to look */
                 links: {
-                    /** @description Path of the batch */
-                    batch: string;
+                    /** @description Path of the keys */
+                    keys: string;
                 };
             };
         };
+        Liveness: {
+            /**
+             * @description `stuck`: restart the process
+             * @enum {string}
+             */
+            status: "ok" | "stuck";
+        };
+        Notice: components["schemas"]["BatchEndedNotice"] | components["schemas"]["CreditsExpiringNotice"] | components["schemas"]["CreditsLowNotice"] | components["schemas"]["EndpointDisabledNotice"] | components["schemas"]["EndpointFailingNotice"] | components["schemas"]["KeyExpiringNotice"] | components["schemas"]["ReplayFinishedNotice"];
         Problem: {
             /** @description `urn:problem:` followed by the code, which `/docs/errors/{code}` explains */
             type: string;
@@ -2751,6 +3201,56 @@ export interface components {
              */
             finishedAt: string | null;
         };
+        ReplayFinishedNotice: {
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
+            id: string;
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            type: "replay.finished";
+            /**
+             * @description The version of this body
+             * @enum {string}
+             */
+            apiVersion: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened, or when the service found it
+             */
+            createdAt: string;
+            /** @description The workspace that is told */
+            workspaceId: string;
+            /** @description False for test readings, a test key, or an endpoint of test mode alone */
+            livemode: boolean;
+            /** @description The endpoint */
+            endpointId: string;
+            /**
+             * Format: uuid
+             * @description The replay
+             */
+            replayId: string;
+            /** @description What is known of it */
+            data: {
+                /**
+                 * @description How it ended
+                 * @enum {string}
+                 */
+                state: "finished" | "stopped";
+                /** @description Events that it queued */
+                events: number;
+                /**
+                 * Format: date-time
+                 * @description When it ended
+                 */
+                finishedAt: string;
+                /** @description Where to look */
+                links: {
+                    /** @description Path of the replay */
+                    replay: string;
+                };
+            };
+        };
         Republication: {
             /**
              * Format: uuid
@@ -2804,11 +3304,15 @@ export interface components {
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
             /** @description What it is told besides events, of the same modes */
-            notices: "batch.ended"[];
+            notices: ("batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
             description: string | null;
+            /** @description Names of the custom headers, in lower case; their values are never shown */
+            headerNames: string[];
+            /** @description Deliveries sent in a second, at most; null: no limit of its own */
+            maxPerSecond: number | null;
             /**
              * Format: date-time
              * @description When it was created
@@ -2822,10 +3326,10 @@ export interface components {
             /** @description Whether its deliveries arrive */
             health: {
                 /**
-                 * @description Whether deliveries arrive
+                 * @description Whether deliveries arrive. `unverified`: they wait until the receiver has answered a probe
                  * @enum {string}
                  */
-                state: "ok" | "failing" | "disabled";
+                state: "ok" | "failing" | "disabled" | "unverified";
                 /**
                  * Format: date-time
                  * @description The first failure since the last success
@@ -2856,11 +3360,15 @@ export interface components {
             /** @description Of the readings whose events it receives */
             modes: ("live" | "test")[];
             /** @description What it is told besides events, of the same modes */
-            notices: "batch.ended"[];
+            notices: ("batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
             /** @description Whether deliveries are sent */
             enabled: boolean;
             /** @description As given by you */
             description: string | null;
+            /** @description Names of the custom headers, in lower case; their values are never shown */
+            headerNames: string[];
+            /** @description Deliveries sent in a second, at most; null: no limit of its own */
+            maxPerSecond: number | null;
             /**
              * Format: date-time
              * @description When it was created
@@ -2874,10 +3382,10 @@ export interface components {
             /** @description Whether its deliveries arrive */
             health: {
                 /**
-                 * @description Whether deliveries arrive
+                 * @description Whether deliveries arrive. `unverified`: they wait until the receiver has answered a probe
                  * @enum {string}
                  */
-                state: "ok" | "failing" | "disabled";
+                state: "ok" | "failing" | "disabled" | "unverified";
                 /**
                  * Format: date-time
                  * @description The first failure since the last success
@@ -2893,10 +3401,10 @@ export interface components {
         };
         WebhookEndpointHealth: {
             /**
-             * @description Whether deliveries arrive
+             * @description Whether deliveries arrive. `unverified`: they wait until the receiver has answered a probe
              * @enum {string}
              */
-            state: "ok" | "failing" | "disabled";
+            state: "ok" | "failing" | "disabled" | "unverified";
             /**
              * Format: date-time
              * @description The first failure since the last success
@@ -2930,6 +3438,55 @@ export interface components {
             data: components["schemas"]["WebhookEndpoint"][];
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
+        };
+        WebhookEndpointStats: {
+            /**
+             * Format: date-time
+             * @description The beginning of the first hour
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description The end of the time, exclusive
+             */
+            until: string;
+            /** @description Hours with attempts, oldest first */
+            hours: {
+                /**
+                 * Format: date-time
+                 * @description Its beginning
+                 */
+                hour: string;
+                /** @description Attempts by outcome: `succeeded`, or the class of failure */
+                attempts: {
+                    [key: string]: number;
+                };
+                /** @description How long successful attempts took, in milliseconds; null: none succeeded */
+                latencyMs: {
+                    /** @description Half of them took at most so long */
+                    p50: number;
+                    /** @description 95 % of them */
+                    p95: number;
+                    /** @description 99 % of them */
+                    p99: number;
+                } | null;
+            }[];
+            /** @description All hours together */
+            total: {
+                /** @description Attempts by outcome: `succeeded`, or the class of failure */
+                attempts: {
+                    [key: string]: number;
+                };
+                /** @description How long successful attempts took, in milliseconds; null: none succeeded */
+                latencyMs: {
+                    /** @description Half of them took at most so long */
+                    p50: number;
+                    /** @description 95 % of them */
+                    p95: number;
+                    /** @description 99 % of them */
+                    p99: number;
+                } | null;
+            };
         };
     };
     responses: {
@@ -3519,17 +4076,24 @@ export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeys = components['schemas']['ApiKeys'];
 export type Batch = components['schemas']['Batch'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
+export type BatchEndedNotice = components['schemas']['BatchEndedNotice'];
 export type ChangedWebhookEndpoint = components['schemas']['ChangedWebhookEndpoint'];
 export type CreatedDocumentLink = components['schemas']['CreatedDocumentLink'];
 export type CreatedWebhookEndpoint = components['schemas']['CreatedWebhookEndpoint'];
 export type Credits = components['schemas']['Credits'];
+export type CreditsExpiringNotice = components['schemas']['CreditsExpiringNotice'];
+export type CreditsLowNotice = components['schemas']['CreditsLowNotice'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryHistory = components['schemas']['DeliveryHistory'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
 export type DocumentLink = components['schemas']['DocumentLink'];
 export type DocumentLinkPage = components['schemas']['DocumentLinkPage'];
+export type EndpointDisabledNotice = components['schemas']['EndpointDisabledNotice'];
+export type EndpointFailingNotice = components['schemas']['EndpointFailingNotice'];
+export type EndpointVerificationNotice = components['schemas']['EndpointVerificationNotice'];
 export type EventPage = components['schemas']['EventPage'];
 export type IssuedApiKey = components['schemas']['IssuedApiKey'];
+export type KeyExpiringNotice = components['schemas']['KeyExpiringNotice'];
 export type Liveness = components['schemas']['Liveness'];
 export type Notice = components['schemas']['Notice'];
 export type Problem = components['schemas']['Problem'];
@@ -3541,12 +4105,14 @@ export type ReadingHistoryPage = components['schemas']['ReadingHistoryPage'];
 export type ReadingPage = components['schemas']['ReadingPage'];
 export type ReadingSummary = components['schemas']['ReadingSummary'];
 export type Replay = components['schemas']['Replay'];
+export type ReplayFinishedNotice = components['schemas']['ReplayFinishedNotice'];
 export type Republication = components['schemas']['Republication'];
 export type RotatedApiKey = components['schemas']['RotatedApiKey'];
 export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint'];
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
 export type WebhookEndpointPage = components['schemas']['WebhookEndpointPage'];
+export type WebhookEndpointStats = components['schemas']['WebhookEndpointStats'];
 export type ResponseUnknownParameter = components['responses']['unknown_parameter'];
 export type ResponseUnauthenticated = components['responses']['unauthenticated'];
 export type ResponseInsufficientCredits = components['responses']['insufficient_credits'];
@@ -6335,13 +6901,187 @@ export interface operations {
             503: components["responses"]["enqueue_unavailable"];
         };
     };
+    getWebhookEndpointStats: {
+        parameters: {
+            query?: {
+                /** @description From the hour of this instant on; default: the last 24 hours */
+                since?: string;
+                /** @description Up to this instant, exclusive; default: now */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The `endpointId` of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempts of the endpoint by hour */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointStats"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["webhook_not_found"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    verifyWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `endpointId` of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint as it is now */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["webhook_not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
                 /** @description Comma-separated */
                 status?: ("pending" | "succeeded" | "exhausted" | "skipped")[];
                 /** @description Comma-separated */
-                type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended")[];
+                type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
                 readingId?: string;
                 /** @description Created at or after this time */
                 since?: string;
@@ -6900,8 +7640,8 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Comma-separated; default: all. A cursor is valid only with the same types */
-                type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+                /** @description Comma-separated types of events, or of notices; default: all types of events. A cursor is valid only with the same types */
+                type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed" | "batch.ended" | "credits.expiring" | "credits.low" | "endpoint.disabled" | "endpoint.failing" | "key.expiring" | "replay.finished")[];
                 /** @description Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode */
                 livemode?: boolean;
                 /**
@@ -7572,12 +8312,775 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Notice"] & {
+                "application/json": components["schemas"]["BatchEndedNotice"] & {
                     /**
                      * @description The type of this event
                      * @enum {string}
                      */
                     type?: "batch.ended";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    creditsExpiring: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5d908899-b213-5282-8816-85a7f0fea464",
+                 *       "type": "credits.expiring",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "data": {
+                 *         "grantId": "plan:1:2026-04",
+                 *         "remaining": 120,
+                 *         "expiresAt": "2026-04-11T00:00:00.000Z",
+                 *         "links": {
+                 *           "credits": "/api/v1/credits"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreditsExpiringNotice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "credits.expiring";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    creditsLow: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_2b8a115a-1dbc-5464-8b66-30b78e1134a1",
+                 *       "type": "credits.low",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "data": {
+                 *         "available": 20,
+                 *         "toppedUpTo": 400,
+                 *         "percent": 10,
+                 *         "links": {
+                 *           "credits": "/api/v1/credits"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreditsLowNotice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "credits.low";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    endpointDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_e7361e3d-846d-50ae-b998-b3e0f942b929",
+                 *       "type": "endpoint.disabled",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "endpointId": "we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88",
+                 *       "data": {
+                 *         "disabledAt": "2026-04-04T09:30:00.000Z",
+                 *         "reason": "gone",
+                 *         "links": {
+                 *           "endpoint": "/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndpointDisabledNotice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "endpoint.disabled";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    endpointFailing: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_c292b4a0-349b-57a7-b93a-0fa8c582c844",
+                 *       "type": "endpoint.failing",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "endpointId": "we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88",
+                 *       "data": {
+                 *         "failingSince": "2026-04-04T08:30:00.000Z",
+                 *         "consecutiveFailures": 4,
+                 *         "links": {
+                 *           "endpoint": "/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88",
+                 *           "health": "/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88/health"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndpointFailingNotice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "endpoint.failing";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    keyExpiring: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_b2ccb1d1-91ad-5889-8263-6cbe01d01ae5",
+                 *       "type": "key.expiring",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "keyId": "k3Xw9PqZ",
+                 *       "data": {
+                 *         "expiresAt": "2026-04-11T00:00:00.000Z",
+                 *         "links": {
+                 *           "keys": "/api/v1/keys"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyExpiringNotice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "key.expiring";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    replayFinished: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5a0bd982-51b7-50b5-9d19-fa068f637c67",
+                 *       "type": "replay.finished",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "endpointId": "we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88",
+                 *       "replayId": "2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62",
+                 *       "data": {
+                 *         "state": "finished",
+                 *         "events": 41,
+                 *         "finishedAt": "2026-04-04T09:30:00.000Z",
+                 *         "links": {
+                 *           "replay": "/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88/replays/2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayFinishedNotice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "replay.finished";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint is disabled at once */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    endpointVerification: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The type of the notice
+                 * @example batch.ended
+                 */
+                "X-Service-Notice": string;
+                /**
+                 * @description Unix seconds of this attempt
+                 * @example 1775295000
+                 */
+                "X-Service-Timestamp": string;
+                /**
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
+                 * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The `id` in the body
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "X-Service-Event-Id": string;
+                /**
+                 * @description The `deliveryId` of this delivery
+                 * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
+                 */
+                "X-Service-Delivery-Id": string;
+                /**
+                 * @description Counts from 1
+                 * @example 1
+                 */
+                "X-Service-Attempt": string;
+                /**
+                 * @description `true` for a trial
+                 * @example true
+                 */
+                "X-Service-Test"?: string;
+                /**
+                 * @description `true` for a redelivery or a replay
+                 * @example true
+                 */
+                "X-Service-Redelivery"?: string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
+                 */
+                "Webhook-Id": string;
+                /**
+                 * @description As in Standard Webhooks
+                 * @example 1775295000
+                 */
+                "Webhook-Timestamp": string;
+                /**
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "Webhook-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_9b8ac271-ac8f-57bb-8f7c-a60ddc15c301",
+                 *       "type": "endpoint.verification",
+                 *       "apiVersion": "v1",
+                 *       "createdAt": "2026-04-04T09:30:00.000Z",
+                 *       "workspaceId": "ws_4rT9vXk2LmQ8sYw1ZbN6cD",
+                 *       "livemode": true,
+                 *       "endpointId": "we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88",
+                 *       "data": {
+                 *         "links": {
+                 *           "endpoint": "/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndpointVerificationNotice"] & {
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
+                    type?: "endpoint.verification";
                 };
             };
         };

@@ -5,6 +5,7 @@ import type {
   EventPage,
   IssueApiKey,
   IssuedApiKey,
+  Notice,
   PublicEvent,
   RotateApiKey,
   RotatedApiKey,
@@ -47,13 +48,46 @@ export interface EventFilter {
   readonly livemode?: boolean;
 }
 
+export interface NoticeFilter {
+  /** One type or several; all by default. */
+  readonly type?: Notice['type'] | readonly Notice['type'][];
+  /** Of live or of test mode; only with a bearer token, since a key sees its own mode. */
+  readonly livemode?: boolean;
+}
+
+/** A page of a feed. `nextCursor` is never null. */
+export type PageOf<T> = Omit<EventPage, 'data'> & { readonly data: T[] };
+
+/** Every type of notice: what a page of notices asks for by default. */
+const NOTICE_TYPES: readonly Notice['type'][] = [
+  'batch.ended',
+  'credits.expiring',
+  'credits.low',
+  'endpoint.disabled',
+  'endpoint.failing',
+  'key.expiring',
+  'replay.finished',
+];
+
 /** The events that webhooks deliver, to fetch instead of webhooks or in addition. */
 export class Events {
   constructor(private readonly transport: Transport) {}
 
   /** One page, oldest first. Store `nextCursor` and pass it to the next call: no event is skipped or repeated. */
-  page({ signal, ...query }: PageOptions & EventFilter = {}): Promise<EventPage> {
+  page({ signal, ...query }: PageOptions & EventFilter = {}): Promise<PageOf<PublicEvent>> {
     return this.transport.json({ method: 'GET', path: '/api/v1/events', query, signal });
+  }
+
+  /** One page of what the workspace was told besides events, or would have been, oldest first. Its cursors are its own. */
+  notices({ signal, type = NOTICE_TYPES, ...query }: PageOptions & NoticeFilter = {}): Promise<
+    PageOf<Notice>
+  > {
+    return this.transport.json({
+      method: 'GET',
+      path: '/api/v1/events',
+      query: { ...query, type },
+      signal,
+    });
   }
 }
 

@@ -1,4 +1,11 @@
-export { Events, Keys, ReadingServiceClient, type EventFilter } from './client.js';
+export {
+  Events,
+  Keys,
+  ReadingServiceClient,
+  type EventFilter,
+  type NoticeFilter,
+  type PageOf,
+} from './client.js';
 export type { Page, PageOptions } from './pages.js';
 export { ProblemError, ServiceUnreachable, StillUnderWay, type AnyProblem } from './problem-error.js';
 export {

@@ -11,6 +11,7 @@ import type {
   SendTestEvent,
   WebhookEndpoint,
   WebhookEndpointHealth,
+  WebhookEndpointStats,
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
 import type { CallOptions, PostOptions, Transport } from './transport.js';
@@ -110,6 +111,19 @@ export class Webhooks {
 
   health(endpointId: string, { signal }: CallOptions = {}): Promise<WebhookEndpointHealth> {
     return this.transport.json({ method: 'GET', path: `${pathOf(endpointId)}/health`, signal });
+  }
+
+  /** Attempts by hour and outcome, and how long the successful ones took. @param options RFC 3339; default: 24 hours */
+  stats(
+    endpointId: string,
+    { signal, ...query }: CallOptions & { readonly since?: string; readonly until?: string } = {},
+  ): Promise<WebhookEndpointStats> {
+    return this.transport.json({ method: 'GET', path: `${pathOf(endpointId)}/stats`, query, signal });
+  }
+
+  /** Has an endpoint that is `unverified` probed again. */
+  verify(endpointId: string, options: PostOptions = {}): Promise<WebhookEndpoint> {
+    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/verify`, ...options });
   }
 
   /** The deliveries of an endpoint, newest first. */

@@ -6,6 +6,10 @@ export const webhooks = {
   settings,
   operationalTables: {
     'webhooks.secret': 'signing secrets, sealed',
+    'webhooks.endpoint_headers': 'custom headers of endpoints, sealed',
+    'webhooks.verification': 'endpoints that wait for a probe',
+    'webhooks.notice': 'notices that were told',
+    'webhooks.endpoint_hour': 'attempts by hour, endpoint and outcome',
     'webhooks.endpoint_health': 'failures in a row of each endpoint',
     'webhooks.public_event': 'public events, numbered per reading',
     'webhooks.unreleased_failure': 'failures that are sent once their credits are released',
@@ -18,6 +22,9 @@ export const webhooks = {
   expendableTables: {
     'webhooks.endpoint_health': 'how often each endpoint failed in a row: counting starts again',
     'webhooks.attempt': 'the history of attempts',
+    'webhooks.verification': 'probes that are due: disable and enable the endpoints that wait for one',
+    'webhooks.notice': 'which notices were told: what lasts is told again',
+    'webhooks.endpoint_hour': 'the hourly figures of endpoints so far',
     'webhooks.replay': 'replays that were requested: request unfinished ones again',
     'webhooks.lane': 'nothing: workers fill it within 30 seconds',
   },

@@ -22,6 +22,9 @@ export const settings = {
       ),
     'private ranges webhooks may reach, comma-separated, for tests and self-hosting; metadata addresses stay closed',
   ),
+  WEBHOOK_VERIFY_ENDPOINTS: flag(
+    'send events to a host that is new in its workspace only after it answered a signed probe (1 or 0)',
+  ),
   WEBHOOK_PROXY_URL: setting(
     z
       .url({ protocol: /^http$/, error: 'must be of the form http://host:port' })
@@ -32,6 +35,24 @@ export const settings = {
       .optional(),
     'HTTP proxy (CONNECT) through which webhooks are sent, as http://host:port or http://user:password@host:port',
   ),
+  WEBHOOK_SOURCE_ADDRESSES: setting(
+    z
+      .string()
+      .default('')
+      .transform((text) =>
+        text
+          .split(',')
+          .map((part) => part.trim())
+          .filter(Boolean),
+      )
+      .refine((addresses) => addresses.every((one) => ipaddr.isValid(one)), 'must be IP addresses')
+      .refine(
+        (addresses) => new Set(addresses.map((one) => one.includes(':'))).size === addresses.length,
+        'must be at most one IPv4 and one IPv6 address',
+      ),
+    'addresses of the worker’s machine that webhooks are sent from: one IPv4, one IPv6 or both, comma-separated',
+  ),
+  WEBHOOK_STATS_KEPT_DAYS: count(35, 'days for which the hourly sums of attempts are kept'),
   WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints per workspace'),
   WEBHOOK_CONNECT_TIMEOUT_MS: milliseconds(5_000, 'longest wait for a connection to a receiver'),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(15_000, 'longest whole exchange with a receiver'),
@@ -59,6 +80,15 @@ export const settings = {
   WEBHOOK_DRY_RUN_WAIT_MS: milliseconds(5_000, 'longest wait of a request for the count of its dry run'),
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
   WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trials that may wait to be sent to each endpoint'),
+  WEBHOOK_NOTICES_EVERY_MS: milliseconds(
+    60_000,
+    'how often a worker looks for what workspaces asked to be told',
+  ),
+  WEBHOOK_NOTICES_KEPT_DAYS: count(400, 'days for which notices of live mode stay in their feed'),
+  WEBHOOK_FAILING_NOTICE_AFTER_MS: milliseconds(
+    3_600_000,
+    'an endpoint without a success for this long after a failure is told of as failing',
+  ),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',

@@ -9,16 +9,24 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { replayTask, rescueReplays } from './application/replay/replay.job.js';
 import { RESOLVE_HOST, type ResolveHost } from './application/resolve-host.js';
 import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
+import { openSender } from './processes/dispatch/open-sender.js';
+import type { Sender } from './processes/dispatch/sender.js';
 import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
 import { repairQueues } from './processes/dispatch/repair-queues.js';
 import { contentProjection } from './read-models/content/content.projection.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
+import { accountLooks } from './processes/notices/account-looks.js';
+import { endpointLooks } from './processes/notices/endpoint-looks.js';
+import { watchNotices } from './processes/notices/notice-watch.js';
+import { sweepNoticesAndStats } from './processes/retention/notice-sweep.js';
 import { sweepTestEvents } from './processes/retention/test-event-sweep.js';
+import { verifyEndpoints } from './processes/verification/verify-endpoints.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
@@ -30,6 +38,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
   constructor(
     private readonly registry: WorkRegistry,
     private readonly vault: SecretVault,
+    private readonly headers: HeaderVault,
     private readonly streams: EndpointStreams,
     private readonly metrics: WebhookMetrics,
     private readonly queryBus: QueryBus,
@@ -42,16 +51,24 @@ export class WebhooksWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { pool, config, clock, resolve, vault, streams, log, queryBus, metrics: observer } = this;
+    const { pool, config, clock, trustedClock, resolve, vault, headers, streams, log, queryBus } = this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addConsumer(projectionConsumer(contentProjection));
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS));
     this.registry.addLoop(skipNoted(pool));
     this.registry.addLoop(repairQueues(pool, clock, log));
-    this.registry.addLoop(sweepTestEvents(pool, this.trustedClock, config, log));
+    const looks = [...endpointLooks(pool, config), ...accountLooks(pool, queryBus)];
+    this.registry.addLoop(watchNotices({ pool, clock: trustedClock, config, looks, log }));
+    this.registry.addLoop(sweepTestEvents(pool, trustedClock, config, log));
+    this.registry.addLoop(sweepNoticesAndStats(pool, trustedClock, config, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
-    const parts = { pool, config, clock, resolve, vault, streams, queryBus, log, observer };
+    const openProbes = (): Sender => openSender({ config, resolve, clock });
+    this.registry.addLoop(
+      verifyEndpoints({ pool, clock, config, vault, headers, streams, openSender: openProbes, log }),
+    );
+    const observer = this.metrics;
+    const parts = { pool, config, clock, resolve, vault, headers, streams, queryBus, log, observer };
     // A dispatcher runs once; the loop may run again.
     this.registry.addLoop({
       name: 'webhooks.dispatcher',

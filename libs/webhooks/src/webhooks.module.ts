@@ -5,6 +5,7 @@ import { ChooseWebhookContentHandler } from './application/choose-webhook-conten
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
 import { EnableWebhookEndpointHandler } from './application/enable-webhook-endpoint/enable-webhook-endpoint.handler.js';
+import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
@@ -18,6 +19,8 @@ import {
 } from './application/secrets/rewrap-secrets.handler.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
+import { ProbeEndpointHandler } from './application/verification/probe-endpoint.handler.js';
+import { KnownHosts } from './application/verification/known-hosts.js';
 import { UrlCheck } from './application/url-check.js';
 import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
@@ -28,6 +31,8 @@ import {
   ListWebhookEndpointsHandler,
   QueueHealth,
 } from './read-models/health/queue-health.js';
+import { NoticeFeed } from './read-models/notice/notice-feed.js';
+import { HourlyStats } from './read-models/stats/hourly-stats.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 import { WEBHOOK_CONTENT_EXECUTOR, createWebhookContentExecutor } from './webhook-content.executor.js';
 import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webhook-endpoint.executor.js';
@@ -49,8 +54,13 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EventFeed,
     QueueHealth,
     ReplayRows,
+    NoticeFeed,
+    HourlyStats,
+    HeaderVault,
+    KnownHosts,
     SecretVault,
     UrlCheck,
+    ProbeEndpointHandler,
     ChooseWebhookContentHandler,
     CreateWebhookEndpointHandler,
     ChangeWebhookEndpointHandler,
@@ -77,6 +87,9 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EventFeed,
     QueueHealth,
     ReplayRows,
+    NoticeFeed,
+    HourlyStats,
+    HeaderVault,
     SecretVault,
   ],
 })

@@ -49,7 +49,7 @@ export const fanningOut = (): FanningOut => {
   beforeEach(async () => {
     await test.database.pool.query(
       `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret,
-         webhooks.lane, webhooks.unreleased_failure`,
+         webhooks.lane, webhooks.unreleased_failure, webhooks.notice, webhooks.replay, webhooks.content`,
     );
   });
   return test;

@@ -14,6 +14,7 @@ import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contr
 import type { PublicEventType } from '../src/contracts/event-types.js';
 import type { NoticeType } from '../src/contracts/notice-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
+import { HeaderVault } from '../src/application/custom-headers/header-vault.js';
 import { EndpointAccess } from '../src/application/endpoint-access.js';
 import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
 import { RotateSecretHandler } from '../src/application/rotate-secret/rotate-secret.handler.js';
@@ -21,6 +22,7 @@ import { EndpointStreams } from '../src/application/endpoint-streams.js';
 import { createWebhookEndpointExecutor } from '../src/webhook-endpoint.executor.js';
 import { resolveHost, type ResolveHost } from '../src/application/resolve-host.js';
 import { SecretVault } from '../src/application/secrets/secret-vault.js';
+import { KnownHosts } from '../src/application/verification/known-hosts.js';
 import { UrlCheck } from '../src/application/url-check.js';
 import { openDispatcher } from '../src/processes/dispatch/open-dispatcher.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
@@ -65,6 +67,7 @@ export class TestService {
   readonly streams: EndpointStreams;
   readonly rows: EndpointRows;
   readonly vault: SecretVault;
+  readonly headers: HeaderVault;
   private readonly stopped = new AbortController();
   private readonly running: Promise<unknown>[] = [];
 
@@ -75,7 +78,9 @@ export class TestService {
     this.store = options.store ?? new InMemoryEventStore();
     this.streams = new EndpointStreams(createWebhookEndpointExecutor(this.store), this.store, this.clock);
     this.rows = new EndpointRows(database.pool);
-    this.vault = new SecretVault(database.pool, new KeyRing(this.config.ENCRYPTION_KEYS));
+    const ring = new KeyRing(this.config.ENCRYPTION_KEYS);
+    this.vault = new SecretVault(database.pool, ring);
+    this.headers = new HeaderVault(database.pool, ring);
   }
 
   get clock(): Clock {
@@ -100,7 +105,7 @@ export class TestService {
   }
 
   dispatch(): void {
-    const { config, clock, vault, streams, stopped } = this;
+    const { config, clock, vault, headers, streams, stopped } = this;
     const { pool } = this.database;
     const resolve = this.options.resolve ?? resolveHost;
     for (let worker = 0; worker < (this.options.workers ?? 1); worker += 1) {
@@ -116,6 +121,7 @@ export class TestService {
         clock,
         resolve,
         vault,
+        headers,
         streams,
         queryBus,
         log: quiet,
@@ -151,29 +157,29 @@ export class TestService {
       events?: readonly PublicEventType[];
       modes?: readonly Mode[];
       notices?: readonly NoticeType[];
+      headers?: Readonly<Record<string, string>>;
+      maxPerSecond?: number;
       workspaceId?: string;
     } = {},
   ): Promise<CreatedWebhookEndpoint> {
     const urls = new UrlCheck(this.config, this.options.resolve ?? resolveHost);
-    const { vault, streams, rows, config, clock } = this;
+    const { vault, headers, streams, rows, config, clock } = this;
     const handler = new CreateWebhookEndpointHandler(
       urls,
       vault,
       streams,
       rows,
+      headers,
+      new KnownHosts(this.database.pool, config),
       this.database.pool,
       config,
       clock,
     );
-    const { events = null, modes = ['live'], notices = [], workspaceId = 'ws_1' } = options;
+    const { events = null, modes = ['live'], workspaceId = 'ws_1', ...choice } = options;
     const result = await handler.execute(
       new CreateWebhookEndpoint(
         workspaceId,
-        url,
-        events,
-        modes,
-        notices,
-        null,
+        { url, events, modes, ...choice },
         requestedBy('apiKey:test', 'req_test'),
       ),
     );
@@ -182,9 +188,9 @@ export class TestService {
   }
 
   async rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
-    const { rows, streams, vault, clock } = this;
+    const { rows, streams, vault, headers, clock } = this;
     const handler = new RotateSecretHandler(
-      new EndpointAccess(rows, streams, vault),
+      new EndpointAccess(rows, streams, vault, headers),
       vault,
       streams,
       rows,
@@ -227,6 +233,7 @@ export class TestService {
 export const wipe = (database: TestDatabase): Promise<unknown> =>
   database.pool.query(
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
-       webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping,
+       webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
+       webhooks.endpoint_headers, webhooks.verification, webhooks.endpoint_hour,
        event_sourcing.consumer, event_sourcing.parked_event`,
   );

@@ -14,6 +14,7 @@ import { openPool } from '@app/platform/postgres/pool.js';
 import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
 import { createWebhookEndpointExecutor } from '@app/webhooks/webhook-endpoint.executor.js';
 import { resolveHost } from '@app/webhooks/application/resolve-host.js';
+import { HeaderVault } from '@app/webhooks/application/custom-headers/header-vault.js';
 import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
 import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher.js';
 import { settings } from '../../../apps/service/src/settings.js';
@@ -33,6 +34,7 @@ const work = async (databaseUrl: string): Promise<void> => {
     clock: systemClock,
     resolve: resolveHost,
     vault: new SecretVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
+    headers: new HeaderVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
     streams: new EndpointStreams(createWebhookEndpointExecutor(store), store, systemClock),
     queryBus: { execute: () => Promise.reject(new Error('no event shows an external id')) },
     log: pino({ level: 'warn' }, process.stderr),

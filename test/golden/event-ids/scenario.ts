@@ -162,11 +162,7 @@ export const scenario = (service: Service): readonly Step[] => {
         const created = await commands.execute(
           new CreateWebhookEndpoint(
             ws,
-            'https://192.0.2.10/',
-            null,
-            ['live'],
-            [],
-            'first',
+            { url: 'https://192.0.2.10/', events: null, modes: ['live'], description: 'first' },
             byOwner('req_created'),
           ),
         );

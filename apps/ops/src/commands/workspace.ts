@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { OpenBook } from '@app/billing/contracts/index.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { ChoosePaper, type Paper, PAPERS } from '@app/publishing/contracts/index.js';
@@ -7,6 +7,23 @@ import { ListWorkspaces, OpenWorkspace, WorkspaceExists } from '@app/workspaces/
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
+
+interface WebhookOptions {
+  readonly workspace: string;
+  readonly externalId?: 'on' | 'off';
+  readonly lowCredits?: number;
+}
+
+const readPercent = (text: string): number => {
+  const percent = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (percent >= 0 && percent <= 90) return percent;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 90.');
+};
+
+const saidOfLowCredits = (workspaceId: string, percent: number): string =>
+  percent === 0
+    ? `${workspaceId} is not told of low credits`
+    : `${workspaceId} is told when fewer than ${percent} % of its credits after the last top-up are left`;
 
 export const addWorkspaceCommands = (workspace: Command): void => {
   workspace
@@ -24,24 +41,46 @@ export const addWorkspaceCommands = (workspace: Command): void => {
     });
   workspace
     .command('webhooks')
-    .description('choose what the webhook bodies of a workspace show, from the next event on')
+    .description('choose what the webhooks of a workspace tell, from the next one on')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(
-      new Option('--external-id <choice>', "the callers' own ids of readings")
-        .choices(['on', 'off'])
-        .makeOptionMandatory(),
+      new Option('--external-id <choice>', "whether bodies show the callers' own ids of readings").choices([
+        'on',
+        'off',
+      ]),
     )
-    .addHelpText('after', '\nExample:\n  ops workspace webhooks --workspace ws_… --external-id off')
-    .action(async (options: { workspace: string; externalId: 'on' | 'off' }, command: Command) => {
-      const workspaceId = options.workspace;
+    .addOption(
+      new Option(
+        '--low-credits <percent>',
+        'tell when fewer credits than this share of the last top-up are left: 0 to 90, 0 is never',
+      ).argParser(readPercent),
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops workspace webhooks --workspace ws_… --external-id off\n  ops workspace webhooks --workspace ws_… --low-credits 25',
+    )
+    .action(async (options: WebhookOptions, command: Command) => {
+      const { workspace: workspaceId, externalId, lowCredits: lowCreditsPercent } = options;
+      if (externalId === undefined && lowCreditsPercent === undefined)
+        throw new OpsError('Name what to choose: --external-id or --low-credits');
       const outcome = await withSession(async ({ commands, queries, actor }) => {
         if (!(await queries.execute(new WorkspaceExists(workspaceId))))
           throw new OpsError(`There is no workspace ${workspaceId}`);
-        const content = { externalId: options.externalId === 'on' };
+        const content = {
+          ...(externalId === undefined ? {} : { externalId: externalId === 'on' }),
+          ...(lowCreditsPercent === undefined ? {} : { lowCreditsPercent }),
+        };
         return commands.execute(new ChooseWebhookContent(workspaceId, content, ownRequest(actor)));
       });
-      const said = `Webhook bodies of ${workspaceId} show ${options.externalId === 'on' ? 'external ids' : 'no external ids'}`;
-      print(command, { workspaceId, externalId: options.externalId, ...outcome }, said);
+      const said = [
+        ...(externalId === undefined
+          ? []
+          : [
+              `Webhook bodies of ${workspaceId} show ${externalId === 'on' ? 'external ids' : 'no external ids'}`,
+            ]),
+        ...(lowCreditsPercent === undefined ? [] : [saidOfLowCredits(workspaceId, lowCreditsPercent)]),
+      ];
+      print(command, { workspaceId, externalId, lowCreditsPercent, ...outcome }, said.join('\n'));
     });
   workspace
     .command('booklet')

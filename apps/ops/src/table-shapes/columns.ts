@@ -4,7 +4,7 @@
  */
 export const COLUMNS: Readonly<Record<string, string>> = {
   'billing.balance':
-    'adjusted bigint, agenda jsonb, available bigint, consumed bigint, due_at timestamp with time zone, expired bigint, granted bigint, held bigint, revision numeric(20,0), updated_at timestamp with time zone, workspace_id text',
+    'adjusted bigint, agenda jsonb, available bigint, consumed bigint, due_at timestamp with time zone, expired bigint, granted bigint, held bigint, revision numeric(20,0), topped_up_by text, topped_up_to bigint, updated_at timestamp with time zone, workspace_id text',
   'billing.hold':
     'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'billing.reconciliation':
@@ -52,15 +52,21 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, sha256 text, workspace_id text',
   'webhooks.attempt':
     'delivery_id uuid, duration_ms integer, endpoint_id text, error text, number integer, response_body bytea, started_at timestamp with time zone, status_code integer',
-  'webhooks.content': 'external_id boolean, workspace_id text',
+  'webhooks.content': 'external_id boolean, low_credits_percent smallint, workspace_id text',
   'webhooks.delivery':
     'added bigint, attempts integer, created_at timestamp with time zone, delivery_id uuid, due_at timestamp with time zone, endpoint_id text, event_id text, lease uuid, reading_id uuid, redelivery boolean, replay_id uuid, sequence integer, settled_at timestamp with time zone, status text, test boolean, workspace_id text',
   'webhooks.endpoint':
-    'created_at timestamp with time zone, deleted_at timestamp with time zone, description text, disabled_at timestamp with time zone, disabled_reason text, enabled boolean, endpoint_id text, events text[], modes text[], notices text[], revision bigint, secrets jsonb, updated_at timestamp with time zone, url text, workspace_id text',
+    'created_at timestamp with time zone, deleted_at timestamp with time zone, description text, disabled_at timestamp with time zone, disabled_reason text, enabled boolean, endpoint_id text, events text[], headers_ref uuid, max_per_second integer, modes text[], notices text[], revision bigint, secrets jsonb, updated_at timestamp with time zone, url text, verified boolean, workspace_id text',
+  'webhooks.endpoint_headers':
+    'created_at timestamp with time zone, endpoint_id text, headers_ref uuid, names text[], sealed bytea, workspace_id text',
   'webhooks.endpoint_health':
-    'consecutive_failures integer, endpoint_id text, failing_since timestamp with time zone, probe_at timestamp with time zone',
+    'consecutive_failures integer, endpoint_id text, failing_since timestamp with time zone, paced_until timestamp with time zone, probe_at timestamp with time zone',
+  'webhooks.endpoint_hour':
+    'attempts integer, endpoint_id text, hour timestamp with time zone, latencies integer[], outcome text',
   'webhooks.lane':
     'lease uuid, leased_until timestamp with time zone, ready_at timestamp with time zone, workspace_id text',
+  'webhooks.notice':
+    'body text, event_id text, livemode boolean, occurred_at timestamp with time zone, occurrence text, position bigint, subject text, type text, workspace_id text',
   'webhooks.public_event':
     'body text, correlation_id text, event_id text, livemode boolean, occurred_at timestamp with time zone, position numeric(20,0), reading_id uuid, sequence integer, shows_external_id boolean, traceparent text, type text, workspace_id text',
   'webhooks.replay':
@@ -70,6 +76,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.skipping': 'endpoint_id text, skipped_at timestamp with time zone, up_to bigint',
   'webhooks.unreleased_failure':
     'cause_event_id text, correlation_id text, event_id text, head text, livemode boolean, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
+  'webhooks.verification':
+    'asked_at timestamp with time zone, attempts integer, due_at timestamp with time zone, endpoint_id text, last_error text, rests_until timestamp with time zone, url text',
   'workspaces.api_key':
     'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, mode text, networks text[], revoked_at timestamp with time zone, scopes text[], workspace_id text',
   'workspaces.api_key_use': 'key_id text, used_at timestamp with time zone',

@@ -20,6 +20,10 @@ import { FindReversibleHandler } from './corrections/find-reversible.handler.js'
 import { GetCorrectionHandler, ListCorrectionsHandler } from './corrections/get-corrections.handlers.js';
 import { RecordCorrectionHandler } from './corrections/record-correction.handler.js';
 import { VerifyCorrectionsHandler } from './corrections/verify-corrections.handler.js';
+import {
+  FindExpiringGrantsHandler,
+  FindLowBalancesHandler,
+} from './find-scarce-credits/find-scarce-credits.handlers.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
@@ -46,6 +50,8 @@ export const HANDLERS = [
   ExplainReadingHandler,
   ExportLedgerHandler,
   FindEntriesHandler,
+  FindExpiringGrantsHandler,
+  FindLowBalancesHandler,
   FindReversibleHandler,
   GetBalanceHandler,
   GetCorrectionHandler,

@@ -121,3 +121,54 @@ export class CheckHolds extends Query<CheckedHolds> {
     super();
   }
 }
+
+/** One page of what was found, and where the next one begins; `null`: there is none. */
+export interface FoundPage<T> {
+  readonly found: readonly T[];
+  readonly next: string | null;
+}
+
+/** Credits of a live book, by its view. */
+export interface LowBalance {
+  readonly workspaceId: string;
+  readonly available: number;
+  /** What the book had after its last grant: available and held. */
+  readonly toppedUpTo: number;
+  /** The grant's id. */
+  readonly toppedUpBy: string;
+}
+
+/**
+ * Live books with fewer available credits than `percent` of what they had after their last grant. A book without a grant
+ * since the view knows of this is not found.
+ */
+export class FindLowBalances extends Query<FoundPage<LowBalance>> {
+  constructor(
+    readonly percent: number,
+    /** `next` of the page before; empty: from the first. */
+    readonly after: string,
+  ) {
+    super();
+  }
+}
+
+/** Credits that expire if nothing uses them. */
+export interface ExpiringGrant {
+  readonly workspaceId: string;
+  readonly grantId: string;
+  readonly remaining: number;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+}
+
+/** Grants of live books with credits left that expire after `from` and until `until` (RFC 3339). */
+export class FindExpiringGrants extends Query<FoundPage<ExpiringGrant>> {
+  constructor(
+    readonly from: string,
+    readonly until: string,
+    /** `next` of the page before; empty: from the first. */
+    readonly after: string,
+  ) {
+    super();
+  }
+}

@@ -4,6 +4,7 @@ import type { EndpointRefusal } from '../contracts/refusals.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
 import { EndpointRows, healthState } from '../read-models/endpoint/endpoint-rows.js';
 import { EndpointStreams } from './endpoint-streams.js';
+import { HeaderVault } from './custom-headers/header-vault.js';
 import { SecretVault } from './secrets/secret-vault.js';
 
 export interface KnownEndpoint {
@@ -21,6 +22,7 @@ export class EndpointAccess {
     private readonly rows: EndpointRows,
     private readonly streams: EndpointStreams,
     private readonly vault: SecretVault,
+    private readonly headers: HeaderVault,
   ) {}
 
   /** The endpoint from its row, or from its stream when the row is not there yet. */
@@ -40,6 +42,7 @@ export class EndpointAccess {
       record: recordOf(endpointId, state, {
         ...times,
         secretHint,
+        headerNames: await this.headers.names(state.headersRef),
         consecutiveFailures: 0,
         failingSince: null,
       }),
@@ -53,18 +56,29 @@ export class EndpointAccess {
 /** An endpoint's record from its folded state, so that a write is answered without waiting for a projection. */
 export const recordOf = (
   endpointId: string,
-  { url, events, modes, notices, enabled, description, disabledReason }: WebhookEndpoint,
+  {
+    url,
+    events,
+    modes,
+    notices,
+    enabled,
+    description,
+    maxPerSecond,
+    disabledReason,
+    verified,
+  }: WebhookEndpoint,
   rest: {
     readonly createdAt: string;
     readonly updatedAt: string;
     readonly secretHint: string;
+    readonly headerNames: readonly string[];
     readonly consecutiveFailures: number;
     readonly failingSince: string | null;
   },
 ): WebhookEndpointRecord => {
-  const { createdAt, updatedAt, secretHint, consecutiveFailures, failingSince } = rest;
-  const state = healthState(enabled, consecutiveFailures);
+  const { createdAt, updatedAt, secretHint, headerNames, consecutiveFailures, failingSince } = rest;
+  const state = healthState(enabled, verified, consecutiveFailures);
   const health = { state, failingSince, disabledReason, consecutiveFailures };
-  const settings = { url, events, modes, notices, enabled, description };
+  const settings = { url, events, modes, notices, enabled, description, headerNames, maxPerSecond };
   return { endpointId, ...settings, createdAt, updatedAt, health, secretHint };
 };

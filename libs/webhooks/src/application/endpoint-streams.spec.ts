@@ -17,6 +17,9 @@ const CREATE: WebhookEndpointCommand = {
   modes: ['live'],
   notices: [],
   description: null,
+  headersRef: null,
+  maxPerSecond: null,
+  verified: true,
   secretRef: '3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11',
 };
 

@@ -101,11 +101,24 @@ describe('A notice', () => {
     });
   });
 
-  it('is in neither the feed nor a replay', async () => {
+  it('has a feed of its own, and is in no replay', async () => {
     await test.patch(test.endpointId, { notices: NOTICES }).expect(200);
     await test.happen(batchEnded(randomUUID()));
     const { body } = await test.api.request('get', '/events', test.ws).expect(200);
     expect(body).toMatchObject({ data: [] });
+    const feed = (query: string, as = test.ws) => test.api.request('get', `/events?type=${query}`, as);
+    const told = (await feed('batch.ended,credits.low').expect(200)).body as {
+      data: object[];
+      nextCursor: string;
+    };
+    expect(told).toMatchObject({ data: [{ type: 'batch.ended', livemode: true }], hasMore: false });
+    const next = await feed(`batch.ended,credits.low&cursor=${told.nextCursor}`).expect(200);
+    expect(next.body).toMatchObject({ data: [] });
+    expect((await feed('credits.low').expect(200)).body).toMatchObject({ data: [] });
+    expect((await feed('batch.ended', testKeyOf(test.ws)).expect(200)).body).toMatchObject({ data: [] });
+    const mixed = await feed('batch.ended,reading.completed').expect(400);
+    expect(mixed.body).toMatchObject({ errors: [{ pointer: '?type' }] });
+    await feed('endpoint.verification').expect(400);
     await test
       .post(`/${test.endpointId}/replay`, { since: '2026-01-01T00:00:00Z', types: NOTICES })
       .expect(400);

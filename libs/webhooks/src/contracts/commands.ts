@@ -18,15 +18,26 @@ export type CreateEndpointResult =
   | UrlRefusal
   | EndpointLimitReached;
 
-/** Creates an endpoint. `events` null subscribes to all. `modes`: of the readings whose events it receives, and of its notices. */
+/** What a new endpoint is to receive, and how. */
+export interface EndpointChoice {
+  readonly url: string;
+  /** `null` subscribes to all. */
+  readonly events: readonly PublicEventType[] | null;
+  /** Of the readings whose events it receives, and of its notices. */
+  readonly modes: readonly Mode[];
+  readonly notices?: readonly NoticeType[];
+  readonly description?: string | null;
+  /** Sent with each delivery, values by name; stored sealed. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Deliveries sent in a second, at most. */
+  readonly maxPerSecond?: number | null;
+}
+
+/** Creates an endpoint. */
 export class CreateWebhookEndpoint extends Command<CreateEndpointResult> {
   constructor(
     readonly workspaceId: string,
-    readonly url: string,
-    readonly events: readonly PublicEventType[] | null,
-    readonly modes: readonly Mode[],
-    readonly notices: readonly NoticeType[],
-    readonly description: string | null,
+    readonly choice: EndpointChoice,
     readonly by: RequestContext,
   ) {
     super();
@@ -51,11 +62,14 @@ export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint | Chan
   }
 }
 
-/** Chooses whether the webhook bodies of a workspace show the external ids of readings. Existing events keep theirs. */
+/**
+ * Chooses what the webhooks of a workspace tell; an omitted choice stays. `externalId`: whether bodies show the external ids
+ * of readings; existing events keep theirs. `lowCreditsPercent` (0 to 90): when `credits.low` is told; 0: never.
+ */
 export class ChooseWebhookContent extends Command<{ outcome: 'chosen' | 'unchanged' }> {
   constructor(
     readonly workspaceId: string,
-    readonly content: { readonly externalId: boolean },
+    readonly content: { readonly externalId?: boolean; readonly lowCreditsPercent?: number },
     readonly by: RequestContext,
   ) {
     super();

@@ -15,10 +15,15 @@ export interface WebhookEndpointRecord {
   readonly notices: readonly NoticeType[];
   readonly enabled: boolean;
   readonly description: string | null;
+  /** Names of the custom headers of its deliveries, in lower case. Their values are never shown. */
+  readonly headerNames: readonly string[];
+  /** Deliveries sent in a second, at most; `null`: no limit of its own. */
+  readonly maxPerSecond: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly health: {
-    readonly state: 'ok' | 'failing' | 'disabled';
+    /** `unverified`: its deliveries wait until it has answered a probe. */
+    readonly state: 'ok' | 'failing' | 'disabled' | 'unverified';
     readonly failingSince: string | null;
     readonly disabledReason: DisabledReason | null;
     readonly consecutiveFailures: number;

@@ -19,12 +19,25 @@ const settings = {
   modes: z.array(z.enum(MODES)),
   /** The notices that it receives, of the same modes. */
   notices: z.array(z.enum(NOTICE_TYPES)),
+  /** Names a row of `webhooks.endpoint_headers`, which holds its sealed custom headers; `null`: it has none. */
+  headersRef: z.uuid().nullable(),
+  /** Deliveries sent in a second, at most; `null`: no limit of its own. */
+  maxPerSecond: z.int().positive().nullable(),
+  /** Whether events may be sent: its host was in use before, has answered a probe, or needs none. */
+  verified: z.boolean(),
 };
 
 /** Upgrades events from before test mode: their endpoints receive live events. */
 const live: Upcaster = (data) => ({ ...(data as object), modes: ['live'] });
 /** Upgrades events from before notices. */
 const unasked: Upcaster = (data) => ({ ...(data as object), notices: [] });
+/** Upgrades events from before custom headers, limits and verification. */
+const plain: Upcaster = (data) => ({
+  ...(data as object),
+  headersRef: null,
+  maxPerSecond: null,
+  verified: true,
+});
 
 /** Why an endpoint was disabled: at the owner's request, after the receiver answered 410, or after failing too long. */
 export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
@@ -32,16 +45,18 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /**
  * Stream `webhookEndpoint-<endpointId>`. Contains no secrets: `secretRef` names a row of `webhooks.secret`, which holds
- * the sealed secret.
+ * the sealed secret, and `headersRef` one of `webhooks.endpoint_headers`.
  */
 export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
   WebhookEndpointCreated: event(
-    3,
+    4,
     z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() }),
-    { 1: live, 2: unasked },
+    { 1: live, 2: unasked, 3: plain },
   ),
   /** All settings from now on, changed or not. */
-  WebhookEndpointUpdated: event(3, z.strictObject(settings), { 1: live, 2: unasked }),
+  WebhookEndpointUpdated: event(4, z.strictObject(settings), { 1: live, 2: unasked, 3: plain }),
+  /** The receiver behind `url` answered a probe with 2xx. */
+  WebhookEndpointVerified: event(1, z.strictObject({ url: z.string() })),
   /** The previous secret also signs until `previousValidUntil` (RFC 3339). */
   WebhookEndpointSecretRotated: event(
     1,
@@ -54,10 +69,20 @@ export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
 
 export type WebhookEndpointEvent = EventOf<typeof webhookEndpointEvents>;
 
-/** Stream `webhookContent-<workspaceId>`: what the webhook bodies of a workspace show. */
+/** The share of a workspace that has chosen none. */
+export const LOW_CREDITS_PERCENT = 10;
+
+/** Stream `webhookContent-<workspaceId>`: what the webhooks of a workspace tell. */
 export const webhookContentEvents = eventCatalogue(byWorkspace('webhookContent'), {
-  /** `externalId`: whether bodies made from now on show the external ids of readings. They do until it says no. */
-  WebhookContentChosen: event(1, z.strictObject({ externalId: z.boolean() })),
+  /**
+   * All choices from now on. `externalId`: whether bodies show the external ids of readings; they do until it says no.
+   * `lowCreditsPercent`: when `credits.low` is told; 0: never. Version 1 had no such choice.
+   */
+  WebhookContentChosen: event(
+    2,
+    z.strictObject({ externalId: z.boolean(), lowCreditsPercent: z.int().min(0).max(90) }),
+    { 1: (data) => ({ ...(data as object), lowCreditsPercent: LOW_CREDITS_PERCENT }) },
+  ),
 });
 
 export type WebhookContentEvent = EventOf<typeof webhookContentEvents>;

@@ -1,8 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { refTo } from '@app/platform/http/openapi/api-schema.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
-import { NOTICE_TYPES, type NoticeType } from '../contracts/notice-types.js';
-import { noticeExample, noticeSchema } from './notice.schema.js';
+import { NOTICE_TYPES, VERIFICATION_NOTICE } from '../contracts/notice-types.js';
+import { NOTICES } from './notice.schema.js';
 import { publicEventExample, publicEventSchema } from './public-event.schema.js';
 
 const SUMMARIES: Readonly<Record<PublicEventType, string>> = {
@@ -12,9 +12,21 @@ const SUMMARIES: Readonly<Record<PublicEventType, string>> = {
   'reading.delayed': 'A reading takes longer than usual',
 };
 
-const NOTICES: Readonly<Record<NoticeType, string>> = {
+const NOTICE_SUMMARIES: Readonly<Record<keyof typeof NOTICES, string>> = {
   'batch.ended': 'Each accepted reading of a batch has ended: published, failed or erased',
+  'credits.expiring': 'Credits of a grant expire within seven days',
+  'credits.low': 'Few credits are left of what the workspace had after its last grant',
+  'endpoint.disabled': 'The service has disabled an endpoint',
+  'endpoint.failing': 'No delivery has reached an endpoint for an hour',
+  'endpoint.verification': 'Answer 2xx if you expect webhooks at this URL',
+  'key.expiring': 'An API key expires within fourteen days',
+  'replay.finished': 'A replay has queued all its events, or was stopped',
 };
+
+const ASKED =
+  'A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.';
+const UNASKED =
+  'A notice to an endpoint that is not verified, where the operator has this required. Its events wait until it answers 2xx. Signed like an event, but without `X-Service-Event`.';
 
 const header = (name: string, description: string, example: string, required = true) => ({
   name,
@@ -69,15 +81,14 @@ export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> => ({
     ]),
   ),
   ...Object.fromEntries(
-    NOTICE_TYPES.map((type) => [
+    [...NOTICE_TYPES, VERIFICATION_NOTICE].map((type) => [
       type,
       request(type, {
-        summary: NOTICES[type],
-        description:
-          'A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.',
+        summary: NOTICE_SUMMARIES[type],
+        description: type === VERIFICATION_NOTICE ? UNASKED : ASKED,
         parameters: [NOTICE_TYPE, ...DELIVERY_HEADERS],
-        schema: noticeSchema,
-        example: noticeExample(),
+        schema: NOTICES[type].schema,
+        example: NOTICES[type].example,
       }),
     ]),
   ),

@@ -3,9 +3,11 @@ import type { Principal } from '@app/platform/auth/authentication.js';
 import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { NOTICE_TYPES, isNotice } from '../contracts/notice-types.js';
+import { LONGEST_VALUE, MOST_HEADERS, headerFaults } from '../domain/headers/custom-headers.js';
 import { checkWebhookUrl } from '../domain/url/webhook-url.js';
 
 const LONGEST_DESCRIPTION = 500;
+const HIGHEST_PER_SECOND = 1_000;
 
 export const urlType = { message: 'must be a URL', context: { code: 'invalid_webhook_url' } };
 export const arrayType = { message: 'must be an array of event types', context: { code: 'invalid_type' } };
@@ -45,6 +47,23 @@ export const DESCRIPTION_SHOWN = {
   maxLength: LONGEST_DESCRIPTION,
   examples: ['orders'],
 } as const;
+
+export const HEADERS_SHOWN = {
+  type: 'object',
+  nullable: true,
+  maxProperties: MOST_HEADERS,
+  additionalProperties: { type: 'string', minLength: 1, maxLength: LONGEST_VALUE },
+  examples: [{ authorization: 'Bearer 4f7c…' }],
+} as const;
+export const MAX_PER_SECOND_SHOWN = {
+  type: 'integer',
+  nullable: true,
+  minimum: 1,
+  maximum: HIGHEST_PER_SECOND,
+  examples: [20],
+} as const;
+export const headersType = { message: 'must be an object of strings', context: { code: 'invalid_type' } };
+export const maxPerSecondType = { message: 'must be a number', context: { code: 'invalid_type' } };
 
 /** Checks the rules of the text, without those that the operator can relax, so that one answer has all errors. */
 const urlErrors = (url: string): FieldError[] => {
@@ -116,10 +135,31 @@ interface Settings {
   readonly modes?: readonly unknown[];
   readonly notices?: readonly unknown[];
   readonly description?: string | null;
+  readonly headers?: Readonly<Record<string, unknown>> | null;
+  readonly maxPerSecond?: number | null;
 }
 
+/** Pointers name the header as it was sent; a name is no secret, a value may be one. */
+const headersErrors = (headers: Readonly<Record<string, unknown>>): FieldError[] =>
+  headerFaults(headers).map(({ name, code, detail }) => ({
+    pointer: name === null ? '/headers' : `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    code,
+    detail,
+  }));
+
+const rateErrors = (maxPerSecond: number): FieldError[] =>
+  Number.isInteger(maxPerSecond) && maxPerSecond >= 1 && maxPerSecond <= HIGHEST_PER_SECOND
+    ? []
+    : [
+        {
+          pointer: '/maxPerSecond',
+          code: 'invalid_value',
+          detail: `must be a whole number from 1 to ${HIGHEST_PER_SECOND}, or null`,
+        },
+      ];
+
 export const settingErrors = (
-  { url, events, modes, notices, description }: Settings,
+  { url, events, modes, notices, description, headers, maxPerSecond }: Settings,
   sound: (property: string) => boolean,
 ): FieldError[] => [
   ...(url !== undefined && sound('url') ? urlErrors(url) : []),
@@ -127,6 +167,8 @@ export const settingErrors = (
   ...(modes && sound('modes') ? modeErrors(modes) : []),
   ...(notices && sound('notices') ? noticeErrors(notices) : []),
   ...(description && sound('description') ? descriptionErrors(description) : []),
+  ...(headers && sound('headers') ? headersErrors(headers) : []),
+  ...(typeof maxPerSecond === 'number' && sound('maxPerSecond') ? rateErrors(maxPerSecond) : []),
 ];
 
 /** Each type once. */

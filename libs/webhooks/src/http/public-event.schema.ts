@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { apiSchema, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { API_VERSION, madeUpEvent, withExternalId } from '../domain/delivery/public-event.js';
+import { noticeSchema } from './notice.schema.js';
 
 const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
 const AT = '2026-04-04T09:30:00.000Z';
@@ -92,11 +93,13 @@ export const publicEventSchema = apiSchema(
 export const eventPageSchema = apiSchema(
   'EventPage',
   z.object({
-    data: z.array(publicEvent).describe('The events of this page'),
+    data: z
+      .array(z.union([publicEventSchema as z.ZodType<object>, noticeSchema]))
+      .describe('The events of this page; notices if you ask for their types'),
     nextCursor: z.string().describe('Never null: store it, and send it as `cursor` later'),
     hasMore: z.boolean().describe('Whether more events wait already'),
   }),
-  'Events of the workspace, oldest first.',
+  'Events of the workspace, or its notices, oldest first.',
   {
     data: [publicEventExample('reading.completed')],
     nextCursor: 'q1ZKzi9KVbIy0FFKK8pNVrIyqgUA',

@@ -26,7 +26,9 @@ const eventType = () => z.enum(PUBLIC_EVENT_TYPES);
 const deliveredType = () => z.enum([...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES]);
 
 const health = z.object({
-  state: z.enum(['ok', 'failing', 'disabled']).describe('Whether deliveries arrive'),
+  state: z
+    .enum(['ok', 'failing', 'disabled', 'unverified'])
+    .describe('Whether deliveries arrive. `unverified`: they wait until the receiver has answered a probe'),
   failingSince: instant().nullable().describe('The first failure since the last success'),
   disabledReason: z.enum(DISABLED_REASONS).nullable().describe('Why it receives nothing; null while enabled'),
   consecutiveFailures: count().describe('Failed attempts since the last success'),
@@ -40,6 +42,13 @@ const endpoint = z.object({
   notices: z.array(z.enum(NOTICE_TYPES)).describe('What it is told besides events, of the same modes'),
   enabled: z.boolean().describe('Whether deliveries are sent'),
   description: z.string().nullable().describe('As given by you'),
+  headerNames: z
+    .array(z.string())
+    .describe('Names of the custom headers, in lower case; their values are never shown'),
+  maxPerSecond: z
+    .int()
+    .nullable()
+    .describe('Deliveries sent in a second, at most; null: no limit of its own'),
   createdAt: instant().describe('When it was created'),
   updatedAt: instant().describe('When it was last changed'),
   health: health.describe('Whether its deliveries arrive'),
@@ -54,6 +63,8 @@ const endpointExample: WebhookEndpointRecord = {
   notices: [],
   enabled: true,
   description: 'orders',
+  headerNames: ['authorization'],
+  maxPerSecond: null,
   createdAt: AT,
   updatedAt: AT,
   health: { state: 'ok', failingSince: null, disabledReason: null, consecutiveFailures: 0 },
@@ -94,6 +105,7 @@ export const createdEndpointSchema = apiSchema(
     events: [...endpointExample.events],
     modes: [...endpointExample.modes],
     notices: [...endpointExample.notices],
+    headerNames: [...endpointExample.headerNames],
     signingSecret: SECRET,
   },
 );
@@ -111,6 +123,7 @@ export const changedEndpointSchema = apiSchema(
     events: [...endpointExample.events],
     modes: [...endpointExample.modes],
     notices: [...endpointExample.notices],
+    headerNames: [...endpointExample.headerNames],
     skippedDeliveries: 3,
   },
 );
@@ -127,6 +140,7 @@ export const rotatedEndpointSchema = apiSchema(
     events: [...endpointExample.events],
     modes: [...endpointExample.modes],
     notices: [...endpointExample.notices],
+    headerNames: [...endpointExample.headerNames],
     signingSecret: SECRET,
     previousValidUntil: '2026-04-05T09:30:00.000Z',
   },

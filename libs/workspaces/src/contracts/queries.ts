@@ -65,3 +65,30 @@ export class ApiKeyIsKnown extends Query<boolean> {
     super();
   }
 }
+
+/** A key that stops working soon. */
+export interface ExpiringKey {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly mode: Mode;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+}
+
+/**
+ * Keys in use that expire within `withinMs` after `from` (RFC 3339), also those that a rotation ends. A key that was issued
+ * for a shorter time is not found: it ends as its owner planned.
+ */
+export class FindExpiringKeys extends Query<{
+  readonly found: readonly ExpiringKey[];
+  readonly next: string | null;
+}> {
+  constructor(
+    readonly from: string,
+    readonly withinMs: number,
+    /** `next` of the page before; empty: from the first. */
+    readonly after: string,
+  ) {
+    super();
+  }
+}

@@ -25,6 +25,10 @@ interface BalanceRow {
   readonly updated_at: string;
   /** What `due_at` is computed from. `null` in a row of an older version, until the book's month is closed. */
   readonly agenda: Agenda | null;
+  /** Credits available and held after the last grant. `null` in a row of an older version, until the next grant. */
+  readonly topped_up_to: number | string | null;
+  /** The id of that grant. */
+  readonly topped_up_by: string | null;
 }
 
 type Event = Recorded<CreditsEvent>;
@@ -41,10 +45,15 @@ const balances = view<BalanceRow, Event>({
     const at = event.metadata.occurredAt;
     const isKnown = row.agenda !== null || statesAgenda(event);
     const agenda = isKnown ? agendaAfter(row.agenda ?? noBook, event) : null;
+    const available = Number(row.available) + moved('available');
+    const held = Number(row.held) + moved('held');
+    const grantId = grantOf(event);
+    const toppedUp = grantId === null ? {} : { topped_up_to: available + held, topped_up_by: grantId };
     return requireNotOverdrawn({
       ...row,
-      available: Number(row.available) + moved('available'),
-      held: Number(row.held) + moved('held'),
+      ...toppedUp,
+      available,
+      held,
       consumed: Number(row.consumed) + moved('consumed'),
       expired: Number(row.expired) + moved('expired'),
       granted: Number(row.granted) - moved('issued:plan', 'issued:pack'),
@@ -78,7 +87,16 @@ const opened = (event: Event): BalanceRow => {
     due_at: nextDueAt(agenda),
     updated_at: event.metadata.occurredAt,
     agenda,
+    topped_up_to: null,
+    topped_up_by: null,
   };
+};
+
+/** The id of the grant that an event makes; `null` when it makes none. */
+const grantOf = (event: CreditsEvent): string | null => {
+  if (event.type === 'PlanGranted' || event.type === 'PackPurchased') return event.data.grantId;
+  const isGift = event.type === 'CreditsAdjusted' && event.data.amount > 0;
+  return isGift ? `adjustment:${event.data.adjustmentId}` : null;
 };
 
 /**

@@ -12,12 +12,17 @@ export interface ChangedEndpoint {
   readonly skippedDeliveries: number | null;
 }
 
+/** What an owner may change. An omitted member stays unchanged; `headers` replaces all, `null` removes them. */
+export interface AskedChanges extends Omit<EndpointChanges, 'headersRef' | 'verified'> {
+  readonly headers?: Readonly<Record<string, string>> | null;
+}
+
 /** Changes an endpoint's settings. */
 export class ChangeWebhookEndpoint extends Command<ChangedEndpoint | ChangeRefusal> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,
-    readonly changes: EndpointChanges,
+    readonly changes: AskedChanges,
     /** Revisions at which the caller allows the change; `null`: any. */
     readonly ifRevision: readonly bigint[] | null,
     readonly by: RequestContext,

@@ -33,12 +33,13 @@ export class ChangeWebhookEndpointController {
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type')
   async change(
     @Param('endpointId') endpointId: string,
-    @Body() { url, events, modes, notices, enabled, description }: ChangeWebhookEndpointDto,
+    @Body() body: ChangeWebhookEndpointDto,
     @Headers('if-match') ifMatch: string | undefined,
     @Caller() caller: Principal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
+    const { url, events, modes, notices, enabled, description, headers, maxPerSecond } = body;
     const changes = {
       ...(url === undefined ? {} : { url }),
       ...(events === undefined ? {} : { events: distinct(events) }),
@@ -46,6 +47,8 @@ export class ChangeWebhookEndpointController {
       ...(notices === undefined ? {} : { notices: distinct(notices) }),
       ...(enabled === undefined ? {} : { enabled }),
       ...(description === undefined ? {} : { description }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(maxPerSecond === undefined ? {} : { maxPerSecond }),
     };
     const { record, revision, skippedDeliveries } = orProblem(
       await this.commands.execute(

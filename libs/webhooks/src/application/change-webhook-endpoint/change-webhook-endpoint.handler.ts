@@ -1,11 +1,17 @@
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import type { ChangeRefusal } from '../../contracts/refusals.js';
+import { HeaderVault } from '../custom-headers/header-vault.js';
 import { decided } from '../decided.js';
 import { EndpointAccess, recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { UrlCheck } from '../url-check.js';
+import { KnownHosts } from '../verification/known-hosts.js';
 import { ChangeWebhookEndpoint, type ChangedEndpoint } from './change-webhook-endpoint.command.js';
 
 @CommandHandler(ChangeWebhookEndpoint)
@@ -16,21 +22,34 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
     private readonly streams: EndpointStreams,
     private readonly rows: EndpointRows,
     private readonly deliveries: DeliveryRows,
+    private readonly headers: HeaderVault,
+    private readonly hosts: KnownHosts,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute({
     endpointId,
     workspaceId,
-    changes,
+    changes: asked,
     ifRevision,
     by,
   }: ChangeWebhookEndpoint): Promise<ChangedEndpoint | ChangeRefusal> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     const before = known.record;
-    if (changes.url !== undefined && changes.url !== before.url) {
-      const checked = await this.urls.check(changes.url);
+    const { headers, ...settings } = asked;
+    let changes: EndpointChanges = settings;
+    if (settings.url !== undefined && settings.url !== before.url) {
+      const checked = await this.urls.check(settings.url);
       if (checked.outcome !== 'usable') return checked;
+      changes = { ...changes, verified: await this.hosts.needsNoProbe(workspaceId, settings.url) };
+    }
+    let { headerNames } = before;
+    if (headers !== undefined) {
+      const at = instant(this.clock.now());
+      const stored = await this.headers.store(headers ?? {}, { endpointId, workspaceId, at });
+      headerNames = stored.names;
+      changes = { ...changes, headersRef: stored.ref };
     }
     const skipped = changes.enabled === true ? await this.deliveries.countSkipped(endpointId) : 0;
     const decision = decided(
@@ -51,6 +70,7 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
         createdAt: before.createdAt,
         updatedAt: events.at(-1)?.metadata.occurredAt ?? before.updatedAt,
         secretHint: before.secretHint,
+        headerNames,
         consecutiveFailures: beginsAnew ? 0 : before.health.consecutiveFailures,
         failingSince: beginsAnew ? null : before.health.failingSince,
       }),

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsArray, IsDefined, IsString } from 'class-validator';
+import { IsArray, IsDefined, IsNumber, IsObject, IsString } from 'class-validator';
 import { IfSent, IfSentAndNotNull, required, stringType } from '@app/platform/http/body-rules.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
@@ -9,10 +9,14 @@ import type { NoticeType } from '../../contracts/notice-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
+  HEADERS_SHOWN,
+  MAX_PER_SECOND_SHOWN,
   MODES_SHOWN,
   NOTICES_SHOWN,
   URL_SHOWN,
   arrayType,
+  headersType,
+  maxPerSecondType,
   modesType,
   noticesType,
   settingErrors,
@@ -50,6 +54,23 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   @IfSentAndNotNull()
   @IsString(stringType)
   description?: string | null;
+
+  @ApiPropertyOptional({
+    ...HEADERS_SHOWN,
+    description:
+      'Sent with each delivery, values by name: at most ten. Stored sealed and never shown again; reserved names are refused',
+  })
+  @IfSentAndNotNull()
+  @IsObject(headersType)
+  headers?: Record<string, string> | null;
+
+  @ApiPropertyOptional({
+    ...MAX_PER_SECOND_SHOWN,
+    description: 'Deliveries sent in a second, at most; default: as fast as the endpoint answers',
+  })
+  @IfSentAndNotNull()
+  @IsNumber({}, maxPerSecondType)
+  maxPerSecond?: number | null;
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
     return settingErrors(this, sound);

@@ -20,6 +20,8 @@ describe('POST /api/v1/webhooks', () => {
       notices: [],
       enabled: true,
       description: null,
+      headerNames: [],
+      maxPerSecond: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updatedAt: expect.any(String),
       health: { state: 'ok', failingSince: null, disabledReason: null, consecutiveFailures: 0 },

@@ -29,26 +29,23 @@ export class CreateWebhookEndpointController {
   @Answers(201, 'The endpoint', createdEndpointSchema, ['Location', 'ETag'])
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type', 'endpoint_limit_reached')
   async create(
-    @Body() { url, events, modes, notices, description }: CreateWebhookEndpointDto,
+    @Body() body: CreateWebhookEndpointDto,
     @Caller() caller: Principal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { workspaceId } = caller;
-    const chosen = events ? distinct(events) : null;
-    const chosenModes = allowedModes(modes ?? [caller.mode], caller);
+    const { url, events, modes, notices, description, headers, maxPerSecond } = body;
+    const choice = {
+      url,
+      events: events ? distinct(events) : null,
+      modes: allowedModes(modes ?? [caller.mode], caller),
+      notices: distinct(notices ?? []),
+      description: description ?? null,
+      headers: headers ?? {},
+      maxPerSecond: maxPerSecond ?? null,
+    };
     const { endpoint } = orProblem(
-      await this.commands.execute(
-        new CreateWebhookEndpoint(
-          workspaceId,
-          url,
-          chosen,
-          chosenModes,
-          distinct(notices ?? []),
-          description ?? null,
-          by,
-        ),
-      ),
+      await this.commands.execute(new CreateWebhookEndpoint(caller.workspaceId, choice, by)),
     );
     const { warnings, ...created } = endpoint;
     response.set({ Location: `/api/v1/webhooks/${created.endpointId}`, ETag: etagOf(0n) });

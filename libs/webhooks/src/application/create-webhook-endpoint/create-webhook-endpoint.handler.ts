@@ -8,10 +8,12 @@ import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { CreateWebhookEndpoint, type CreateEndpointResult } from '../../contracts/commands.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
+import { HeaderVault } from '../custom-headers/header-vault.js';
 import { recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { SecretVault, type NewSecret } from '../secrets/secret-vault.js';
 import { UrlCheck } from '../url-check.js';
+import { KnownHosts } from '../verification/known-hosts.js';
 import type { Config } from '../../settings.js';
 
 /** How long an endpoint whose event is not projected yet counts towards the limit. */
@@ -24,21 +26,31 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     private readonly vault: SecretVault,
     private readonly streams: EndpointStreams,
     private readonly rows: EndpointRows,
+    private readonly headers: HeaderVault,
+    private readonly hosts: KnownHosts,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(command: CreateWebhookEndpoint): Promise<CreateEndpointResult> {
-    const { workspaceId, url, modes, notices, description, by } = command;
+    const { workspaceId, choice, by } = command;
+    const { url, modes, notices = [], description = null, headers = {}, maxPerSecond = null } = choice;
     const checked = await this.urls.check(url);
     if (checked.outcome !== 'usable') return checked;
     const endpointId = `we_${randomUUID()}`;
-    const events = command.events ?? PUBLIC_EVENT_TYPES;
+    const events = choice.events ?? PUBLIC_EVENT_TYPES;
     const secret = this.vault.generate(endpointId);
     if (!(await this.claimPlace(endpointId, workspaceId, secret))) {
       return { outcome: 'endpoint_limit_reached', limit: this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE };
     }
+    const at = instant(this.clock.now());
+    const { ref: headersRef, names: headerNames } = await this.headers.store(headers, {
+      endpointId,
+      workspaceId,
+      at,
+    });
+    const verified = await this.hosts.needsNoProbe(workspaceId, url);
     const outcome = await this.streams.execute(
       endpointId,
       {
@@ -49,6 +61,9 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
         modes,
         notices,
         description,
+        headersRef,
+        maxPerSecond,
+        verified,
         secretRef: secret.ref,
       },
       { by, workspaceId, intent: 'create', fresh: true },
@@ -59,7 +74,8 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const createdAt = created!.metadata.occurredAt;
     const none = { consecutiveFailures: 0, failingSince: null };
     const times = { createdAt, updatedAt: createdAt };
-    const record = recordOf(endpointId, outcome.state, { ...times, ...none, secretHint: secret.hint });
+    const shown = { secretHint: secret.hint, headerNames };
+    const record = recordOf(endpointId, outcome.state, { ...times, ...none, ...shown });
     const { warnings } = checked;
     return { outcome: 'created', endpoint: { ...record, signingSecret: secret.secret, warnings } };
   }

@@ -5,7 +5,11 @@ import type { Response } from 'express';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { sendJson } from '@app/platform/http/send-json.js';
-import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { invalidParameter } from '@app/platform/http/query-parameters.js';
+import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
+import { NOTICE_TYPES, isNotice, type DeliveredType } from '../../contracts/notice-types.js';
+import { NoticeFeed } from '../../read-models/notice/notice-feed.js';
 import { wholeBody } from '../whole-bodies.js';
 import { EventFeed } from '../../read-models/event-feed/event-feed.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
@@ -22,6 +26,7 @@ const BEFORE_THE_FIRST = '-1';
 export class PullEventsController {
   constructor(
     private readonly feed: EventFeed,
+    private readonly notices: NoticeFeed,
     private readonly cursors: PageCursors,
     private readonly queries: QueryBus,
   ) {}
@@ -31,13 +36,14 @@ export class PullEventsController {
     operationId: 'listEvents',
     summary: 'Pull the events of the workspace',
     description:
-      'Returns the oldest events first, with the same ids, bytes and order as webhooks. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.',
+      'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.',
   })
   @ApiQuery({
     name: 'type',
     required: false,
-    description: 'Comma-separated; default: all. A cursor is valid only with the same types',
-    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] } },
+    description:
+      'Comma-separated types of events, or of notices; default: all types of events. A cursor is valid only with the same types',
+    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] } },
     explode: false,
   })
   @ApiQuery(LIVEMODE_SHOWN)
@@ -52,19 +58,50 @@ export class PullEventsController {
     @Caller() caller: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const types = readChoice('type', type, PUBLIC_EVENT_TYPES, 'unsupported_event_type');
+    const types = readChoice(
+      'type',
+      type,
+      [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES],
+      'unsupported_event_type',
+    );
     const { workspaceId } = caller;
     const modes = readModes(livemode, caller);
     const scope = ['events', workspaceId, ...modes, ...(types ?? [])];
     const { limit: count, after } = this.cursors.read(limit, cursor, ...scope);
-    const events = await this.feed.page(workspaceId, count + 1, after?.[0] ?? null, types, modes);
-    const page = events.slice(0, count);
-    const end = page.at(-1)?.position ?? after?.[0] ?? BEFORE_THE_FIRST;
-    const bodies = await Promise.all(page.map((event) => wholeBody(event, this.queries)));
+    const start = after?.[0] ?? null;
+    const found = await this.read(workspaceId, count + 1, start, types, modes);
+    const page = found.slice(0, count);
+    const end = page.at(-1)?.position ?? start ?? BEFORE_THE_FIRST;
     const rest = JSON.stringify({
       nextCursor: this.cursors.seal([end], ...scope),
-      hasMore: events.length > count,
+      hasMore: found.length > count,
     });
-    sendJson(response, `{"data":[${bodies.join()}],${rest.slice(1)}`, ifNoneMatch);
+    sendJson(response, `{"data":[${page.map(({ body }) => body).join()}],${rest.slice(1)}`, ifNoneMatch);
+  }
+
+  /** Events and notices have an order each, so a page has only one kind. @throws Problem validation_failed */
+  private async read(
+    workspaceId: string,
+    limit: number,
+    after: string | null,
+    types: readonly DeliveredType[] | null,
+    modes: readonly Mode[],
+  ): Promise<readonly { readonly position: string; readonly body: string }[]> {
+    const notices = types?.filter(isNotice) ?? [];
+    if (notices.length === 0) {
+      const eventTypes = types as readonly PublicEventType[] | null;
+      const events = await this.feed.page(workspaceId, limit, after, eventTypes, modes);
+      const bodies = events.map(async (event) => ({
+        position: event.position,
+        body: await wholeBody(event, this.queries),
+      }));
+      return Promise.all(bodies);
+    }
+    if (notices.length < (types?.length ?? 0))
+      throw invalidParameter(
+        'type',
+        'must name types of events, or of notices: each has an order of its own',
+      );
+    return this.notices.page(workspaceId, limit, after, notices, modes);
   }
 }

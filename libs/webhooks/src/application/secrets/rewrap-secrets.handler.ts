@@ -10,6 +10,7 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { countByKey, rewrap, type Rewrapped } from '@app/platform/crypto/rewrapping.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CountSecretsByKey, RewrapSecrets } from '../../contracts/secrets.js';
+import { HEADERS_COLUMN } from '../custom-headers/header-vault.js';
 import { SECRET_COLUMN } from './secret-vault.js';
 
 @CommandHandler(RewrapSecrets)
@@ -19,8 +20,14 @@ export class RewrapSecretsHandler implements ICommandHandler<RewrapSecrets> {
     private readonly ring: KeyRing,
   ) {}
 
-  execute({ onProgress }: RewrapSecrets): Promise<Rewrapped> {
-    return rewrap(this.pool, this.ring, SECRET_COLUMN, onProgress);
+  async execute({ onProgress }: RewrapSecrets): Promise<Rewrapped> {
+    const secrets = await rewrap(this.pool, this.ring, SECRET_COLUMN, onProgress);
+    const headers = await rewrap(this.pool, this.ring, HEADERS_COLUMN, onProgress);
+    return {
+      rewrapped: secrets.rewrapped + headers.rewrapped,
+      unopened: [...secrets.unopened, ...headers.unopened],
+      left: new Set([...secrets.left, ...headers.left]),
+    };
   }
 }
 
@@ -28,7 +35,10 @@ export class RewrapSecretsHandler implements ICommandHandler<RewrapSecrets> {
 export class CountSecretsByKeyHandler implements IQueryHandler<CountSecretsByKey> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  execute(): Promise<ReadonlyMap<string, number>> {
-    return countByKey(this.pool, SECRET_COLUMN);
+  async execute(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map(await countByKey(this.pool, SECRET_COLUMN));
+    for (const [key, count] of await countByKey(this.pool, HEADERS_COLUMN))
+      counts.set(key, (counts.get(key) ?? 0) + count);
+    return counts;
   }
 }

@@ -53,5 +53,27 @@ export const destroyUnused = async (
     if (!signs) unused.push(ref);
   }
   await pool.query('delete from webhooks.secret where secret_ref = any ($1)', [unused]);
-  return unused.length;
+  return unused.length + (await destroyReplacedHeaders(pool, streams, now));
+};
+
+/** The same for custom headers: those of the endpoint's last settings are sent. */
+const destroyReplacedHeaders = async (
+  pool: pg.Pool,
+  streams: EndpointStreams,
+  now: number,
+): Promise<number> => {
+  const { rows } = await pool.query<{ headers_ref: string; endpoint_id: string }>(
+    `select stored.headers_ref, stored.endpoint_id
+     from webhooks.endpoint_headers stored left join webhooks.endpoint using (endpoint_id)
+     where stored.created_at < $1 and endpoint.headers_ref is distinct from stored.headers_ref
+     order by stored.created_at limit ${AT_A_TIME}`,
+    [instant(now - MINIMUM_AGE_MS)],
+  );
+  const replaced: string[] = [];
+  for (const { headers_ref: ref, endpoint_id: endpointId } of rows) {
+    const { state } = await streams.read(endpointId);
+    if (state.existence !== 'live' || state.headersRef !== ref) replaced.push(ref);
+  }
+  await pool.query('delete from webhooks.endpoint_headers where headers_ref = any ($1)', [replaced]);
+  return replaced.length;
 };

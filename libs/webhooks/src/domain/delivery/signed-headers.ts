@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isNotice } from '../../contracts/notice-types.js';
+import { VERIFICATION_NOTICE, isNotice } from '../../contracts/notice-types.js';
 
 const SECRET_PREFIX = 'whsec_';
 /** Random bytes of a secret. A multiple of three, so that their base64 has no padding. */
@@ -25,13 +25,15 @@ export interface SignedDelivery {
   readonly timestamp: number;
 }
 
+const isNoticeHeader = (type: string): boolean => type === VERIFICATION_NOTICE || isNotice(type);
+
 /** The headers of one attempt, signed at its own time. */
 export const signedHeaders = (delivery: SignedDelivery): Readonly<Record<string, string>> => {
   const { deliveryId, eventId, type, attempt, test, redelivery, body, secrets, timestamp } = delivery;
   return {
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'reading-service-webhooks/1',
-    [isNotice(type) ? 'x-service-notice' : 'x-service-event']: type,
+    [isNoticeHeader(type) ? 'x-service-notice' : 'x-service-event']: type,
     'x-service-timestamp': String(timestamp),
     'x-service-signature': serviceSignature(secrets, timestamp, body),
     'x-service-event-id': eventId,

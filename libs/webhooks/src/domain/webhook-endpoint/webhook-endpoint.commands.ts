@@ -10,6 +10,10 @@ export interface EndpointChanges {
   readonly modes?: readonly Mode[];
   readonly notices?: readonly NoticeType[];
   readonly description?: string | null;
+  readonly headersRef?: string | null;
+  readonly maxPerSecond?: number | null;
+  /** With a new URL: whether its host needs no probe. */
+  readonly verified?: boolean;
   readonly enabled?: boolean;
 }
 
@@ -22,6 +26,9 @@ export type WebhookEndpointCommand =
       readonly modes: readonly Mode[];
       readonly notices: readonly NoticeType[];
       readonly description: string | null;
+      readonly headersRef: string | null;
+      readonly maxPerSecond: number | null;
+      readonly verified: boolean;
       readonly secretRef: string;
     }
   | {
@@ -39,6 +46,8 @@ export type WebhookEndpointCommand =
     }
   /** `url`: where the attempt that causes this was sent. */
   | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason; readonly url: string }
+  /** `url`: where the probe was sent. */
+  | { readonly type: 'VerifyEndpoint'; readonly url: string }
   | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
 
 export type WebhookEndpointRejection =

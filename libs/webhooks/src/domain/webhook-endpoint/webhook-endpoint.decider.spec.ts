@@ -11,6 +11,9 @@ const settings = {
   modes: ['live' as const],
   notices: [],
   description: null,
+  headersRef: null,
+  maxPerSecond: null,
+  verified: true,
 };
 const created: WebhookEndpointEvent = {
   type: 'WebhookEndpointCreated',
@@ -103,6 +106,20 @@ describe('A webhook endpoint', () => {
     given(webhookEndpoint, [created, updated])
       .when({ type: 'DisableEndpoint', reason: 'gone', url: moved })
       .thenTypes('WebhookEndpointDisabled');
+  });
+
+  it('records that its receiver answered a probe, once, and of the present URL', () => {
+    const unverified = { ...settings, verified: false };
+    const asked: WebhookEndpointEvent = {
+      type: 'WebhookEndpointCreated',
+      data: { workspaceId: 'ws_1', ...unverified, secretRef: ref(1) },
+    };
+    const verify = (url: string): WebhookEndpointCommand => ({ type: 'VerifyEndpoint', url });
+    const verified: WebhookEndpointEvent = { type: 'WebhookEndpointVerified', data: { url: settings.url } };
+    given(webhookEndpoint, [asked]).when(verify(settings.url)).then(verified);
+    given(webhookEndpoint, [asked, verified]).when(verify(settings.url)).thenIgnores('AlreadyVerified');
+    given(webhookEndpoint, [asked]).when(verify('https://moved.example/hook')).thenIgnores('MovedMeanwhile');
+    expect(given(webhookEndpoint, [asked, verified]).state.verified).toBe(true);
   });
 
   it('ends the overlap of a rotation at an instant fixed by the rotation', () => {

@@ -32,6 +32,10 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
       // Failures of an earlier URL say nothing about the present one.
       if (command.url !== state.url) return ignore('MovedMeanwhile');
       return accept({ type: 'WebhookEndpointDisabled', data: { reason: command.reason } });
+    case 'VerifyEndpoint':
+      if (state.verified) return ignore('AlreadyVerified');
+      if (command.url !== state.url) return ignore('MovedMeanwhile');
+      return accept({ type: 'WebhookEndpointVerified', data: { url: command.url } });
     case 'DeleteEndpoint':
       return allows(command.ifRevision, state)
         ? accept({ type: 'WebhookEndpointDeleted', data: {} })
@@ -42,58 +46,46 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
 };
 
 const create = (
-  {
-    workspaceId,
-    url,
-    events,
-    modes,
-    notices,
-    description,
-    secretRef,
-  }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
+  { type: _, ...settings }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
   state: WebhookEndpoint,
-): EndpointDecision =>
-  state.existence === 'none'
+): EndpointDecision => {
+  const { events, modes, notices } = settings;
+  return state.existence === 'none'
     ? accept({
         type: 'WebhookEndpointCreated',
-        data: {
-          workspaceId,
-          url,
-          events: [...events],
-          modes: [...modes],
-          notices: [...notices],
-          description,
-          secretRef,
-        },
+        data: { ...settings, events: [...events], modes: [...modes], notices: [...notices] },
       })
     : ignore('AlreadyCreated');
+};
+
+/** The settings of an endpoint, each list a copy. */
+const settingsOf = (
+  { url, events, modes, notices, description, headersRef, maxPerSecond, verified }: WebhookEndpoint,
+  changes: EndpointChanges = {},
+) => {
+  const { enabled: _, ...chosen } = changes;
+  const settings = {
+    ...{ url, events, modes, notices, description, headersRef, maxPerSecond, verified },
+    ...chosen,
+  };
+  return {
+    ...settings,
+    events: [...settings.events],
+    modes: [...settings.modes],
+    notices: [...settings.notices],
+  };
+};
 
 const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
-  const { url = state.url, events = state.events, modes = state.modes } = changes;
-  const { notices = state.notices, description = state.description } = changes;
-  const isSame =
-    url === state.url &&
-    description === state.description &&
-    sameMembers(events, state.events) &&
-    sameMembers(modes, state.modes) &&
-    sameMembers(notices, state.notices);
-  const happened: WebhookEndpointEvent[] = isSame
-    ? []
-    : [
-        {
-          type: 'WebhookEndpointUpdated',
-          data: { url, events: [...events], modes: [...modes], notices: [...notices], description },
-        },
-      ];
+  const [before, after] = [settingsOf(state), settingsOf(state, changes)];
+  const happened: WebhookEndpointEvent[] =
+    JSON.stringify(before) === JSON.stringify(after) ? [] : [{ type: 'WebhookEndpointUpdated', data: after }];
   if (changes.enabled === false && state.enabled) {
     happened.push({ type: 'WebhookEndpointDisabled', data: { reason: 'requested' } });
   }
   if (changes.enabled === true && !state.enabled) happened.push({ type: 'WebhookEndpointEnabled', data: {} });
   return happened;
 };
-
-const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((member, index) => member === b[index]);
 
 const allows = (revisions: readonly bigint[] | null, { revision }: WebhookEndpoint): boolean =>
   revisions === null || revisions.includes(revision);

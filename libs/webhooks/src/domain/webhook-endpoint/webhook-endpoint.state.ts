@@ -21,6 +21,9 @@ export interface WebhookEndpoint {
   readonly modes: readonly Mode[];
   readonly notices: readonly NoticeType[];
   readonly description: string | null;
+  readonly headersRef: string | null;
+  readonly maxPerSecond: number | null;
+  readonly verified: boolean;
   readonly enabled: boolean;
   readonly disabledReason: DisabledReason | null;
   /** Newest first. */
@@ -37,6 +40,9 @@ export const noEndpoint: WebhookEndpoint = {
   modes: [],
   notices: [],
   description: null,
+  headersRef: null,
+  maxPerSecond: null,
+  verified: false,
   enabled: false,
   disabledReason: null,
   secrets: [],
@@ -53,6 +59,8 @@ export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): We
     }
     case 'WebhookEndpointUpdated':
       return { ...state, ...event.data };
+    case 'WebhookEndpointVerified':
+      return { ...state, verified: true };
     case 'WebhookEndpointSecretRotated':
       return {
         ...state,

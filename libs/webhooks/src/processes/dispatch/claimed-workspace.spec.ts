@@ -13,6 +13,9 @@ const endpoint = (endpointId: string, changes: Partial<EndpointSnapshot> = {}): 
   consecutiveFailures: 0,
   probeAt: null,
   detached: 0,
+  headersRef: null,
+  maxPerSecond: null,
+  pacedUntil: null,
   ...changes,
 });
 const claim = (...endpoints: readonly EndpointSnapshot[]): ClaimedWorkspace =>

@@ -1,5 +1,6 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
 import type { DueBatch, DueDelivery, DueQuery } from './due-deliveries.js';
+import { EndpointPace, type Pace } from './paces.js';
 import type {
   DetachedDelivery,
   EndpointSnapshot,
@@ -39,6 +40,7 @@ export class ClaimedEndpoint {
   private replayedFrom = '-infinity';
   private consecutiveFailures: number;
   private probeAt: number;
+  private readonly pace: EndpointPace | null;
 
   constructor(
     readonly endpoint: EndpointSnapshot,
@@ -46,6 +48,18 @@ export class ClaimedEndpoint {
   ) {
     this.consecutiveFailures = endpoint.consecutiveFailures;
     this.probeAt = endpoint.probeAt ?? 0;
+    const { maxPerSecond, pacedUntil } = endpoint;
+    this.pace = maxPerSecond === null ? null : new EndpointPace(maxPerSecond, pacedUntil ?? 0);
+  }
+
+  /** When the next delivery may be sent; `null`: the endpoint has no limit of its own. */
+  get pacedUntil(): number | null {
+    return this.pace?.nextAt ?? null;
+  }
+
+  /** Its next turn is so soon that the claim is kept for it. */
+  isAboutToSend(now: number): boolean {
+    return this.prefetched.length > 0 && this.isBelowLimit(now) && (this.pace?.isSoon(now) ?? false);
   }
 
   /** Deliveries in flight, and those that would be if the worker's in-flight limit allowed it. */
@@ -61,7 +75,7 @@ export class ClaimedEndpoint {
   }
 
   canSend(now: number): boolean {
-    return this.prefetched.length > 0 && this.isBelowLimit(now);
+    return this.prefetched.length > 0 && this.isBelowLimit(now) && (this.pace?.allows(now) ?? true);
   }
 
   shouldRead(now: number): boolean {
@@ -90,7 +104,8 @@ export class ClaimedEndpoint {
   }
 
   /** The next delivery, in flight from now on. */
-  startNext(): DueDelivery {
+  startNext(now: number): DueDelivery {
+    this.pace?.take(now);
     const [next, ...rest] = this.prefetched as [DueDelivery];
     this.prefetched = rest;
     this.unsettled.set(next.deliveryId, next);
@@ -167,6 +182,12 @@ export class ClaimedWorkspace implements FinishedClaim {
     return this.endpoints.flatMap(({ toDetach }) => toDetach);
   }
 
+  get paces(): readonly Pace[] {
+    return this.endpoints.flatMap(({ endpoint: { endpointId }, pacedUntil }) =>
+      pacedUntil === null ? [] : [{ endpointId, pacedUntil }],
+    );
+  }
+
   get pauseMs(): number {
     return this.hasSent ? 0 : BLOCKED_PAUSE_MS;
   }
@@ -180,7 +201,7 @@ export class ClaimedWorkspace implements FinishedClaim {
       if (!endpoint.canSend(now)) continue;
       this.inFlight += 1;
       this.hasSent = true;
-      return { endpoint, delivery: endpoint.startNext() };
+      return { endpoint, delivery: endpoint.startNext(now) };
     }
     return null;
   }
@@ -209,7 +230,8 @@ export class ClaimedWorkspace implements FinishedClaim {
     if (this.recording > 0) return false;
     if (elapsed >= this.sendsUntil) return this.inFlight === 0 || elapsed >= this.sendsUntil + DRAIN_MS;
     if (this.inFlight > 0) return false;
-    const hasWork = (endpoint: ClaimedEndpoint): boolean => endpoint.canSend(now) || endpoint.shouldRead(now);
+    const hasWork = (endpoint: ClaimedEndpoint): boolean =>
+      endpoint.canSend(now) || endpoint.shouldRead(now) || endpoint.isAboutToSend(now);
     return this.limit <= 0 || !this.endpoints.some(hasWork);
   }
 }

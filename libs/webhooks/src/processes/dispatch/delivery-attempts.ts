@@ -5,6 +5,7 @@ import type { QueryBus } from '@nestjs/cqrs';
 import { AsksForRefusal } from '@app/readings/contracts/index.js';
 import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
+import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
 import { wholeBody } from '../../application/whole-bodies.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import {
@@ -36,6 +37,7 @@ export interface AttemptParts {
   readonly outcomes: OutcomeLog;
   readonly queues: WorkspaceQueues;
   readonly vault: SecretVault;
+  readonly headers: HeaderVault;
   readonly streams: EndpointStreams;
   readonly queryBus: Pick<QueryBus, 'execute'>;
   readonly clock: Clock;
@@ -140,7 +142,8 @@ export class DeliveryAttempts {
       secrets,
       timestamp: Math.floor(at / 1_000),
     });
-    return sender.send({ endpointId, url, headers, body });
+    const custom = await this.parts.headers.open(endpointId, endpoint.headersRef);
+    return sender.send({ endpointId, url, headers: { ...custom, ...headers }, body });
   }
 
   /** What a person asks to send, such as a trial or a redelivery, is sent. */

@@ -2,15 +2,15 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { QueryBus } from '@nestjs/cqrs';
+import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
-import { urlPolicy } from '../../application/url-check.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { Dispatcher } from './dispatcher.js';
 import { OutcomeLog } from './outcome-log.js';
-import { PinnedConnections, egressProxy } from './pinned-connections.js';
-import { Sender, observedSender, type AttemptObserver } from './sender.js';
+import { openSender } from './open-sender.js';
+import { observedSender, type AttemptObserver } from './sender.js';
 import { WakeSignal } from './wake-signal.js';
 import type { Config } from '../../settings.js';
 import { WorkspaceQueues } from './workspace-queues.js';
@@ -24,6 +24,7 @@ export interface DispatcherDependencies {
   readonly clock: Clock;
   readonly resolve: ResolveHost;
   readonly vault: SecretVault;
+  readonly headers: HeaderVault;
   readonly streams: EndpointStreams;
   readonly queryBus: Pick<QueryBus, 'execute'>;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -37,27 +38,19 @@ export const openDispatcher = ({
   clock,
   resolve,
   vault,
+  headers,
   streams,
   queryBus,
   log,
   observer = { attempted: () => undefined },
 }: DispatcherDependencies): Dispatcher => {
-  const connections = new PinnedConnections({
-    connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
-    exchangeTimeoutMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
-    perReceiver: config.WEBHOOK_ENDPOINT_CONCURRENCY,
-    allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
-    proxy: config.WEBHOOK_PROXY_URL === undefined ? null : egressProxy(config.WEBHOOK_PROXY_URL),
-  });
   const limits = {
     perEndpoint: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
     leaseMs: config.WEBHOOK_LEASE_MS,
   };
   const queues = new WorkspaceQueues(pool, limits.leaseMs);
-  const sender = new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
-    clock.now(),
-  );
+  const sender = openSender({ config, resolve, clock });
   const outcomes = new OutcomeLog(pool);
   const observed = observedSender(sender, pool, observer);
   const attempts = new DeliveryAttempts({
@@ -65,6 +58,7 @@ export const openDispatcher = ({
     outcomes,
     queues,
     vault,
+    headers,
     streams,
     queryBus,
     clock,

@@ -8,6 +8,7 @@ import {
   type AttemptResult,
 } from '../../domain/delivery/attempt-result.js';
 import { transitionAfterFailure, type DeliveryTransition } from '../../domain/delivery/delivery-state.js';
+import { countAttempts } from '../../read-models/stats/count-attempts.js';
 import { statusAfter } from '../../read-models/delivery/delivery-sql.js';
 
 /** An attempt that has ended. Times in milliseconds since the epoch. */
@@ -58,11 +59,13 @@ const SUCCEED = `
     from done
     where delivery.delivery_id = done.delivery_id and ${isLeasedBy('done.lease')}
     returning delivery.delivery_id, delivery.endpoint_id, done.number, done.started_at, done.duration_ms,
-              done.status_code, done.response_body
+              done.status_code, done.response_body, null::text as error
   ), attempted as (
     insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id)
     select delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id from settled
     on conflict do nothing
+  ), counted as (
+    ${countAttempts('settled')}
   )
   update webhooks.endpoint_health set consecutive_failures = 0, failing_since = null, probe_at = null
   where consecutive_failures > 0 and endpoint_id in (select endpoint_id from settled)
@@ -76,11 +79,14 @@ const failAs = (transition: DeliveryTransition): string => `
         due_at = coalesce($8::timestamptz, due_at),
         settled_at = coalesce(settled_at, case when $8 is null then $9::timestamptz end)
     where delivery_id = $1 and ${isLeasedBy('$10')}
-    returning endpoint_id, status
+    returning endpoint_id, status, $3::timestamptz as started_at, $4::integer as duration_ms, $6::text as error
   ), attempted as (
     insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_body, endpoint_id)
     select $1, $2, $3, $4, $5, $6, $7, endpoint_id from failed
-    on conflict do nothing)
+    on conflict do nothing
+  ), counted as (
+    ${countAttempts('failed')}
+  )
   select status from failed`;
 const FAIL = { retry: failAs('retry'), exhaust: failAs('exhaust') };
 

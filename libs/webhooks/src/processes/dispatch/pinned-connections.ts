@@ -31,6 +31,8 @@ export interface ConnectionLimits {
   readonly allowCidrs: readonly string[];
   /** `null`: receivers are connected to directly. */
   readonly proxy: EgressProxy | null;
+  /** Addresses of this machine to connect from, one of each family at most; none, or absent: the system chooses. */
+  readonly sources?: readonly string[];
 }
 
 const KEPT_RECEIVERS = 1_000;
@@ -88,9 +90,18 @@ export class PinnedConnections {
 
   /** Connects to the address and checks where the socket leads; or connects through the proxy. */
   private connector(address: string): buildConnector.connector {
-    const { connectTimeoutMs: timeout, proxy } = this.limits;
-    // Set here, so that no environment variable can disable it.
-    const dial = buildConnector({ timeout, rejectUnauthorized: true, minVersion: 'TLSv1.2' });
+    const { connectTimeoutMs: timeout, proxy, sources = [] } = this.limits;
+    const source = sources.find((one) => one.includes(':') === address.includes(':'));
+    // Without an own address of its family the system would choose one, which no receiver expects.
+    if (sources.length > 0 && source === undefined)
+      return (_, callback) => callback(new AttemptFailed('connect_failed'), null);
+    // `rejectUnauthorized` is set here, so that no environment variable can disable it.
+    const dial = buildConnector({
+      timeout,
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      ...(source && { localAddress: source }),
+    });
     if (proxy) return (options, callback) => void this.tunnel(proxy, address, options, dial, callback);
     return (options, callback) => {
       dial({ ...options, hostname: address }, (error, socket) => {

@@ -4,6 +4,7 @@ import { instant } from '@app/event-sourcing/core/clock.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import { earliestFreeAt } from '../../read-models/delivery/delivery-sql.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
+import { savePaces, type Pace } from './paces.js';
 
 /** A workspace queue claimed by this worker: until the lease expires, no other sends for the workspace. */
 export interface WorkspaceClaim {
@@ -22,6 +23,12 @@ export interface EndpointSnapshot {
   readonly probeAt: number | null;
   /** Deliveries still in flight from earlier claims, of any worker. */
   readonly detached: number;
+  /** Names its sealed custom headers; `null`: it has none. */
+  readonly headersRef: string | null;
+  /** Deliveries sent in a second, at most; `null`: no limit of its own. */
+  readonly maxPerSecond: number | null;
+  /** Milliseconds since the epoch: with such a limit, nothing is sent before. */
+  readonly pacedUntil: number | null;
 }
 
 /** A delivery that is in flight when its workspace is released. */
@@ -37,6 +44,8 @@ export interface FinishedClaim {
   readonly lease: string;
   /** Deliveries in flight: the row of each gets the lease. */
   readonly toDetach: readonly DetachedDelivery[];
+  /** Endpoints with a limit of their own, and when they may be sent the next delivery. */
+  readonly paces: readonly Pace[];
   /** How soon the queue is ready again if something is due: at once, or after a pause because it could not be sent. */
   readonly pauseMs: number;
 }
@@ -49,6 +58,9 @@ interface EndpointColumns {
   readonly consecutive_failures: number;
   readonly probe_at: Date | null;
   readonly detached: number;
+  readonly headers_ref: string | null;
+  readonly max_per_second: number | null;
+  readonly paced_until: Date | null;
 }
 
 /** The queue that has been ready longest goes first, so that no workspace starves. */
@@ -65,12 +77,13 @@ const CLAIM = `
 const ENDPOINTS = `
   select endpoint.endpoint_id, endpoint.workspace_id, endpoint.url, endpoint.secrets,
          coalesce(health.consecutive_failures, 0) as consecutive_failures, health.probe_at,
+         endpoint.headers_ref, endpoint.max_per_second, health.paced_until,
          (select count(*)::integer from webhooks.delivery
           where delivery.endpoint_id = endpoint.endpoint_id and lease is not null and due_at > $2) as detached
   from unnest($1::text[]) claimed (workspace_id)
   cross join lateral (
     select * from webhooks.endpoint known
-    where known.workspace_id = claimed.workspace_id and known.deleted_at is null and known.enabled
+    where known.workspace_id = claimed.workspace_id and known.deleted_at is null and known.enabled and known.verified
       and not exists (select from webhooks.skipping where skipping.endpoint_id = known.endpoint_id)
   ) endpoint
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id`;
@@ -163,6 +176,10 @@ export class WorkspaceQueues {
             instant(now + this.leaseMs),
           ],
         });
+      await savePaces(
+        client,
+        released.flatMap(({ paces }) => paces),
+      );
       // A statement of its own sees deliveries that were inserted before the queues were locked.
       const { rows } = await client.query<{ is_ready: boolean }>({
         name: 'webhooks.release',
@@ -208,4 +225,7 @@ const endpointFromColumns = (row: EndpointColumns): EndpointSnapshot => ({
   consecutiveFailures: row.consecutive_failures,
   probeAt: row.probe_at?.getTime() ?? null,
   detached: row.detached,
+  headersRef: row.headers_ref,
+  maxPerSecond: row.max_per_second,
+  pacedUntil: row.paced_until?.getTime() ?? null,
 });

@@ -6,6 +6,7 @@ import { foldInto } from '@app/event-sourcing/projections/view.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
 import { endpoints } from '../../read-models/endpoint/endpoint.projection.js';
 import { skipPending } from '../skipping/skip-pending.js';
+import { askForProbe, endProbes, probeAgain } from '../verification/probe-rows.js';
 
 /**
  * Locks these endpoints until the transaction ends: waits for inserts of deliveries to them, and holds up further ones.
@@ -35,19 +36,28 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
   const { occurredAt } = event.metadata;
   switch (event.type) {
     case 'WebhookEndpointCreated':
+      return event.data.verified ? [] : [askForProbe(endpointId, event.data.url, occurredAt)];
     case 'WebhookEndpointSecretRotated':
       return [];
     case 'WebhookEndpointUpdated':
-      return resetFailures(endpointId, revision, occurredAt, event.data.url);
+      return [
+        ...resetFailures(endpointId, revision, occurredAt, event.data.url),
+        event.data.verified ? endProbes(endpointId) : askForProbe(endpointId, event.data.url, occurredAt),
+      ];
+    case 'WebhookEndpointVerified':
+      return [endProbes(endpointId), makeReady(endpointId, revision, occurredAt, null)];
     case 'WebhookEndpointDisabled':
       return skipPending(endpointId, revision, occurredAt);
     case 'WebhookEndpointEnabled':
-      return resetFailures(endpointId, revision, occurredAt, null);
+      return [...resetFailures(endpointId, revision, occurredAt, null), probeAgain(endpointId, occurredAt)];
     case 'WebhookEndpointDeleted':
       return [
         ...skipPending(endpointId, revision, occurredAt),
         sql`delete from webhooks.secret where endpoint_id = ${endpointId}`,
+        sql`delete from webhooks.endpoint_headers where endpoint_id = ${endpointId}`,
         sql`delete from webhooks.endpoint_health where endpoint_id = ${endpointId}`,
+        sql`delete from webhooks.endpoint_hour where endpoint_id = ${endpointId}`,
+        endProbes(endpointId),
       ];
     default:
       return assertNever(event);
@@ -68,9 +78,16 @@ const resetFailures = (
     delete from webhooks.endpoint_health using webhooks.endpoint
     where endpoint_health.endpoint_id = ${endpointId} and endpoint.endpoint_id = endpoint_health.endpoint_id
       and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`,
-  sql`
-    update webhooks.lane set ready_at = ${at}
-    from webhooks.endpoint
-    where endpoint.endpoint_id = ${endpointId} and lane.workspace_id = endpoint.workspace_id and ready_at > ${at}
-      and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`,
+  makeReady(endpointId, revision, at, movedTo),
 ];
+
+const makeReady = (
+  endpointId: string,
+  revision: string,
+  at: string,
+  movedTo: string | null,
+): Statement => sql`
+  update webhooks.lane set ready_at = ${at}
+  from webhooks.endpoint
+  where endpoint.endpoint_id = ${endpointId} and lane.workspace_id = endpoint.workspace_id and ready_at > ${at}
+    and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`;

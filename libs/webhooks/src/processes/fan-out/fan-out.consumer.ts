@@ -12,10 +12,10 @@ import { sql, type Statement, type Step } from '@app/event-sourcing/projections/
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
-import { noticeOf, type Notice } from '../../domain/delivery/notice.js';
+import { noticeOf, type Notice } from '../../domain/notice/notice.js';
 import { isSentOnRelease, publicEventOf, type PublicEvent } from '../../domain/delivery/public-event.js';
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
-import { insertDeliveries, insertNotices, rowsOf } from './insert-deliveries.js';
+import { insertDeliveries, insertNotices, lockNotices, rowsOf } from './insert-deliveries.js';
 import { keepFailures, takeReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
 
 /** Only the releases of a live or test book are decoded, so no other event of it can stop the fan-out. */
@@ -63,7 +63,10 @@ const isRelease = <E extends { readonly type: string }>(event: E): event is Extr
 
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
   const events = stored.map((one) => decodeAny(CATALOGUES, one)).filter((event) => event !== null);
-  const steps: Step[] = [...lockEndpoints(events.filter(isOfEndpoint))];
+  const steps: Step[] = [
+    ...(events.some(({ type }) => type === 'BatchEnded') ? [lockNotices] : []),
+    ...lockEndpoints(events.filter(isOfEndpoint)),
+  ];
   let run: SourceEvent[] = [];
   for (const event of events) {
     if (isOfEndpoint(event)) {

@@ -1,6 +1,7 @@
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
-import type { Notice } from '../../domain/delivery/notice.js';
+import type { Notice } from '../../domain/notice/notice.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
+import { wasTold } from '../../read-models/notice/notice-sql.js';
 import {
   isReferenced,
   markQueuesReady,
@@ -66,29 +67,42 @@ export const insertDeliveries = (events: Statement, firstPauseMs: number): reado
 };
 
 /**
- * Stores notices and inserts a delivery for each endpoint that asks for them at this position of the log. Each is a queue
- * of its own, so nothing waits for it; it has no place in the feed. One that is stored already inserts nothing.
+ * Stores notices, except those that were told before, and inserts a delivery for each endpoint that asks for them by now.
+ * Each is a queue of its own, so nothing waits for it. Its transaction begins with `lockNotices`.
  */
 export const insertNotices = (notices: readonly Notice[], firstPauseMs: number): readonly Statement[] => {
   const column = <K extends keyof Notice>(name: K): readonly Notice[K][] =>
     notices.map((notice) => notice[name]);
   const facts = sql`
     select * from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('type')}::text[],
-                         ${column('body')}::text[], ${column('occurredAt')}::timestamptz[],
-                         ${column('traceparent')}::text[], ${column('correlationId')}::text[],
-                         ${column('livemode')}::boolean[])
-      as fact (event_id, workspace_id, type, body, occurred_at, traceparent, correlation_id, livemode)`;
+                         ${column('subject')}::text[], ${column('occurrence')}::text[], ${column('body')}::text[],
+                         ${column('occurredAt')}::timestamptz[], ${column('traceparent')}::text[],
+                         ${column('correlationId')}::text[], ${column('livemode')}::boolean[])
+      as fact (event_id, workspace_id, type, subject, occurrence, body, occurred_at, traceparent, correlation_id, livemode)`;
   const text = `
-    with stored as (
+    with fact as materialized (${facts.text}
+    ), noted as (
+      insert into webhooks.notice (event_id, workspace_id, type, subject, occurrence, livemode, occurred_at, body)
+      select event_id, workspace_id, type, subject, occurrence, livemode, occurred_at, body
+      from fact where not ${wasTold('fact')}
+      order by occurred_at
+      on conflict do nothing
+      returning event_id
+    ), stored as (
       insert into webhooks.public_event (event_id, workspace_id, type, sequence, body, occurred_at, traceparent,
                                          correlation_id, livemode)
       select event_id, workspace_id, type, 0, body, occurred_at, traceparent, correlation_id, livemode
-      from (${facts.text}) fact
+      from fact join noted using (event_id)
       on conflict (event_id) do nothing
       returning event_id, workspace_id, substr(event_id, 5)::uuid as queue, type, sequence, occurred_at, livemode
     ), ${deliverStored(`$${facts.values.length + 1}`)}`;
   return [{ text, values: [...facts.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
 };
+
+/**
+ * Lets one transaction at a time add notices, so that readers of their feed miss none. Comes before every other lock.
+ */
+export const lockNotices = sql`select pg_advisory_xact_lock(hashtextextended('webhooks.notices', 0))`;
 
 /**
  * SQL: inserts the deliveries of what the common table expression `stored` returns. The types of events and those of

@@ -8,16 +8,21 @@ import { webhookContentEvents, type WebhookContentEvent } from '../../contracts/
 interface ContentRow {
   readonly workspace_id: string;
   readonly external_id: boolean;
+  readonly low_credits_percent: number;
 }
 
 const contents = view<ContentRow, Recorded<WebhookContentEvent>>({
   table: 'webhooks.content',
   key: ['workspace_id'],
   keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
-  evolve: (_, { stream, data }) => ({ workspace_id: streamId(stream), external_id: data.externalId }),
+  evolve: (_, { stream, data }) => ({
+    workspace_id: streamId(stream),
+    external_id: data.externalId,
+    low_credits_percent: data.lowCreditsPercent,
+  }),
 });
 
-/** What the webhook bodies of each workspace show. The fan-out reads it for each new event. */
+/** What the webhooks of each workspace tell. The fan-out reads it for each new event, the notices at each look. */
 export const contentProjection = defineProjection({
   name: 'webhooks.content.v1',
   catalogues: [webhookContentEvents],

@@ -55,11 +55,12 @@ export const markQueuesReady = (inserted: string): string => `
 
 /**
  * SQL: when a delivery that is due at `dueAt` may be sent. An endpoint that keeps failing is sent nothing before its
- * probe. Reads the endpoint's health as `health`.
+ * probe, and one with a limit of its own nothing before its turn. Reads the endpoint's health as `health`.
  */
 export const freeAt = (dueAt: string): string => `
-  case when health.consecutive_failures >= ${PROBE_AFTER_FAILURES} and ${dueAt} is not null
-       then greatest(${dueAt}, health.probe_at) else ${dueAt} end`;
+  case when ${dueAt} is null then null
+       when health.consecutive_failures >= ${PROBE_AFTER_FAILURES}
+       then greatest(${dueAt}, health.probe_at, health.paced_until) else greatest(${dueAt}, health.paced_until) end`;
 
 /** SQL: one row with `at`, when the first pending delivery of a workspace may be sent; infinity when there is none. */
 export const earliestFreeAt = (workspaceId: string): string => `
@@ -73,4 +74,5 @@ export const earliestFreeAt = (workspaceId: string): string => `
       (select min(due_at) from webhooks.delivery
        where delivery.endpoint_id = endpoint.endpoint_id and status = 'pending' and replay_id is not null)) as at
   ) due
-  where endpoint.workspace_id = ${workspaceId} and endpoint.enabled and endpoint.deleted_at is null`;
+  where endpoint.workspace_id = ${workspaceId} and endpoint.enabled and endpoint.verified
+    and endpoint.deleted_at is null`;

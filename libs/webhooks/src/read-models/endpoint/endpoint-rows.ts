@@ -33,14 +33,19 @@ export interface EndpointColumns {
   readonly consecutive_failures: number | null;
   readonly failing_since: Date | null;
   readonly hint: string | null;
+  readonly header_names: string[] | null;
+  readonly max_per_second: number | null;
+  readonly verified: boolean;
 }
 
 /** Columns and tables of an endpoint, for queries to extend. */
-export const ENDPOINT_COLUMNS = 'endpoint.*, health.consecutive_failures, health.failing_since, secret.hint';
+export const ENDPOINT_COLUMNS = `
+  endpoint.*, health.consecutive_failures, health.failing_since, secret.hint, custom.names as header_names`;
 export const ENDPOINT_TABLES = `
   from webhooks.endpoint
   left join webhooks.endpoint_health health using (endpoint_id)
-  left join webhooks.secret on secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid`;
+  left join webhooks.secret on secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid
+  left join webhooks.endpoint_headers custom on custom.headers_ref = endpoint.headers_ref`;
 const SELECT = `select ${ENDPOINT_COLUMNS} ${ENDPOINT_TABLES}`;
 
 const OWN_PROJECTION_MS = 750;
@@ -105,10 +110,12 @@ export const endpointFromColumns = (row: EndpointColumns): EndpointRow => ({
     notices: row.notices,
     enabled: row.enabled,
     description: row.description,
+    headerNames: row.header_names ?? [],
+    maxPerSecond: row.max_per_second,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     health: {
-      state: healthState(row.enabled, row.consecutive_failures ?? 0),
+      state: healthState(row.enabled, row.verified, row.consecutive_failures ?? 0),
       failingSince: row.failing_since?.toISOString() ?? null,
       disabledReason: row.disabled_reason,
       consecutiveFailures: row.consecutive_failures ?? 0,
@@ -117,7 +124,12 @@ export const endpointFromColumns = (row: EndpointColumns): EndpointRow => ({
   },
 });
 
-export const healthState = (enabled: boolean, consecutiveFailures: number): 'ok' | 'failing' | 'disabled' => {
+export const healthState = (
+  enabled: boolean,
+  verified: boolean,
+  consecutiveFailures: number,
+): WebhookEndpointRecord['health']['state'] => {
   if (!enabled) return 'disabled';
+  if (!verified) return 'unverified';
   return consecutiveFailures > 0 ? 'failing' : 'ok';
 };

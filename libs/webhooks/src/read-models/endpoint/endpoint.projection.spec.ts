@@ -25,6 +25,9 @@ const created = happened(0, {
     modes: ['live'],
     notices: ['batch.ended'],
     description: null,
+    headersRef: FIRST,
+    maxPerSecond: 20,
+    verified: false,
     secretRef: FIRST,
   },
 });
@@ -36,6 +39,9 @@ const row = {
   modes: ['live'],
   notices: ['batch.ended'],
   description: null,
+  headers_ref: FIRST,
+  max_per_second: 20,
+  verified: false,
   enabled: true,
   disabled_reason: null,
   disabled_at: null,
@@ -74,6 +80,14 @@ describe('the row of an endpoint', () => {
       'webhooks.endpoint': [
         { ...row, enabled: false, secrets: [], revision: '3', updated_at: at(3), deleted_at: at(3) },
       ],
+    });
+  });
+
+  it('says when its receiver has answered a probe', () => {
+    const url = 'https://example.com/hook';
+    const verified = happened(1, { type: 'WebhookEndpointVerified', data: { url } });
+    given(endpointProjection, [created, verified]).thenRows({
+      'webhooks.endpoint': [{ ...row, verified: true, revision: '1', updated_at: at(1) }],
     });
   });
 

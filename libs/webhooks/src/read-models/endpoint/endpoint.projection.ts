@@ -18,6 +18,9 @@ interface EndpointRow {
   readonly modes: readonly string[];
   readonly notices: readonly string[];
   readonly description: string | null;
+  readonly headers_ref: string | null;
+  readonly max_per_second: number | null;
+  readonly verified: boolean;
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: string | null;
@@ -36,9 +39,11 @@ const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>):
   const next: EndpointRow = { ...row, revision: String(event.revision), updated_at: at };
   switch (event.type) {
     case 'WebhookEndpointUpdated': {
-      const { url, events, modes, notices, description } = event.data;
-      return { ...next, url, events, modes, notices, description };
+      const { headersRef, maxPerSecond, ...settings } = event.data;
+      return { ...next, ...settings, headers_ref: headersRef, max_per_second: maxPerSecond };
     }
+    case 'WebhookEndpointVerified':
+      return { ...next, verified: true };
     case 'WebhookEndpointSecretRotated': {
       const { secretRef, previousValidUntil } = event.data;
       return { ...next, secrets: rotated(row.secrets, secretRef, previousValidUntil) };
@@ -67,6 +72,9 @@ const created = ({
   modes: data.modes,
   notices: data.notices,
   description: data.description,
+  headers_ref: data.headersRef,
+  max_per_second: data.maxPerSecond,
+  verified: data.verified,
   enabled: true,
   disabled_reason: null,
   disabled_at: null,

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { freshDatabase } from '../../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
+import { FindExpiringGrants, FindLowBalances } from '../../contracts/queries.js';
+import { FindExpiringGrantsHandler, FindLowBalancesHandler } from './find-scarce-credits.handlers.js';
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+beforeAll(async () => {
+  postgres = await freshDatabase();
+  pool = openPool(postgres.databaseUrl, { size: 2, applicationName: 'scarce', onError: () => undefined });
+});
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+beforeEach(async () => {
+  await pool.query('truncate billing.balance');
+});
+
+const book = (
+  workspaceId: string,
+  available: number,
+  toppedUpTo: number | null,
+  agenda: object | null = null,
+) =>
+  pool.query(
+    `insert into billing.balance (workspace_id, available, granted, revision, due_at, updated_at, topped_up_to, topped_up_by, agenda)
+     values ($1, $2, $2, 1, '2026-04-30T00:00:00Z', now(), $3, 'g', $4)`,
+    [workspaceId, available, toppedUpTo, agenda === null ? null : JSON.stringify(agenda)],
+  );
+const low = async (percent: number) =>
+  new FindLowBalancesHandler(pool).execute(new FindLowBalances(percent, ''));
+
+describe('Low balances', () => {
+  it('are below the share, and of books that know their last top-up', async () => {
+    await book('ws_low', 39, 400);
+    await book('ws_at_the_mark', 40, 400);
+    await book('ws_unknown', 0, null);
+    expect(await low(10)).toEqual({
+      found: [{ workspaceId: 'ws_low', available: 39, toppedUpTo: 400, toppedUpBy: 'g' }],
+      next: null,
+    });
+  });
+
+  it('come in pages without a gap', async () => {
+    for (let n = 0; n < 501; n += 1) await book(`ws_${String(n).padStart(4, '0')}`, 0, 400);
+    const first = await low(10);
+    expect([first.found.length, first.next]).toEqual([500, 'ws_0499']);
+    const rest = await new FindLowBalancesHandler(pool).execute(new FindLowBalances(10, first.next!));
+    expect(rest).toMatchObject({ found: [{ workspaceId: 'ws_0500' }], next: null });
+  });
+});
+
+describe('Expiring grants', () => {
+  it('have credits left, and expire within the time', async () => {
+    const grant = (grantId: string, remaining: number, expiresAt: string) => ({
+      grantId,
+      remaining,
+      expiresAt,
+    });
+    await book('ws_1', 50, 400, {
+      grants: [
+        grant('soon', 20, '2026-04-30T00:00:00.000Z'),
+        grant('used', 0, '2026-04-30T00:00:00.000Z'),
+        grant('later', 30, '2026-05-30T00:00:00.000Z'),
+        grant('over', 10, '2026-04-20T00:00:00.000Z'),
+      ],
+    });
+    await book('ws_old', 50, 400);
+    const { found } = await new FindExpiringGrantsHandler(pool).execute(
+      new FindExpiringGrants('2026-04-24T00:00:00.000Z', '2026-05-01T00:00:00.000Z', ''),
+    );
+    expect(found).toEqual([
+      { workspaceId: 'ws_1', grantId: 'soon', remaining: 20, expiresAt: '2026-04-30T00:00:00.000Z' },
+    ]);
+  });
+});

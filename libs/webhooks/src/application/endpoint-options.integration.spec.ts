@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { url } from '../../test/api.js';
+import { reading } from '../../test/events.js';
+import { eventually } from '../../test/receiver.js';
+import { deliveringRequests } from '../../test/webhook-requests.js';
+import { EndpointStreams } from './endpoint-streams.js';
+import { destroyUnused } from './secrets/unused-secrets.js';
+
+const test = deliveringRequests();
+const SECRET = 'Bearer 4f7c-secret';
+const headers = { Authorization: SECRET, 'X-Tenant': 'eu' };
+const completed = () => reading(randomUUID()).completed({ at: Date.now() });
+const hours = () =>
+  test.database.pool.query<{ outcome: string; attempts: number; latencies: number[] }>(
+    'select outcome, attempts, latencies from webhooks.endpoint_hour where endpoint_id = $1 order by outcome',
+    [test.endpointId],
+  );
+
+describe('Custom headers', () => {
+  it('go with each delivery, beside those of the service', async () => {
+    await test.patch(test.endpointId, { headers }).expect(200);
+    await test.happen(completed());
+    await test.settled();
+    expect(test.receiver.received[0]!.headers).toMatchObject({
+      authorization: SECRET,
+      'x-tenant': 'eu',
+      'x-service-event': 'reading.completed',
+    });
+  });
+
+  it('are shown by name alone, stored sealed, and in no event', async () => {
+    const created = await test.created({ url, headers });
+    expect(created).toMatchObject({ headerNames: ['authorization', 'x-tenant'] });
+    const shown = (await test.get(`/${created.endpointId}`).expect(200)).body as object;
+    expect(shown).toMatchObject({ headerNames: ['authorization', 'x-tenant'] });
+    const { rows } = await test.database.pool.query<{ sealed: Buffer }>(
+      'select sealed from webhooks.endpoint_headers where endpoint_id = $1',
+      [created.endpointId],
+    );
+    expect(rows[0]!.sealed.includes('4f7c')).toBe(false);
+    const log = JSON.stringify(test.api.store.log, (_, value: unknown) =>
+      typeof value === 'bigint' ? 0 : value,
+    );
+    expect(`${JSON.stringify(created)}${JSON.stringify(shown)}${log}`).not.toContain('4f7c');
+  });
+
+  it('are replaced as a whole, and removed by null; replaced ones are destroyed', async () => {
+    const { endpointId } = await test.created({ url, headers });
+    const changed = await test.patch(endpointId, { headers: { 'X-Other': '1' } }).expect(200);
+    expect(changed.body).toMatchObject({ headerNames: ['x-other'] });
+    const left = async () =>
+      (
+        await test.database.pool.query<{ names: string[] }>(
+          'select names from webhooks.endpoint_headers where endpoint_id = $1',
+          [endpointId],
+        )
+      ).rows.map(({ names }) => names);
+    expect(await left()).toHaveLength(2);
+    const streams = test.api.app.get(EndpointStreams, { strict: false });
+    await destroyUnused(test.database.pool, streams, Date.now() + 2 * 3_600_000);
+    expect(await left()).toEqual([['x-other']]);
+    expect((await test.patch(endpointId, { headers: null }).expect(200)).body).toMatchObject({
+      headerNames: [],
+    });
+  });
+
+  it.each([
+    [{ Host: 'x' }, 'reserved_name', '/headers/Host'],
+    [{ 'x-a': 'a\nb: c' }, 'invalid_value', '/headers/x-a'],
+    [{ 'x-a': 5 }, 'invalid_value', '/headers/x-a'],
+    [['x-a'], 'invalid_type', '/headers'],
+    ['x-a: b', 'invalid_type', '/headers'],
+  ])('%j are refused, without their values', async (bad, code, pointer) => {
+    const { body } = await test.post('', { url, headers: bad }).expect(400);
+    expect(body).toMatchObject({ code: 'validation_failed', errors: [{ pointer, code }] });
+    await test.patch(test.endpointId, { headers: bad }).expect(400);
+  });
+});
+
+describe('A limit of its own', () => {
+  it.each([0, 1.5, 1_001, -1])('cannot be %j', async (maxPerSecond) => {
+    const { body } = await test.post('', { url, maxPerSecond }).expect(400);
+    expect(body).toMatchObject({ errors: [{ pointer: '/maxPerSecond', code: 'invalid_value' }] });
+  });
+
+  it('spaces deliveries, over claims and workers, and loses none', async () => {
+    expect((await test.patch(test.endpointId, { maxPerSecond: 20 }).expect(200)).body).toMatchObject({
+      maxPerSecond: 20,
+    });
+    const startedAt = Date.now();
+    await test.happen(...Array.from({ length: 30 }, completed));
+    await test.settled();
+    expect(test.receiver.received).toHaveLength(30);
+    const pace = async () =>
+      (
+        await test.database.pool.query<{ paced_until: Date | null }>(
+          'select paced_until from webhooks.endpoint_health where endpoint_id = $1',
+          [test.endpointId],
+        )
+      ).rows[0]?.paced_until?.getTime() ?? 0;
+    // Thirty turns of 50 ms, however slow or fast the machine is.
+    await eventually(async () => (await pace()) >= startedAt + 30 * 50);
+  });
+});
+
+describe('The stats of an endpoint', () => {
+  it('count each attempt once, by hour and outcome, and outlive the history', async () => {
+    test.receiver.answer = (response, _, index) => response.writeHead(index === 0 ? 500 : 204).end();
+    await test.happen(completed(), completed());
+    await test.settled();
+    expect((await hours()).rows.map(({ outcome, attempts }) => [outcome, attempts])).toEqual([
+      ['http_error', 1],
+      ['succeeded', 2],
+    ]);
+    expect((await hours()).rows[1]!.latencies.reduce((sum, n) => sum + n, 0)).toBe(2);
+    await test.database.pool.query('truncate webhooks.attempt');
+    const { body } = await test.get(`/${test.endpointId}/stats`).expect(200);
+    expect(body).toMatchObject({
+      total: { attempts: { http_error: 1, succeeded: 2 }, latencyMs: { p50: expect.any(Number) } },
+    });
+  });
+
+  it('are empty before the first attempt', async () => {
+    const { body } = await test.get(`/${test.endpointId}/stats`).expect(200);
+    expect(body).toMatchObject({ hours: [], total: { attempts: {}, latencyMs: null } });
+  });
+
+  it.each([
+    ['since=never', '?since'],
+    ['since=2026-04-05T00:00:00Z&until=2026-04-04T00:00:00Z', '?since'],
+    ['since=2026-01-01T00:00:00Z&until=2026-04-04T00:00:00Z', '?since'],
+  ])('of %s are refused', async (query, pointer) => {
+    const { body } = await test.get(`/${test.endpointId}/stats?${query}`).expect(400);
+    expect(body).toMatchObject({ errors: [{ pointer }] });
+  });
+
+  it('are those of the own workspace', async () => {
+    await test.get(`/${test.endpointId}/stats`, 'ws_stranger0000000000000').expect(403);
+  });
+});

@@ -1,0 +1,25 @@
+import type pg from 'pg';
+import { Inject, Injectable } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import type { Config } from '../../settings.js';
+
+/** The hosts that a workspace sends to, or has sent to. */
+@Injectable()
+export class KnownHosts {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_VERIFY_ENDPOINTS'>,
+  ) {}
+
+  /** Whether events may be sent to this URL at once. @param url a webhook URL that was checked */
+  async needsNoProbe(workspaceId: string, url: string): Promise<boolean> {
+    if (!this.config.WEBHOOK_VERIFY_ENDPOINTS) return true;
+    const { rows } = await this.pool.query<{ url: string }>(
+      'select url from webhooks.endpoint where workspace_id = $1 and verified',
+      [workspaceId],
+    );
+    const { hostname } = new URL(url);
+    return rows.some((known) => new URL(known.url).hostname === hostname);
+  }
+}

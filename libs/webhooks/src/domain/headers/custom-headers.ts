@@ -1,0 +1,85 @@
+/** Headers that an owner adds to the deliveries of an endpoint: values by lower-case name. */
+export type CustomHeaders = Readonly<Record<string, string>>;
+
+export const MOST_HEADERS = 10;
+export const LONGEST_NAME = 64;
+export const LONGEST_VALUE = 1_000;
+
+/** A token (RFC 9110, 5.6.2). */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Visible ASCII, with spaces inside (RFC 9110, 5.5): nothing that could end the line. */
+const VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** What frames the request, or what the service says itself. `authorization` and `cookie` are open: receivers ask for them. */
+const RESERVED = new Set([
+  'accept-encoding',
+  'connection',
+  'date',
+  'expect',
+  'forwarded',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+]);
+const RESERVED_PREFIXES = ['content-', 'proxy-', 'webhook-', 'x-forwarded-', 'x-service-'];
+
+/** Shown when a name is refused. */
+export const RESERVED_SHOWN = [...RESERVED, ...RESERVED_PREFIXES.map((prefix) => `${prefix}*`)].join(', ');
+
+export interface HeaderFault {
+  /** As the caller wrote it; `null`: of all together. */
+  readonly name: string | null;
+  readonly code: 'too_many' | 'invalid_name' | 'reserved_name' | 'repeated_name' | 'invalid_value';
+  readonly detail: string;
+}
+
+const isReserved = (name: string): boolean =>
+  RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
+
+/** Why these headers cannot be sent; no fault: they can. Names differ in more than case. Never repeats a value. */
+export const headerFaults = (headers: Readonly<Record<string, unknown>>): readonly HeaderFault[] => {
+  const names = Object.keys(headers);
+  if (names.length > MOST_HEADERS)
+    return [{ name: null, code: 'too_many', detail: `must have at most ${MOST_HEADERS} headers` }];
+  const seen = new Set<string>();
+  return names.flatMap((name): readonly HeaderFault[] => {
+    const key = name.toLowerCase();
+    const isRepeated = seen.has(key);
+    seen.add(key);
+    if (!NAME.test(name) || name.length > LONGEST_NAME)
+      return [
+        {
+          name,
+          code: 'invalid_name',
+          detail: `must be named by a token of at most ${LONGEST_NAME} characters`,
+        },
+      ];
+    if (isReserved(key))
+      return [{ name, code: 'reserved_name', detail: `is reserved, like ${RESERVED_SHOWN}` }];
+    if (isRepeated) return [{ name, code: 'repeated_name', detail: 'names a header twice' }];
+    const value = headers[name];
+    if (typeof value !== 'string' || !VALUE.test(value) || value.length > LONGEST_VALUE)
+      return [
+        {
+          name,
+          code: 'invalid_value',
+          detail: `must be 1 to ${LONGEST_VALUE} visible ASCII characters, with spaces only inside`,
+        },
+      ];
+    return [];
+  });
+};
+
+/** Names in lower case, sorted. @param headers without fault */
+export const canonicalHeaders = (headers: CustomHeaders): CustomHeaders =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .map(([name, value]) => [name.toLowerCase(), value] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );

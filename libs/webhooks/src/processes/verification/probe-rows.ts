@@ -1,0 +1,22 @@
+import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+
+/** Nobody makes the service call a host more often than this. */
+export const PROBE_REST_MS = 60_000;
+
+/** An endpoint waits for a probe of this URL. The same event twice changes nothing; another URL begins anew. @param at RFC 3339 */
+export const askForProbe = (endpointId: string, url: string, at: string): Statement => sql`
+  insert into webhooks.verification as known (endpoint_id, url, asked_at, due_at)
+  values (${endpointId}, ${url}, ${at}, ${at})
+  on conflict (endpoint_id) do update
+  set url = excluded.url, asked_at = excluded.asked_at, attempts = 0, last_error = null,
+      due_at = greatest(excluded.due_at, known.rests_until)
+  where known.url <> excluded.url`;
+
+/** The next probe comes at once, or when the receiver has had its rest. @param at RFC 3339 */
+export const probeAgain = (endpointId: string, at: string): Statement => sql`
+  update webhooks.verification set attempts = 0, due_at = greatest(${at}::timestamptz, rests_until)
+  where endpoint_id = ${endpointId}`;
+
+/** The endpoint needs no probe (any more). */
+export const endProbes = (endpointId: string): Statement =>
+  sql`delete from webhooks.verification where endpoint_id = ${endpointId}`;

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { reading } from '../../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
+import { Receiver, eventually, status } from '../../../test/receiver.js';
+import { TestService, wipe } from '../../../test/service.js';
+import { resolveHost } from '../../application/resolve-host.js';
+import { serviceSignature } from '../../domain/delivery/signed-headers.js';
+import { openSender } from '../dispatch/open-sender.js';
+import { probeDue } from './verify-endpoints.js';
+
+let database: TestDatabase;
+let service: TestService;
+let receiver: Receiver;
+let now: number;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(async () => database.stop());
+beforeEach(async () => {
+  await wipe(database);
+  now = Date.now();
+  receiver = await Receiver.start();
+  service = new TestService(database, {
+    settings: { WEBHOOK_VERIFY_ENDPOINTS: '1', WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50' },
+    clock: { now: () => now },
+  }).start();
+});
+afterEach(async () => {
+  await service.stop();
+  await receiver.stop();
+});
+
+/** One round of probes, by this many workers at once. */
+const probe = async (workers = 1): Promise<void> => {
+  const { config, clock, vault, headers, streams } = service;
+  const log = { info: () => undefined, warn: () => undefined };
+  const open = () => openSender({ config, resolve: resolveHost, clock });
+  const parts = { pool: database.pool, clock, config, vault, headers, streams, openSender: open, log };
+  await Promise.all(
+    Array.from({ length: workers }, async () => {
+      const sender = open();
+      await probeDue(parts, sender);
+      await sender.close();
+    }),
+  );
+};
+const state = async (endpointId: string) => (await service.rows.find(endpointId))?.record.health.state;
+const arrives = (type: string) =>
+  receiver.received.filter(({ headers }) => headers['x-service-event'] === type);
+const probes = () =>
+  receiver.received.filter(({ headers }) => headers['x-service-notice'] === 'endpoint.verification');
+
+describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
+  it('gets its events only after it answered a signed probe with 2xx', async () => {
+    const { endpointId, signingSecret, health } = await service.create(receiver.url);
+    expect(health.state).toBe('unverified');
+    await eventually(async () => (await state(endpointId)) === 'unverified');
+    await service.happen(reading(randomUUID()).completed({ at: now }));
+    await eventually(async () => (await service.deliveries()).length === 1);
+    await service.idle();
+    expect(receiver.received).toEqual([]);
+    await probe();
+    const [asked] = probes();
+    expect(JSON.parse(asked!.body.toString())).toMatchObject({ type: 'endpoint.verification', endpointId });
+    expect(asked!.headers['x-service-signature']).toBe(
+      serviceSignature([signingSecret], Number(asked!.headers['x-service-timestamp']), asked!.body),
+    );
+    await eventually(() => arrives('reading.completed').length === 1);
+    expect(await state(endpointId)).toBe('ok');
+    await probe();
+    expect(probes()).toHaveLength(1);
+  });
+
+  it('is probed again with the same bytes, after a minute at least, and is disabled in the end', async () => {
+    receiver.answer = status(404);
+    const { endpointId } = await service.create(receiver.url);
+    await eventually(async () => (await state(endpointId)) === 'unverified');
+    await probe();
+    await probe();
+    expect(probes()).toHaveLength(1);
+    now += 60_000;
+    await probe();
+    now += 60_000;
+    await probe();
+    const [first, second, third] = probes().map(({ body }) => body.toString());
+    expect([second, third]).toEqual([first, first]);
+    await eventually(async () => (await state(endpointId)) === 'disabled');
+    now += 600_000;
+    await probe();
+    expect(probes()).toHaveLength(3);
+  });
+
+  it('is probed once by several workers', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await eventually(async () => (await state(endpointId)) === 'unverified');
+    await probe(4);
+    expect(probes()).toHaveLength(1);
+  });
+
+  it('needs no probe when the workspace has used the host before; another workspace does', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await eventually(async () => (await state(endpointId)) === 'unverified');
+    expect((await service.create(`${receiver.url}/2`)).health.state).toBe('unverified');
+    await probe();
+    await eventually(async () => (await state(endpointId)) === 'ok');
+    expect((await service.create(`${receiver.url}/3`)).health.state).toBe('ok');
+    expect((await service.create(receiver.url, { workspaceId: 'ws_2' })).health.state).toBe('unverified');
+  });
+});

@@ -1,0 +1,140 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { causedBy } from '@app/event-sourcing/core/request-context.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
+import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
+import type { EndpointStreams } from '../../application/endpoint-streams.js';
+import type { SecretVault } from '../../application/secrets/secret-vault.js';
+import { retryPause } from '../../domain/delivery/retry-schedule.js';
+import { signedHeaders } from '../../domain/delivery/signed-headers.js';
+import { probeOf, type Probe } from '../../domain/notice/probe.js';
+import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
+import type { Config } from '../../settings.js';
+import type { SendsRequests } from '../dispatch/sender.js';
+import { PROBE_REST_MS } from './probe-rows.js';
+
+const EVERY_MS = 1_000;
+const AT_ONCE = 20;
+/** Longer than a whole exchange and its record: then the worker was killed, and another repeats the probe. */
+const LEASE_MS = 60_000;
+
+interface VerificationParts {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS'>;
+  readonly vault: SecretVault;
+  readonly headers: HeaderVault;
+  readonly streams: EndpointStreams;
+  /** Opened while the loop runs. */
+  readonly openSender: () => SendsRequests;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+interface DueProbe {
+  readonly endpoint_id: string;
+  readonly workspace_id: string;
+  readonly url: string;
+  readonly attempts: number;
+  readonly asked_at: Date;
+  readonly livemode: boolean;
+  readonly secrets: readonly EndpointSecret[];
+  readonly headers_ref: string | null;
+}
+
+/** The lease is the time of the next probe: it moves before the request is sent. */
+const CLAIM = `
+  with due as (
+    select endpoint_id from webhooks.verification join webhooks.endpoint using (endpoint_id)
+    where due_at <= $1 and not verified and enabled and deleted_at is null and endpoint.url = verification.url
+    order by due_at limit ${AT_ONCE} for update of verification skip locked
+  )
+  update webhooks.verification probe
+  set due_at = $1::timestamptz + ${LEASE_MS} * interval '1 millisecond',
+      rests_until = $1::timestamptz + ${PROBE_REST_MS} * interval '1 millisecond'
+  from due join webhooks.endpoint using (endpoint_id)
+  where probe.endpoint_id = due.endpoint_id
+  returning probe.endpoint_id, endpoint.workspace_id, probe.url, probe.attempts, probe.asked_at, 'live' = any (endpoint.modes) as livemode,
+            endpoint.secrets, endpoint.headers_ref`;
+
+/**
+ * Sends a signed probe to each endpoint that is not verified, until it answers 2xx. Its deliveries wait meanwhile, outside
+ * of the queue of probes. When the schedule of retries has ended, the endpoint is disabled.
+ */
+export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
+  name: 'webhooks.verification',
+  role: 'webhooks',
+  async run(signal) {
+    const sender = parts.openSender();
+    const round = (): Promise<void> => probeDue(parts, sender);
+    signal.addEventListener('abort', () => sender.cancel(), { once: true });
+    await repeatedWork('webhooks.verification', EVERY_MS, round, parts.log).run(signal);
+    await sender.close();
+  },
+});
+
+/** One round. A kill after the answer costs another probe. */
+export const probeDue = async (parts: VerificationParts, sender: SendsRequests): Promise<void> => {
+  const { rows } = await parts.pool.query<DueProbe>(CLAIM, [instant(parts.clock.now())]);
+  await Promise.all(rows.map((due) => probe(parts, sender, due)));
+};
+
+const probe = async (parts: VerificationParts, sender: SendsRequests, due: DueProbe): Promise<void> => {
+  const { clock, vault, headers, config, pool, streams, log } = parts;
+  const { endpoint_id: endpointId, workspace_id: workspaceId, url, livemode } = due;
+  const number = due.attempts + 1;
+  const at = clock.now();
+  const { eventId, deliveryId, type, body }: Probe = probeOf({
+    endpointId,
+    workspaceId,
+    url,
+    livemode,
+    at: due.asked_at.toISOString(),
+  });
+  const refs = due.secrets
+    .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > at)
+    .map(({ ref }) => ref);
+  const bytes = Buffer.from(body, 'utf8');
+  const signed = signedHeaders({
+    deliveryId,
+    eventId,
+    type,
+    attempt: number,
+    test: false,
+    redelivery: false,
+    body: bytes,
+    secrets: await vault.open(endpointId, refs),
+    timestamp: Math.floor(at / 1_000),
+  });
+  const custom = await headers.open(endpointId, due.headers_ref);
+  const result = await sender.send({ endpointId, url, headers: { ...custom, ...signed }, body: bytes });
+  if (result === 'cancelled') return;
+  const context = {
+    workspaceId,
+    by: causedBy({ correlationId: eventId, causationId: eventId }, 'webhooks.verification'),
+  };
+  if (result.error === null) {
+    await streams.execute(
+      endpointId,
+      { type: 'VerifyEndpoint', url },
+      { ...context, intent: `verify|${url}|${number}` },
+    );
+    log.info({ endpointId }, 'webhook endpoint verified');
+    return;
+  }
+  const backOffMs = retryPause(config.WEBHOOK_RETRY_SCHEDULE_MS, deliveryId, number, result.retryAfterMs);
+  await pool.query(
+    `update webhooks.verification set attempts = $3, last_error = $4, due_at = greatest($5::timestamptz, rests_until)
+     where endpoint_id = $1 and url = $2`,
+    [endpointId, url, number, result.error, instant(clock.now() + (backOffMs ?? LEASE_MS))],
+  );
+  const reason = result.statusCode === 410 ? 'gone' : 'failing';
+  if (backOffMs !== null && reason !== 'gone') return;
+  await streams.execute(
+    endpointId,
+    { type: 'DisableEndpoint', reason, url },
+    { ...context, intent: `disable|${deliveryId}|${number}|${at}` },
+  );
+  log.warn({ endpointId, reason }, 'webhook endpoint disabled: it answered no probe');
+};

@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { NoticeType } from '../../contracts/notice-types.js';
+
+/** A notice as it is pushed. */
+export interface FeedNotice {
+  /** Its place in the feed, in decimal. */
+  readonly position: string;
+  readonly body: string;
+}
+
+/**
+ * The notices of a workspace, in the order in which they were told. Transactions add them one at a time, so no notice ever
+ * appears before one that was already read.
+ */
+@Injectable()
+export class NoticeFeed {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  /** @param after position in decimal; `null`: from the first */
+  async page(
+    workspaceId: string,
+    limit: number,
+    after: string | null,
+    types: readonly NoticeType[],
+    modes: readonly Mode[],
+  ): Promise<readonly FeedNotice[]> {
+    const { rows } = await this.pool.query<FeedNotice>(
+      `select position::text, body from webhooks.notice
+       where workspace_id = $1 and position > coalesce($2::bigint, -1) and type = any ($3)
+         and case when livemode then 'live' else 'test' end = any ($5)
+       order by position limit $4`,
+      [workspaceId, after, types, limit, modes],
+    );
+    return rows;
+  }
+}

@@ -1,2 +1,0 @@
-// caught by: webhooks-points-one-way
-export * from '@app/workspaces/contracts/events.js';
