@@ -1,6 +1,5 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
-import { FindExpiringKeysHandler } from './application/find-expiring-keys/find-expiring-keys.handler.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
@@ -23,7 +22,6 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     RevokedKeys,
     ApiKeyIsKnownHandler,
     ListApiKeysHandler,
-    FindExpiringKeysHandler,
     ExamineIssuerKeysHandler,
     OpenWorkspaceHandler,
     IssueApiKeyHandler,
