@@ -24,6 +24,7 @@ const IMPATIENT = {
   READING_LEASE_MS: '3000',
   RESERVATION_FENCE_MS: '4000',
   RESERVATION_SWEEP_MS: '1000',
+  WEBHOOK_NOTICES_EVERY_MS: '500',
 };
 
 interface Answer {
@@ -37,14 +38,24 @@ const dataDir = temporaryDataDir();
 let stack: StartedStack;
 let customer: Integrator;
 let receiver: Receiver;
+let endpointId: string;
 
 beforeAll(async () => {
   stack = await startStack({ env: IMPATIENT, dataDir });
   customer = await Integrator.open(stack, 1_000_000);
   receiver = await startReceiver();
-  const body = { url: receiver.url, events: ['reading.delayed'], notices: ['batch.ended'] };
-  const created = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', { body });
+  const body = {
+    url: receiver.url,
+    events: ['reading.delayed'],
+    notices: ['batch.ended', 'replay.finished'],
+  };
+  const created = await customer.call<{ signingSecret: string; endpointId: string }>(
+    'POST',
+    '/api/v1/webhooks',
+    { body },
+  );
   receiver.secret = created.body.signingSecret;
+  ({ endpointId } = created.body);
 });
 
 afterAll(async () => {
@@ -71,22 +82,37 @@ const request = async (key: string): Promise<Answer> => {
   }
 };
 
-/** Which notices arrived of each batch. A notice may arrive twice, under one id. */
-const notices = (): ReadonlyMap<string, ReadonlySet<string>> => {
+/** A replay, again and again, until it is answered. @returns its id; `null` while another one runs */
+const requestReplay = async (key: string): Promise<string | null> => {
+  for (;;) {
+    const answer = await customer
+      .call<{ replayId: string }>('POST', `/api/v1/webhooks/${endpointId}/replay`, {
+        body: { since: '2026-01-01T00:00:00Z' },
+        headers: { 'idempotency-key': key },
+      })
+      .catch(() => null);
+    if (answer?.status === 202) return answer.body.replayId;
+    if (answer?.status === 409) return null;
+    await delay(50);
+  }
+};
+
+/** Which notices of this type arrived, by what they name. A notice may arrive twice, under one id. */
+const notices = (type: string, name: 'batchId' | 'replayId'): ReadonlyMap<string, ReadonlySet<string>> => {
   const ids = new Map<string, Set<string>>();
   for (const { rawBody, headers, verified } of receiver.received) {
-    expect([headers['x-service-notice'], headers['x-service-event'], verified]).toEqual([
-      'batch.ended',
-      undefined,
-      true,
-    ]);
-    const { id, batchId, data } = JSON.parse(rawBody.toString('utf8')) as {
+    expect([headers['x-service-event'], verified]).toEqual([undefined, true]);
+    if (headers['x-service-notice'] !== type) continue;
+    const body = JSON.parse(rawBody.toString('utf8')) as {
       id: string;
       batchId: string;
-      data: { counts: object };
+      replayId: string;
+      data: { counts?: object; state?: string };
     };
-    expect(data.counts).toMatchObject({ items: READINGS, published: READINGS });
-    ids.set(batchId, (ids.get(batchId) ?? new Set()).add(id));
+    if (type === 'batch.ended')
+      expect(body.data.counts).toMatchObject({ items: READINGS, published: READINGS });
+    else expect(body.data.state).toBe('finished');
+    ids.set(body[name], (ids.get(body[name]) ?? new Set()).add(body.id));
   }
   return ids;
 };
@@ -104,9 +130,11 @@ const count = async (text: string): Promise<number> => {
 describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, () => {
   it('accepts each batch whole and once, charges each reading once, and tells once that a batch ended', async () => {
     const answers: Answer[] = [];
+    const replays = new Set<string>();
     for (let killed = 0; killed < KILLS; killed += 1) {
       const victim = VICTIMS[killed % VICTIMS.length]!;
       const requested = request(`bulk-${killed}`);
+      const replayed = requestReplay(`replay-${killed}`);
       await delay(random.next() * 150);
       if (killed > 0 && killed % (KILLS_OF_ONE * VICTIMS.length) === 0) {
         await stack.killAll();
@@ -116,6 +144,8 @@ describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, ()
         process.kill(stack.pids()[victim], 'SIGKILL');
       }
       answers.push(await requested);
+      const replayId = await replayed;
+      if (replayId !== null) replays.add(replayId);
     }
     const ids = answers.flatMap(({ items }) => items.map(({ readingId }) => readingId!));
     expect(new Set(ids).size).toBe(KILLS * READINGS);
@@ -141,10 +171,18 @@ describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, ()
       expect(batch.body).toMatchObject({ accepted: READINGS, states: { completed: READINGS } });
     }
     await until(
-      () => receiver.received.length > 0 && notices().size === KILLS,
+      () => notices('batch.ended', 'batchId').size === KILLS,
       () => `${receiver.received.length} notices arrive`,
     );
-    expect([...notices().values()].every((ids) => ids.size === 1)).toBe(true);
+    expect([...notices('batch.ended', 'batchId').values()].every((ids) => ids.size === 1)).toBe(true);
+    const finished = () => notices('replay.finished', 'replayId');
+    await until(
+      () => [...replays].every((replayId) => finished().has(replayId)),
+      () => `${finished().size} of ${replays.size} replays are reported`,
+      120_000,
+    );
+    expect(replays.size).toBeGreaterThan(0);
+    expect([...finished().values()].every((ids) => ids.size === 1)).toBe(true);
     expect(
       await count(`select count(*)::int as n from webhooks.public_event where type = 'batch.ended'`),
     ).toBe(KILLS);

@@ -52,7 +52,7 @@ const keysInUse = async (): Promise<Record<string, number>> => {
 it('A key-encryption key can be rotated under load; then the old one is no longer needed', async () => {
   let customer = await Integrator.open(await start(), 100_000);
   const { body: endpoint } = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
-    body: { url: receiver.url },
+    body: { url: receiver.url, headers: { 'x-tenant': 'sealed' } },
   });
   receiver.secret = endpoint.signingSecret;
   const first = (await customer.create(person())).body.readingId;
@@ -72,7 +72,8 @@ it('A key-encryption key can be rotated under load; then the old one is no longe
     done: false,
     sealed: [
       { what: 'keys of readings', due: 1, rewrapped: 0 },
-      { what: 'webhook secrets', due: 1, rewrapped: 0 },
+      // The signing secret, and the custom headers.
+      { what: 'webhook secrets', due: 2, rewrapped: 0 },
       { what: 'keys of epochs', due: 0, rewrapped: 0 },
     ],
   });
@@ -81,7 +82,7 @@ it('A key-encryption key can be rotated under load; then the old one is no longe
     done: true,
     sealed: [
       { rewrapped: 1, unopened: [] },
-      { rewrapped: 1, unopened: [] },
+      { rewrapped: 2, unopened: [] },
       { rewrapped: 0, unopened: [] },
     ],
   });
@@ -109,7 +110,7 @@ it('A key-encryption key can be rotated under load; then the old one is no longe
     () => Promise.resolve(told().length === 2),
     () => `${told().length} webhooks`,
   );
-  expect(told().every(({ verified }) => verified)).toBe(true);
+  expect(told().every(({ verified, headers }) => verified && headers['x-tenant'] === 'sealed')).toBe(true);
 
   // Switches to epochs: the keys of readings are rewrapped, and ENCRYPTION_KEYS seals the keys of epochs instead.
   provider = 'file';

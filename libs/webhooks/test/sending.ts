@@ -28,6 +28,7 @@ export interface SenderOptions {
   readonly allowCidrs?: readonly string[];
   readonly exchangeTimeoutMs?: number;
   readonly proxy?: EgressProxy | null;
+  readonly sources?: readonly string[];
 }
 
 /** A sender that may reach this machine. Every name resolves to it. Closed after the test. */
@@ -36,6 +37,7 @@ export const senderWith = ({
   allowCidrs = LOOPBACK,
   exchangeTimeoutMs = 5_000,
   proxy = null,
+  sources = [],
 }: SenderOptions = {}): Sender => {
   const connections = new PinnedConnections({
     connectTimeoutMs: 1_000,
@@ -43,6 +45,7 @@ export const senderWith = ({
     perReceiver: 5,
     allowCidrs,
     proxy,
+    sources,
   });
   const sender = new Sender(
     connections,
