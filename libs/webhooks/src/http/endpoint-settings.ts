@@ -53,7 +53,7 @@ export const HEADERS_SHOWN = {
   nullable: true,
   maxProperties: MOST_HEADERS,
   additionalProperties: { type: 'string', minLength: 1, maxLength: LONGEST_VALUE },
-  examples: [{ authorization: 'Bearer 4f7c…' }],
+  examples: [{ authorization: 'Bearer 4f7c0de1' }],
 } as const;
 export const MAX_PER_SECOND_SHOWN = {
   type: 'integer',

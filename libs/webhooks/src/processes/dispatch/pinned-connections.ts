@@ -100,11 +100,10 @@ export class PinnedConnections {
       timeout,
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
-      ...(source && { localAddress: source }),
     });
     if (proxy) return (options, callback) => void this.tunnel(proxy, address, options, dial, callback);
     return (options, callback) => {
-      dial({ ...options, hostname: address }, (error, socket) => {
+      dial({ ...options, hostname: address, localAddress: source ?? null }, (error, socket) => {
         if (error) return callback(error, null);
         if (this.leadsTo(address, socket)) return callback(null, socket);
         socket.destroy();
