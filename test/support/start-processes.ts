@@ -38,7 +38,12 @@ export interface StartedStores {
   /** Environment of its processes and of the operator's commands. */
   readonly environment: NodeJS.ProcessEnv;
   ops(args: readonly string[]): Promise<unknown>;
-  start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
+  /** @param program the built program, of this or another version; default: of this one */
+  start(
+    name: 'api' | 'worker',
+    settings?: Readonly<Record<string, string>>,
+    program?: string,
+  ): Promise<StartedProcess>;
   stop(): Promise<void>;
 }
 
@@ -49,14 +54,15 @@ export type StartDatabase = (
   record: ProcessRecord,
 ) => Promise<{ readonly urls: DatabaseUrls; stop(): Promise<void> }>;
 
-const startOne: StartDatabase = async (folder, password, record) => {
+/** The embedded database of the folder, migrated to this version. */
+export const embeddedDatabase: StartDatabase = async (folder, password, record) => {
   const { urls, supervisor } = await startPostgres(folder, password, record, SILENT, () => undefined);
   return { urls, stop: () => supervisor.stop(STOP_WITHIN_MS) };
 };
 
 export const startStores = async (
   settings: Readonly<Record<string, string>>,
-  startDatabase = startOne,
+  startDatabase = embeddedDatabase,
 ): Promise<StartedStores> => {
   const folder = openDataFolder(await preparedDataDir());
   const secrets = loadSecrets(folder);
@@ -81,8 +87,8 @@ export const startStores = async (
     eventStoreUrl: eventStore.url,
     environment,
     ops: (args) => ops.json(args),
-    start: (name, own = {}) =>
-      startProgram(name, {
+    start: (name, own = {}, program = programPath(name)) =>
+      start(name, program, {
         ...withoutOperatorsSecrets(environment),
         PORT: '0',
         EXIT_WITH_PARENT: '1',
@@ -97,11 +103,10 @@ export const startStores = async (
   };
 };
 
-/** @param program the built program, of this or another version */
-export const startProgram = async (
+const start = async (
   name: 'api' | 'worker',
+  program: string,
   environment: NodeJS.ProcessEnv,
-  program = programPath(name),
 ): Promise<StartedProcess> => {
   const child = spawn(process.execPath, [...SERVICE_FLAGS, program], {
     env: environment,
