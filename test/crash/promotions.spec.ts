@@ -4,6 +4,10 @@ import pg from 'pg';
 import { Notifications } from '@app/platform/postgres/notifications.js';
 import { Integrator, until } from '../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver } from '../support/index.js';
+import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
+import { twoOperators } from '../support/operators.js';
+import { OpsProcess } from '../support/ops-process.js';
+import type { Finding } from '../../apps/ops/src/commands/doctor/finding.js';
 import { FALLS, startPostgresPair, type PostgresPair } from '../support/postgres-pair.js';
 import { Random } from '../support/random.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
@@ -15,6 +19,7 @@ const PROMOTIONS = Number(process.env['PROMOTIONS'] ?? FALLS.length);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261123);
 const READINGS_A_PROMOTION = 5;
 const CREDITS = 1_000_000;
+const PATIENCE_MS = 120_000;
 /** Everything is compared with a rebuild after so many promotions, and at the end. */
 const LOOK_AT_ALL_EVERY = 10;
 const SETTINGS = {
@@ -42,13 +47,18 @@ let load: Load;
 let aftermath: Aftermath;
 let listener: Notifications;
 const heard = new Set<string>();
+/** Runs doctor, which exits with 1 when it finds something. */
+let operator: OpsProcess;
+const scratch = temporaryDataDir();
 
 beforeAll(async () => {
   stores = await startStores(SETTINGS, async (...parts) => (pair = await startPostgresPair(...parts)));
+  await grantStatistics();
   await pair.attach('synchronous');
   processes = await Promise.all(
     (['api', 'api', 'worker', 'worker'] as const).map((name) => stores.start(name)),
   );
+  operator = new OpsProcess(stores.environment);
   receiver = await startReceiver();
   const { eventStoreUrl, ops } = stores;
   const [first] = processes;
@@ -69,10 +79,20 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await listener?.stop();
+  operator?.stop();
+  removeDataFolder(scratch);
   await Promise.allSettled(processes.map((one) => one.stop()));
   await receiver?.stop();
   await stores?.stop();
 });
+
+/** As an administrator does, so that doctor sees the standby. */
+const grantStatistics = async (): Promise<void> => {
+  const client = new pg.Client({ connectionString: stores.databaseUrl });
+  await client.connect();
+  await client.query(`grant pg_read_all_stats to ${new URL(pair.urls.owner).username}`);
+  await client.end();
+};
 
 /** A listener of the service hears again, whatever became of the server it was connected to. */
 const listenerHears = (payload: string): Promise<void> =>
@@ -107,7 +127,128 @@ describe(`the standby becomes the primary, ${PROMOTIONS} times under load (CRASH
     await nothingIsLost(aftermath);
     expect(load.accepted.size).toBe(2 * READINGS_A_PROMOTION * PROMOTIONS);
     expect([...load.answers.keys()].filter((status) => ![202, 503].includes(status))).toEqual([]);
-    // One that had ended before would not stop with 0 now.
-    expect(await Promise.all(processes.map((one) => one.stop()))).toEqual(processes.map(() => 0));
+    expect(await findings('standby')).toMatchObject([
+      { level: 'ok', message: expect.stringMatching(/synchronous .* loses no acknowledged commit$/) },
+    ]);
   }, 7_200_000);
 });
+
+describe('an asynchronous standby becomes the primary', () => {
+  it('without its last commits: they are made again, or found, listed and repaid', async () => {
+    const { customer } = aftermath;
+    const workers = processes.filter(({ baseUrl }) => baseUrl === '');
+    const ordered = async (): Promise<string> => (await customer.create()).body.readingId;
+    const [kept, erased] = [await ordered(), await ordered()];
+    for (const readingId of [kept, erased]) await customer.untilEnded(readingId);
+    // Only one standby is attached at a time.
+    await pair.detach();
+    await pair.attach('asynchronous');
+    expect(await findings('standby')).toMatchObject([
+      {
+        level: 'warning',
+        message: expect.stringMatching(/asynchronous .* a promotion loses the last commits$/),
+      },
+    ]);
+    await settled();
+    const before = await customer.balance();
+
+    await pair.detach();
+    const lost = await ordered();
+    await customer.untilEnded(lost);
+    await customer.call('POST', `/api/v1/readings/${kept}/document/republish`);
+    await until(
+      async () => (await customer.reading(kept)).document.version === 2,
+      () => 'a second version is published',
+    );
+    expect(await operator.json(['erase', erased, '--yes'])).toMatchObject({ outcome: 'erased' });
+    for (const { pid } of workers) process.kill(pid, 'SIGSTOP');
+    const queued = await ordered();
+    const other = await startReceiver();
+    const endpoint = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: { url: other.url, events: ['reading.failed'] },
+    });
+    expect(endpoint.status).toBe(201);
+    await pair.promote('killed');
+    for (const { pid } of workers) process.kill(pid, 'SIGCONT');
+
+    // What the log knows is done again; what only PostgreSQL knew is gone.
+    expect(await customer.untilEnded(queued)).toMatchObject({
+      status: 'failed',
+      error: { code: 'input_unprocessable' },
+    });
+    await settled();
+    expect(await customer.balance()).toMatchObject({ available: before.available - 20, held: 0 });
+    expect((await customer.call('GET', `/api/v1/readings/${erased}/result`)).status).toBe(410);
+    expect(await rowsOf('platform.subject_key', 'subject_id', erased)).toBe(0);
+    const failed = (await findings()).filter(({ level }) => level === 'failure');
+    expect(failed.map(({ check, message }) => [check, message.split(':')[0]])).toEqual([
+      ['documents', expect.stringContaining(kept)],
+      ['keys of readings', expect.stringContaining(lost)],
+      ['webhook secrets', expect.stringContaining(endpoint.body.endpointId)],
+    ]);
+
+    // The second version is made again, with the same bytes.
+    expect(await rowsOf('publishing.artifact', 'reading_id', kept)).toBe(3);
+    expect(await operator.json(['publications', 'remake', '--all', '--yes'])).toMatchObject({
+      versions: [{ readingId: kept, version: 2, outcome: 'remade' }],
+    });
+    expect(await rowsOf('publishing.artifact', 'reading_id', kept)).toBe(6);
+    // A new secret: what waited is sent.
+    const rotated = await customer.call<{ signingSecret: string }>(
+      'POST',
+      `/api/v1/webhooks/${endpoint.body.endpointId}/rotate-secret`,
+      { body: {} },
+    );
+    other.secret = rotated.body.signingSecret;
+    await other.waitFor(({ event, verified }) => event.readingId === queued && verified, PATIENCE_MS);
+    await other.stop();
+    // A reading without its key is repaid, then recorded as erased.
+    const found = await operator.run(['readings', 'unreadable', '--json']);
+    expect(JSON.parse(found.stdout)).toMatchObject({ readings: [{ readingId: lost, cause: 'key' }] });
+    const { correct, settings: trusted } = await twoOperators({
+      runOps: (args, settings) => operator.run(args, settings),
+      dataDir: scratch,
+    });
+    const refund = ['readings', 'refund', '--all', '--reason', 'INC-42', '--yes'];
+    expect(await correct(refund)).toMatchObject({ outcome: 'booked', refusals: [] });
+    expect(await customer.balance()).toMatchObject({ available: before.available, held: 0 });
+    expect(await operator.json(['erase', lost, '--yes'])).toMatchObject({ outcome: 'erased' });
+
+    await settled();
+    expect((await findings()).filter(({ level }) => level === 'failure')).toEqual([]);
+    const verified = await operator.run(['ledger', 'verify', '--all', '--json'], trusted);
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true });
+    const replay = (await stores.ops(['projections', 'replay', '--all'])) as {
+      replayed: { differences: number }[];
+    };
+    expect(replay.replayed.filter(({ differences }) => differences > 0)).toEqual([]);
+    // One that had ended before would not stop with 0 now.
+    expect(await Promise.all(processes.map((one) => one.stop()))).toEqual(processes.map(() => 0));
+  }, 300_000);
+});
+
+const settled = (): Promise<void> =>
+  until(
+    async () => {
+      const { consumers } = (await stores.ops(['projections', 'lag'])) as { consumers: { events: number }[] };
+      return consumers.every(({ events }) => events === 0);
+    },
+    () => 'the consumers are caught up',
+  );
+
+/** What doctor says, of one check or of all. */
+const findings = async (check?: string): Promise<readonly Finding[]> => {
+  const { stdout } = await operator.run(['doctor', '--json']);
+  const all = (JSON.parse(stdout) as { findings: Finding[] }).findings;
+  return check === undefined ? all : all.filter((finding) => finding.check === check);
+};
+
+const rowsOf = async (table: string, column: string, id: string): Promise<number> => {
+  const client = new pg.Client({ connectionString: stores.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(`select from ${table} where ${column} = $1`, [id])).rowCount!;
+  } finally {
+    await client.end();
+  }
+};

@@ -116,6 +116,11 @@ export const startPostgresPair = async (
     for (const file of ['backup_label', 'standby.signal']) own(join(cluster, file));
   };
 
+  const commitsWaitFor = async (standbys: string): Promise<void> => {
+    await ask(primary, `alter system set synchronous_standby_names = '${standbys}'`);
+    await ask(primary, 'select pg_reload_conf()');
+  };
+
   const discard = async (node: Node): Promise<void> => {
     for (const pid of processesOf(node)) signal(pid, 'SIGKILL');
     await node.server.exited;
@@ -135,6 +140,7 @@ export const startPostgresPair = async (
         await discard(frozen);
         frozen = null;
       }
+      if (standby) await discard(standby);
       const at = place();
       const cluster = join(at, 'cluster');
       await copied(cluster);
@@ -147,14 +153,14 @@ export const startPostgresPair = async (
         () => 'the standby follows',
       );
       if (replication === 'asynchronous') return;
-      await ask(primary, `alter system set synchronous_standby_names = '*'`);
-      await ask(primary, 'select pg_reload_conf()');
+      await commitsWaitFor('*');
       await until(
         () => isStreaming(`sync_state = 'sync'`),
         () => 'the standby is synchronous',
       );
     },
     detach: async () => {
+      await commitsWaitFor('');
       await ask(standby!, `alter system set primary_conninfo = ''`);
       await ask(standby!, 'select pg_reload_conf()');
       await until(
