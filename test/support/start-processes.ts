@@ -8,10 +8,11 @@ import {
   childEnvironment,
   withoutOperatorsSecrets,
 } from '../../apps/embedded/src/child-environment.js';
-import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
+import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
 import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
 import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
+import type { DatabaseUrls } from '../../apps/embedded/src/postgres/database.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder } from './data-dir.js';
@@ -19,6 +20,7 @@ import { PATIENT } from './patience.js';
 import { preparedDataDir } from './prepared-data-dir.js';
 
 const STOP_WITHIN_MS = 5_000;
+const SILENT = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
 
 export interface StartedProcess {
   /** The URL of an API; empty for a worker. */
@@ -36,20 +38,40 @@ export interface StartedStores {
   /** Environment of its processes and of the operator's commands. */
   readonly environment: NodeJS.ProcessEnv;
   ops(args: readonly string[]): Promise<unknown>;
-  start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
+  /** @param program the built program, of this or another version; default: of this one */
+  start(
+    name: 'api' | 'worker',
+    settings?: Readonly<Record<string, string>>,
+    program?: string,
+  ): Promise<StartedProcess>;
   stop(): Promise<void>;
 }
 
-export const startStores = async (settings: Readonly<Record<string, string>>): Promise<StartedStores> => {
+/** Starts the database of a data folder. */
+export type StartDatabase = (
+  folder: DataFolder,
+  password: string,
+  record: ProcessRecord,
+) => Promise<{ readonly urls: DatabaseUrls; stop(): Promise<void> }>;
+
+/** The embedded database of the folder, migrated to this version. */
+export const embeddedDatabase: StartDatabase = async (folder, password, record) => {
+  const { urls, supervisor } = await startPostgres(folder, password, record, SILENT, () => undefined);
+  return { urls, stop: () => supervisor.stop(STOP_WITHIN_MS) };
+};
+
+export const startStores = async (
+  settings: Readonly<Record<string, string>>,
+  startDatabase = embeddedDatabase,
+): Promise<StartedStores> => {
   const folder = openDataFolder(await preparedDataDir());
   const secrets = loadSecrets(folder);
   const record = new ProcessRecord(folder.processes);
-  const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
   checkSettings(settings, secrets);
   const [postgres, eventStore] = await Promise.all([
-    startPostgres(folder, secrets.POSTGRES_PASSWORD, record, events, () => undefined),
+    startDatabase(folder, secrets.POSTGRES_PASSWORD, record),
     startEventStore(
-      { folder, record, events, adopt: () => undefined },
+      { folder, record, events: SILENT, adopt: () => undefined },
       process.env['TEST_EVENT_STORE_COMMAND'],
     ),
   ]);
@@ -65,19 +87,28 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
     eventStoreUrl: eventStore.url,
     environment,
     ops: (args) => ops.json(args),
-    start: (name, own = {}) =>
-      start(name, { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
+    start: (name, own = {}, program = programPath(name)) =>
+      start(name, program, {
+        ...withoutOperatorsSecrets(environment),
+        PORT: '0',
+        EXIT_WITH_PARENT: '1',
+        ...own,
+      }),
     stop: async () => {
       ops.stop();
       await eventStore.supervisor.stop(STOP_WITHIN_MS);
-      await postgres.supervisor.stop(STOP_WITHIN_MS);
+      await postgres.stop();
       removeDataFolder(folder.path);
     },
   };
 };
 
-const start = async (name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Promise<StartedProcess> => {
-  const child = spawn(process.execPath, [...SERVICE_FLAGS, programPath(name)], {
+const start = async (
+  name: 'api' | 'worker',
+  program: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<StartedProcess> => {
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, program], {
     env: environment,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
