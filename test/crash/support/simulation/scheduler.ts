@@ -1,12 +1,18 @@
 import { setImmediate } from 'node:timers';
 import { Random } from '../../../support/random.js';
 
+export type Server = 'eventStore' | 'postgres';
+/** What does not arrive between a process and a server: its requests, or the answers to them. */
+export type Cut = 'requests' | 'answers';
+
 /** One run of one process, from its start to its crash. After the crash it receives nothing. */
 export interface Life {
   readonly name: string;
   alive: boolean;
   /** Offset of its clock (ms). */
   skewMs: number;
+  /** The servers that it does not reach now, or does not hear. */
+  readonly cuts: Map<Server, Cut>;
 }
 
 interface Task {

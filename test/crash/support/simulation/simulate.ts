@@ -44,7 +44,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
   const scheduler = new Scheduler(seed, startAt, traced);
   return within(scheduler, async () => {
     const { random } = scheduler;
-    const store = new Store();
+    const store = new Store(() => scheduler.now);
     const workspaces = ['ws_1', 'ws_2'].slice(0, random.between(1, 2)) as [string, ...string[]];
     const customers: Customer[] = Array.from({ length: random.between(1, 3) }, (_, index) => {
       const workspaceId = random.pick(workspaces);

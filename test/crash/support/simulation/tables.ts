@@ -49,12 +49,14 @@ export class Tables {
     { serial: number; workspaceId: string; madeAt: number; made: number }
   >();
   jobs: Job[] = [];
+  /** Offset of PostgreSQL's clock (ms). All times that callers give are those of the world. */
+  skewMs = 0;
 
   /** Executes one statement outside a transaction. */
   run([text, values]: Statement, now: number): Answer {
     const folding = this.views.run(text, values);
     if (folding) return folding;
-    const rows = carryOut(this, text, values, now) ?? [];
+    const rows = carryOut(this, text, values, now + this.skewMs) ?? [];
     return Array.isArray(rows) ? { rows, rowCount: rows.length } : { rows: [], rowCount: rows ? 1 : 0 };
   }
 
@@ -74,15 +76,15 @@ export class Tables {
   }
 
   hasDueJob(now: number): boolean {
-    return this.jobs.some(({ runAt, lockedUntil }) => runAt <= now && lockedUntil <= now);
+    return this.dueJobs(now).length > 0;
   }
 
   /** Takes a due job. It belongs to this worker until it ends or its lock expires. */
   takeJob(now: number, index: (count: number) => number): Job | null {
-    const due = this.jobs.filter(({ runAt, lockedUntil }) => runAt <= now && lockedUntil <= now);
+    const due = this.dueJobs(now);
     if (due.length === 0) return null;
     const job = due[index(due.length)]!;
-    job.lockedUntil = now + JOB_LOCK_MS;
+    job.lockedUntil = now + this.skewMs + JOB_LOCK_MS;
     job.attempts += 1;
     return job;
   }
@@ -93,7 +95,12 @@ export class Tables {
 
   retryJob(job: Job, now: number): void {
     job.lockedUntil = 0;
-    job.runAt = now + Math.exp(Math.min(job.attempts, 10)) * 1_000;
+    job.runAt = now + this.skewMs + Math.exp(Math.min(job.attempts, 10)) * 1_000;
+  }
+
+  private dueJobs(now: number): Job[] {
+    const at = now + this.skewMs;
+    return this.jobs.filter(({ runAt, lockedUntil }) => runAt <= at && lockedUntil <= at);
   }
 
   private isAt([name, , position, epoch]: Values): boolean {
