@@ -29,10 +29,11 @@ export const simulatedPool = (tables: Tables, scheduler: Scheduler, life: Life, 
   };
 
   /** As after lost packets: the process has given up, and the server receives its commit. */
-  const commitLater = (statements: readonly Statement[]): void => {
+  const commitLater = (statements: readonly Statement[], losses: number): void => {
     onTheWay.count += 1;
     scheduler.after(scheduler.random.between(1, LATE_WITHIN_MS), 'late commit', () => {
       onTheWay.count -= 1;
+      if (tables.losses !== losses) return;
       try {
         tables.commit(statements, scheduler.now);
       } catch (error) {
@@ -43,11 +44,13 @@ export const simulatedPool = (tables: Tables, scheduler: Scheduler, life: Life, 
 
   const connect = async () => {
     let pending: Statement[] = [];
+    let losses = tables.losses;
     return {
       release: () => undefined,
       query: async (asked: Query, values?: Values) => {
         if (asked === 'rollback' || (typeof asked === 'string' && asked.startsWith('begin'))) {
           pending = [];
+          losses = tables.losses;
           return { rows: [], rowCount: 0 };
         }
         if (asked !== 'commit') {
@@ -57,9 +60,9 @@ export const simulatedPool = (tables: Tables, scheduler: Scheduler, life: Life, 
           return answer;
         }
         return call(`commit ${pending.length} statements`, () => {
-          if (strikes(COMMIT_LOST)) throw brokenConnection();
+          if (strikes(COMMIT_LOST) || tables.losses !== losses) throw brokenConnection();
           if (strikes(COMMIT_LATE)) {
-            commitLater(pending);
+            commitLater(pending, losses);
             throw brokenConnection();
           }
           tables.commit(pending, scheduler.now);

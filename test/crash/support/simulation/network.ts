@@ -33,6 +33,7 @@ export const callOver = <T>(
     async () => {
       const cut = scheduler.isRough ? life.cuts.get(server) : undefined;
       if (cut === undefined) return effect();
+      scheduler.unanswered += 1;
       if (cut === 'answers')
         await Promise.resolve()
           .then(effect)

@@ -47,6 +47,8 @@ export class Scheduler {
   onCrash: (life: Life) => void = () => undefined;
   /** Called after a step and all its consequences. */
   onStep: () => void = () => undefined;
+  /** Calls over a cut network, which got no answer. */
+  unanswered = 0;
   /** Unfinished steps that take much longer than others. */
   pauses = 0;
   private tasks: Task[] = [];

@@ -27,6 +27,10 @@ export interface Run {
   /** Test readings among them. */
   readonly testCompleted: number;
   readonly crashes: number;
+  /** Calls that a cut network kept from their server, or from their caller. */
+  readonly unanswered: number;
+  /** How often PostgreSQL lost its last writes. */
+  readonly losses: number;
   readonly trace: readonly string[];
 }
 
@@ -80,6 +84,8 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       completed: store.log.filter(({ type }) => type === 'ReadingCompleted').length,
       testCompleted: store.log.filter(({ type }) => type === 'TestCreditsCaptured').length,
       crashes: world.crashes,
+      unanswered: scheduler.unanswered,
+      losses: world.tables.losses,
       trace: scheduler.trace,
     };
   });

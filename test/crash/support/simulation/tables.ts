@@ -25,6 +25,25 @@ export interface DeliveryRow {
   readonly sequence: number;
 }
 
+type Entries<M> = M extends Map<infer K, infer V> ? readonly (readonly [K, V])[] : never;
+
+/** The rows of all tables at one moment. */
+export interface Rows {
+  readonly checkpoints: Entries<Tables['checkpoints']>;
+  readonly views: ViewRows;
+  readonly publicEvents: Entries<Tables['publicEvents']>;
+  readonly unreleasedFailures: Entries<Tables['unreleasedFailures']>;
+  readonly deliveries: readonly DeliveryRow[];
+  readonly artifacts: Entries<Tables['artifacts']>;
+  readonly subjectKeys: Entries<Tables['subjectKeys']>;
+  readonly jobs: readonly Job[];
+}
+
+const refill = <K, V>(map: Map<K, V>, entries: readonly (readonly [K, V])[]): void => {
+  map.clear();
+  for (const [key, value] of entries) map.set(key, value);
+};
+
 /** graphile-worker retakes a killed worker's job after four hours. */
 const JOB_LOCK_MS = 4 * 3_600_000;
 
@@ -51,6 +70,36 @@ export class Tables {
   jobs: Job[] = [];
   /** Offset of PostgreSQL's clock (ms). All times that callers give are those of the world. */
   skewMs = 0;
+
+  /** Counts how often rows were lost. A transaction from before cannot commit. */
+  losses = 0;
+
+  /** All rows as they are now, for {@link goBackTo}. */
+  copy(): Rows {
+    return {
+      checkpoints: [...this.checkpoints],
+      views: this.views.copy(),
+      publicEvents: [...this.publicEvents],
+      unreleasedFailures: [...this.unreleasedFailures],
+      deliveries: [...this.deliveries],
+      artifacts: [...this.artifacts],
+      subjectKeys: [...this.subjectKeys],
+      jobs: this.jobs.map((job) => ({ ...job })),
+    };
+  }
+
+  /** Loses all that was written since, as an asynchronous standby does when it is promoted. */
+  goBackTo(rows: Rows): void {
+    this.losses += 1;
+    refill(this.checkpoints, rows.checkpoints);
+    refill(this.views.tables, [...rows.views.tables]);
+    refill(this.publicEvents, rows.publicEvents);
+    refill(this.unreleasedFailures, rows.unreleasedFailures);
+    refill(this.artifacts, rows.artifacts);
+    refill(this.subjectKeys, rows.subjectKeys);
+    this.deliveries.splice(0, Infinity, ...rows.deliveries);
+    this.jobs = [...rows.jobs];
+  }
 
   /** Executes one statement outside a transaction. */
   run([text, values]: Statement, now: number): Answer {

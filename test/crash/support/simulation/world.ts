@@ -10,6 +10,7 @@ import { Clocks } from './clocks.js';
 import { brokenConnection, simulatedPool } from './database.js';
 import { plainKey } from './plain-key.js';
 import { faultyStore, type OnTheWay } from './faulty-store.js';
+import { maybeLoseSuffix, type Lost } from './lost-suffix.js';
 import { callOver, isDeaf, maybePartition } from './network.js';
 import type { Life, Scheduler } from './scheduler.js';
 import { apiOf, workOf, type Api, type Surroundings } from './service.js';
@@ -36,6 +37,8 @@ export class World {
   private readonly sleepers = new Set<() => void>();
   /** The running processes. */
   private readonly lives = new Map<string, Life>();
+  /** What PostgreSQL has lost for good. */
+  readonly lost: Lost;
   private readonly clocks: Clocks;
   private keysMade = 0;
 
@@ -45,6 +48,7 @@ export class World {
   ) {
     this.clocks = new Clocks(scheduler, this.tables);
     this.clocks.disturbDatabase();
+    this.lost = maybeLoseSuffix(scheduler, this.tables);
     scheduler.onStep = () => {
       for (const look of [...this.sleepers]) look();
     };
@@ -153,14 +157,19 @@ export class World {
     const error = (details: object, message: string) => alarm(`${message}: ${JSON.stringify(details)}`);
     const options = { pool, log: { warn: () => undefined, error } };
     let from: Checkpoint | null = null;
+    let { losses } = this.tables;
     while (life.alive) {
       try {
         from ??= await loadCheckpoint(pool, consumer, () => store.head());
         const { position } = from;
         const isSent = () =>
           !isDeaf(this.scheduler, life, 'eventStore') && this.after(position, consumer).length > 0;
+        // The runner looks at its stored checkpoint now and then.
+        const hasGoneBack = () => this.tables.losses !== losses;
         if (!isSent()) {
-          await this.come(() => !life.alive || isSent());
+          await this.come(() => !life.alive || isSent() || hasGoneBack());
+          if (hasGoneBack()) from = null;
+          ({ losses } = this.tables);
           continue;
         }
         const batch = this.after(position, consumer).slice(0, this.scheduler.random.between(1, BATCH));
