@@ -11,8 +11,8 @@ import { StormyService } from './support/storms/stormy-service.js';
  * The long run: STORMS=200 STORM_KIND=partition STORM_LONGEST_MS=6000 npm test -- test/crash/storms. STORM_SEED is the
  * seed of the first storm; the next one has the next seed. TEST_LOGS names a folder for the logs of the processes.
  */
-const STORMS = Number(process.env['STORMS'] ?? 2);
-const SEED = Number(process.env['STORM_SEED'] ?? 1);
+const STORMS = Number(process.env['STORMS'] ?? 1);
+const SEED = Number(process.env['STORM_SEED'] ?? 3);
 const KIND = process.env['STORM_KIND'];
 const READINGS = Number(process.env['STORM_READINGS'] ?? 3);
 const LONGEST_MS = Number(process.env['STORM_LONGEST_MS'] ?? 2_000);
