@@ -66,7 +66,12 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
     environment,
     ops: (args) => ops.json(args),
     start: (name, own = {}) =>
-      start(name, { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
+      startProcess(name, {
+        ...withoutOperatorsSecrets(environment),
+        PORT: '0',
+        EXIT_WITH_PARENT: '1',
+        ...own,
+      }),
     stop: async () => {
       ops.stop();
       await eventStore.supervisor.stop(STOP_WITHIN_MS);
@@ -76,7 +81,11 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
   };
 };
 
-const start = async (name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Promise<StartedProcess> => {
+/** Starts a process with exactly this environment, and waits until it listens or works. */
+export const startProcess = async (
+  name: 'api' | 'worker',
+  environment: NodeJS.ProcessEnv,
+): Promise<StartedProcess> => {
   const child = spawn(process.execPath, [...SERVICE_FLAGS, programPath(name)], {
     env: environment,
     stdio: ['pipe', 'pipe', 'inherit'],
