@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { childEnvironment, withoutOperatorsSecrets } from '../../../apps/embedded/src/child-environment.js';
 import { openDataFolder } from '../../../apps/embedded/src/data-folder.js';
 import { loadSecrets } from '../../../apps/embedded/src/secrets.js';
-import { startEmbeddedChild } from '../../contract/event-store/support/child-store.js';
 import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
-import { Integrator, person } from '../../support/integrator.js';
+import { Integrator, person, until } from '../../support/integrator.js';
 import { OpsProcess } from '../../support/ops-process.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { startProcess } from '../../support/start-processes.js';
 import type { Stack } from '../../support/start-stack.js';
+import { serve } from '../event-store/load.js';
 import { recoveryAfter, type Recovery } from './fault.js';
 
 const CREDITS = 10_000_000;
@@ -38,14 +38,17 @@ export interface Installation extends Works {
 export const worksOf = (customer: Integrator): Works => {
   const accepted = async (): Promise<string> => {
     const { status, body } = await customer.create(person());
-    if (status !== 202) throw new Error(`answered ${status}`);
+    if (status !== 202) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
     return body.readingId;
   };
   return {
     post: async () => void (await accepted()),
     reading: async () => {
-      const { status } = await customer.untilEnded(await accepted());
-      if (status !== 'completed') throw new Error(`the reading is ${status}`);
+      const readingId = await accepted();
+      await until(
+        async () => (await customer.reading(readingId)).status === 'completed',
+        () => `the reading ${readingId} is completed`,
+      );
     },
   };
 };
@@ -86,15 +89,18 @@ export const startInstallation = async (eventStoreUrl: string): Promise<Installa
 /** An embedded store without TLS and login, in a process of its own. */
 export const startStore = async (): Promise<{ readonly port: number; stop(): Promise<void> }> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'recovery-'));
-  const { connectionString, end } = await startEmbeddedChild(dataDir);
+  const { port, stop } = await serve('store', dataDir);
   return {
-    port: Number(/:(\d+)/.exec(connectionString)![1]),
+    port,
     stop: async () => {
-      await end('SIGTERM');
+      await stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
 };
+
+/** Intervals of the calls. A worker makes fewer readings than an API accepts. */
+const [POST_EVERY_MS, READING_EVERY_MS] = [100, 500];
 
 export interface Measured {
   readonly fault: string;
@@ -112,15 +118,19 @@ export const measure = async (
   say: (text: string) => void,
 ): Promise<readonly Recovery[]> => {
   const rows: Recovery[] = [];
-  for (const [measured, work] of [
-    ['a POST is accepted', works.post],
-    ['a reading is completed', works.reading],
+  for (const [measured, work, everyMs] of [
+    ['a POST is accepted', works.post, POST_EVERY_MS],
+    ['a reading is completed', works.reading, READING_EVERY_MS],
   ] as const) {
     let other: Promise<number> | undefined;
-    const seconds = await recoveryAfter(work, async () => {
-      await inflict();
-      other = otherSide?.();
-    });
+    const seconds = await recoveryAfter(
+      work,
+      async () => {
+        await inflict();
+        other = otherSide?.();
+      },
+      everyMs,
+    );
     const row = { fault, measured, seconds, otherSide: (await other) ?? null };
     say(`  ${fault}, until ${measured}: ${seconds.toFixed(1)} s`);
     rows.push(row);

@@ -16,16 +16,19 @@ let server: StartedServer;
 let cluster: Cluster;
 let store: EventStoreDb;
 let load: Load;
+let said: string[];
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'moving-leader-'));
   server = await startServer(dataDir);
   cluster = await startCluster(server.port);
+  said = [];
   store = await openEventStore({
     client: CLIENT_UNDER_TEST,
     connectionString: cluster.connectionString,
     appendTimeoutMs: 500,
     readTimeoutMs: 1_000,
+    report: (message) => said.push(message),
   });
   load = await startLoad(store);
   await load.more(3);
@@ -80,8 +83,25 @@ describe('a process whose address names three nodes', () => {
   it('leaves a frozen leader, also while the others still name it', async () => {
     const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
     first.network.hold('all');
+    cluster.lead(null, first);
+    await failures(3);
     cluster.lead(second, first);
     await load.more(3);
+    expect(store.connection.renewals).toBeGreaterThan(0);
+    first.network.release();
+    await goesOnAt(second);
+    expect(said.filter((message) => !message.includes('renewed'))).toEqual([
+      'the event store does not answer; calls to it are tried again',
+      expect.stringContaining('the event store answers again'),
+    ]);
+  });
+
+  it('leaves a frozen leader while nobody calls', async () => {
+    const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
+    await load.rest();
+    first.network.hold('all');
+    cluster.lead(second, first);
+    await until(() => store.connection.renewals > 0);
     first.network.release();
     await goesOnAt(second);
   });
