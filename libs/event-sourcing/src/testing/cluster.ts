@@ -44,7 +44,7 @@ const [NOT_FOUND, UNAVAILABLE] = [5, 14];
 /** EventStoreDB's default. */
 const MOST_STREAMS = 100;
 
-const { HTTP2_HEADER_PATH: PATH, NGHTTP2_CANCEL: CANCEL } = constants;
+const { HTTP2_HEADER_PATH: PATH, NGHTTP2_CANCEL: CANCEL, NGHTTP2_FLAG_END_STREAM: END_STREAM } = constants;
 
 /**
  * Starts nodes in front of one store on loopback, without TLS. Each answers gossip itself, and forwards what it does not
@@ -188,8 +188,11 @@ const forward = (call: Call, store: ClientHttp2Session): void => {
   const { stream } = call;
   const { ':authority': _, ...headers } = call.headers;
   const asked = store.request(headers);
+  let answered = false;
+  // Only now are the trailers known, however short the answer was.
   const end = (): void => {
-    if (!stream.writableEnded) stream.close(CANCEL);
+    if (answered) stream.end();
+    else stream.close(CANCEL);
   };
   call.abandon = () => {
     asked.off('close', end).unpipe(stream);
@@ -197,11 +200,13 @@ const forward = (call: Call, store: ClientHttp2Session): void => {
   };
   asked.on('trailers', (trailers: IncomingHttpHeaders) => {
     call.trailers = trailers;
+    answered = true;
   });
-  asked.on('response', (answered) => {
+  asked.on('response', (first, flags) => {
     if (stream.destroyed || stream.headersSent) return;
-    stream.respond(answered, { waitForTrailers: true });
-    asked.pipe(stream);
+    answered = (flags & END_STREAM) !== 0;
+    stream.respond(first, answered ? { endStream: true } : { waitForTrailers: true });
+    if (!answered) asked.pipe(stream, { end: false });
   });
   asked.on('error', () => undefined).on('close', end);
   stream.on('close', () => asked.close(CANCEL));
