@@ -124,12 +124,16 @@ export const startStores = async (
     pids: () => record.pids(),
     ops: (args) => ops.json(args),
     start: (name, own = {}, program = programPath(name)) =>
-      start(name, program, {
-        ...withoutOperatorsSecrets(environment),
-        PORT: '0',
-        EXIT_WITH_PARENT: '1',
-        ...own,
-      }),
+      startProcess(
+        name,
+        {
+          ...withoutOperatorsSecrets(environment),
+          PORT: '0',
+          EXIT_WITH_PARENT: '1',
+          ...own,
+        },
+        program,
+      ),
     stop: async () => {
       ops.stop();
       disk?.stop();
@@ -140,10 +144,14 @@ export const startStores = async (
   };
 };
 
-const start = async (
+/**
+ * Starts a process with exactly this environment, and waits until it listens or works.
+ * @param program the built program, of this or another version; default: of this one
+ */
+export const startProcess = async (
   name: 'api' | 'worker',
-  program: string,
   environment: NodeJS.ProcessEnv,
+  program = programPath(name),
 ): Promise<StartedProcess> => {
   const child = spawn(process.execPath, [...SERVICE_FLAGS, program], {
     env: environment,
