@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../support/random.js';
 import { everythingEnds, nothingIsLost } from './support/nothing-lost.js';
 import { removeDisk, smallDisk } from './support/small-disk.js';
@@ -14,7 +15,7 @@ import { StormyService } from './support/storms/stormy-service.js';
 const STORMS = Number(process.env['STORMS'] ?? 1);
 const SEED = Number(process.env['STORM_SEED'] ?? 3);
 const KIND = process.env['STORM_KIND'];
-const READINGS = Number(process.env['STORM_READINGS'] ?? 3);
+const READINGS = Number(process.env['STORM_READINGS'] ?? 6);
 const LONGEST_MS = Number(process.env['STORM_LONGEST_MS'] ?? 2_000);
 const RESERVE_MIB = 100;
 const DISK_MIB = 1_024;
@@ -61,7 +62,10 @@ const weather = async (kind: string, forecast: Forecast, seed: number): Promise<
   };
   await Promise.all([
     ...faults.map(({ strike }) => strike()),
-    ...keys.map((key) => orders.order(key, random)),
+    ...keys.map(async (key) => {
+      await delay(random.between(0, LONGEST_MS));
+      await orders.order(key, random);
+    }),
   ]);
   passed('storm');
   try {
