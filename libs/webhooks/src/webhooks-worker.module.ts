@@ -19,6 +19,8 @@ import { repairQueues } from './processes/dispatch/repair-queues.js';
 import { contentProjection } from './read-models/content/content.projection.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
 import { sweepTestEvents } from './processes/retention/test-event-sweep.js';
+import { moveSettled } from './processes/settled/move-settled.js';
+import { makePartitions } from './processes/settled/partitions.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
@@ -49,6 +51,8 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS));
     this.registry.addLoop(skipNoted(pool));
     this.registry.addLoop(repairQueues(pool, clock, log));
+    this.registry.addLoop(makePartitions(pool, this.trustedClock, log));
+    this.registry.addLoop(moveSettled(pool, log));
     this.registry.addLoop(sweepTestEvents(pool, this.trustedClock, config, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     const parts = { pool, config, clock, resolve, vault, streams, queryBus, log, observer };

@@ -11,6 +11,7 @@ import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { skipPending } from '../skipping/skip-pending.js';
 import { WorkspaceQueues, type WorkspaceClaim } from './workspace-queues.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
+import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const HOUR = 3_600_000;
 const LEASE_MS = 1_000;
@@ -63,9 +64,11 @@ const deliveries = async () => {
     status: string;
     attempts: number;
     lease: string | null;
-    due_at: Date;
-  }>('select status, attempts, lease, due_at from webhooks.delivery order by sequence');
-  return rows.map(({ due_at: dueAt, ...row }) => ({ ...row, dueAt: dueAt.getTime() }));
+    due_at: Date | null;
+  }>(`select delivery.status, delivery.attempts, queued.lease, delivery.due_at
+    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
+    left join webhooks.delivery queued using (delivery_id) order by event.sequence`);
+  return rows.map(({ due_at: dueAt, ...row }) => ({ ...row, dueAt: dueAt?.getTime() }));
 };
 
 describe('A failure', () => {
@@ -91,7 +94,7 @@ describe('A worker whose lease expired', () => {
     return rows.map(({ consecutive_failures: failures }) => failures);
   };
   const attempts = async () => {
-    const { rows } = await database.pool.query('select delivery_id, error from webhooks.attempt');
+    const { rows } = await database.pool.query(`select delivery_id, error from ${ALL_ATTEMPTS}`);
     return rows;
   };
 
@@ -149,7 +152,7 @@ describe('A detached delivery', () => {
       runSteps(client, skipPending(endpointId, '99', instant(now))),
     );
     await outcomes.succeeded(attemptIn(claim, now, success));
-    const { rows } = await database.pool.query('select delivery_id, error from webhooks.attempt');
+    const { rows } = await database.pool.query(`select delivery_id, error from ${ALL_ATTEMPTS}`);
     expect(rows).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1, lease: null },
@@ -185,13 +188,16 @@ describe('An attempt under way when its endpoint is disabled', () => {
   ] as const)('and %s is in the history of a delivery that stays skipped', async (_, record, result) => {
     const now = Date.now();
     const claim = await claimNext(now);
-    await database.pool.query(`update webhooks.delivery set status = 'skipped', settled_at = now()`);
+    const { endpointId } = claim.endpoints[0]!;
+    await transaction(database.pool, (client) =>
+      runSteps(client, skipPending(endpointId, '99', instant(now))),
+    );
     await record(outcomes, attemptIn(claim, now, result));
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1 },
       { status: 'skipped', attempts: 0 },
     ]);
-    const { rows } = await database.pool.query('select error from webhooks.attempt');
+    const { rows } = await database.pool.query(`select error from ${ALL_ATTEMPTS}`);
     expect(rows).toEqual([{ error: result.error }]);
   });
 });

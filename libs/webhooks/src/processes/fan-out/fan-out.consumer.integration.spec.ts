@@ -52,6 +52,7 @@ describe('The fan-out', () => {
       await test.rows('select * from webhooks.endpoint order by 1'),
       await test.rows('select * from webhooks.public_event order by 1'),
       await test.rows('select * from webhooks.delivery order by 1'),
+      await test.rows('select * from webhooks.settled_delivery order by 1'),
       await test.rows('select * from webhooks.unreleased_failure order by 1'),
     ];
     await test.handle(...batch);
@@ -118,7 +119,9 @@ describe('The fan-out', () => {
     ];
     await test.handle(...batch);
     const inOne = [await test.deliveries(), await test.bodies()];
-    await test.database.pool.query('truncate webhooks.endpoint, webhooks.public_event, webhooks.delivery');
+    await test.database.pool.query(
+      'truncate webhooks.endpoint, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery',
+    );
     for (const event of batch) await test.handle(event);
     expect([await test.deliveries(), await test.bodies()]).toEqual(inOne);
   });
