@@ -19,8 +19,11 @@ import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher
 import { settings } from '../../../apps/service/src/settings.js';
 import { eventBody, settingsFor } from './deliveries.js';
 
+const { WEBHOOK_RETRY_SCHEDULE_MS } = process.env;
+const schedule = WEBHOOK_RETRY_SCHEDULE_MS === undefined ? {} : { WEBHOOK_RETRY_SCHEDULE_MS };
+
 const work = async (databaseUrl: string): Promise<void> => {
-  const config = loadConfig(settings, settingsFor(databaseUrl));
+  const config = loadConfig(settings, { ...settingsFor(databaseUrl), ...schedule });
   const pool = openPool(databaseUrl, {
     size: config.DATABASE_POOL_SIZE,
     applicationName: 'bench',
