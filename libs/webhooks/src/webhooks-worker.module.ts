@@ -18,6 +18,7 @@ import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
 import { repairQueues } from './processes/dispatch/repair-queues.js';
 import { contentProjection } from './read-models/content/content.projection.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
+import { forgetDeliveries } from './processes/retention/delivery-retention.js';
 import { sweepTestEvents } from './processes/retention/test-event-sweep.js';
 import { moveSettled } from './processes/settled/move-settled.js';
 import { makePartitions } from './processes/settled/partitions.js';
@@ -53,6 +54,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop(repairQueues(pool, clock, log));
     this.registry.addLoop(makePartitions(pool, this.trustedClock, log));
     this.registry.addLoop(moveSettled(pool, log));
+    this.registry.addLoop(forgetDeliveries(pool, this.trustedClock, config, log));
     this.registry.addLoop(sweepTestEvents(pool, this.trustedClock, config, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     const parts = { pool, config, clock, resolve, vault, streams, queryBus, log, observer };

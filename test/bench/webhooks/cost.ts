@@ -51,14 +51,11 @@ const usedBy = async (pool: pg.Pool): Promise<Used> => {
 
 const ENQUEUED_AT_ONCE = 100;
 const ENQUEUE = `
-  with event as (
-    select *, row_number() over () as place
-    from (select event_id, reading_id from webhooks.public_event order by event_id offset $2 limit $3) page
-  ), inserted as (
+  with inserted as (
     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                    created_at)
-    select gen_random_uuid(), endpoint_id, workspace_id, event_id, reading_id, 1, 'pending', now(), now()
-    from event join webhooks.endpoint on endpoint_id = ($1::text[])[1 + ($2 + place) % array_length($1::text[], 1)]
+    select gen_random_uuid(), endpoint.endpoint_id, workspace_id, event_id, gen_random_uuid(), 1, 'pending', now(), now()
+    from unnest($1::text[], $2::text[]) event (event_id, endpoint_id) join webhooks.endpoint using (endpoint_id)
     returning workspace_id, status, due_at)
   ${markQueuesReady('inserted')}`;
 
@@ -70,18 +67,21 @@ const measure = async (
 ): Promise<object> => {
   await pool.query('truncate webhooks.endpoint_health');
   await pool.query('truncate webhooks.public_event');
-  await pool.query(
+  const { rows: events } = await pool.query<{ event_id: string }>(
     `insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
      select 'evt_' || gen_random_uuid(), 'ws_bench', gen_random_uuid(), 'reading.completed', 1, $2, now()
-     from generate_series(1, $1::integer)`,
+     from generate_series(1, $1::integer) returning event_id`,
     [count, eventBody('evt_bench', '00000000-0000-4000-8000-000000000000', new Date().toISOString())],
   );
   await pool.query('vacuum analyze webhooks.public_event');
   await pool.query('checkpoint');
   const before = await usedBy(pool);
   // In statements of the size of the fan-out's.
-  for (let from = 0; from < count; from += ENQUEUED_AT_ONCE)
-    await pool.query(ENQUEUE, [endpoints, from, ENQUEUED_AT_ONCE]);
+  for (let from = 0; from < count; from += ENQUEUED_AT_ONCE) {
+    const page = events.slice(from, from + ENQUEUED_AT_ONCE).map(({ event_id: eventId }) => eventId);
+    const targets = page.map((_, index) => endpoints[(from + index) % endpoints.length]);
+    await pool.query({ name: 'enqueue', text: ENQUEUE, values: [page, targets] });
+  }
   const path = projectPath('dist/test/bench/webhooks/sender.js');
   const worker = spawn(process.execPath, [...SERVICE_FLAGS, path, 'worker', databaseUrl], {
     stdio: ['pipe', 'pipe', 'inherit'],

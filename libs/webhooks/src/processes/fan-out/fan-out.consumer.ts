@@ -115,11 +115,11 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   return notices.length > 0 ? [...statements, ...insertNotices(notices, firstPauseMs)] : statements;
 };
 
-/** Receivers may have repeated the external id of an erased reading in their answers. */
+/** Receivers may have repeated the external id of an erased reading in their answers, or what they know of the person. */
 const forgetAnswers = (readingId: string): Statement => sql`
   with sent as (
     select event_id, endpoint_id from webhooks.public_event event join webhooks.endpoint using (workspace_id)
-    where event.reading_id = ${readingId} and event.shows_external_id
+    where event.reading_id = ${readingId}
   ), pending as (
     update webhooks.attempt set response_body = null
     from sent join webhooks.delivery using (event_id, endpoint_id)
