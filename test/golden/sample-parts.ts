@@ -1,3 +1,5 @@
+import type { WebhookEndpointEvent } from '@app/webhooks/contracts/index.js';
+
 /** Values that several samples share. */
 export const workspaceId = 'ws_4f1c7d2a9b3e4d5f8a6b7c8d9e0f1a2b';
 export const readingId = '5b0c8f9e-6a5d-8c3b-9f2e-1d4c7b6a5e8f';
@@ -49,3 +51,25 @@ export const carriedItems = {
 export const sum = (debit: number, credit: number) => ({ debit, credit });
 export const endings = { items: 5, refused: 1, published: 1, failed: 1, erased: 1, notAccepted: 1 };
 export const grace = { operator: 'grace', keySha256: 'b4'.repeat(32) };
+
+type EndpointSettings = Extract<WebhookEndpointEvent, { type: 'WebhookEndpointUpdated' }>['data'];
+export const endpointSettings: EndpointSettings = {
+  url: 'https://example.com/readings',
+  events: ['reading.completed', 'reading.published', 'reading.failed'],
+  modes: ['live', 'test'],
+  notices: ['batch.ended', 'credits.low'],
+  description: 'production',
+  headersRef: secretRef,
+  maxPerSecond: 20,
+  verified: false,
+};
+export const laterEndpointSettings: EndpointSettings = {
+  url: 'https://example.com/v2/readings',
+  events: ['reading.published'],
+  modes: ['live'],
+  notices: [],
+  description: null,
+  headersRef: null,
+  maxPerSecond: null,
+  verified: true,
+};

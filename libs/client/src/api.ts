@@ -681,7 +681,7 @@ export interface paths {
         };
         /**
          * Pull the events of the workspace
-         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, told or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.
+         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1826,7 +1826,7 @@ export interface components {
             /**
              * @description Sent with each delivery, values by name: at most ten. Stored sealed and never shown again; reserved names are refused
              * @example {
-             *       "authorization": "Bearer 4f7c…"
+             *       "authorization": "Bearer 4f7c0de1"
              *     }
              */
             headers?: {
@@ -1880,7 +1880,7 @@ export interface components {
             /**
              * @description Replaces all custom headers; null removes them
              * @example {
-             *       "authorization": "Bearer 4f7c…"
+             *       "authorization": "Bearer 4f7c0de1"
              *     }
              */
             headers?: {
@@ -2906,7 +2906,7 @@ export interface components {
             };
             /** @description Why checks failed, by check; a check that failed only because of another one is not repeated */
             causes: {
-                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
+                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "read_only" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
             };
             /** @description Streams that wait because an event cannot be handled; null when unknown; the service stays ready */
             parkedStreams: number | null;

@@ -122,7 +122,6 @@ describe('The client', () => {
     ['webhooks.rotateSecret', ({ webhooks }) => webhooks.rotateSecret('we_1', own)],
     ['webhooks.sendTest', ({ webhooks }) => webhooks.sendTest('we_1', { type: 'reading.failed' }, own)],
     ['webhooks.redeliver', ({ webhooks }) => webhooks.redeliver('we_1', 'd', own)],
-    ['webhooks.verify', ({ webhooks }) => webhooks.verify('we_1', own)],
     ['webhooks.replay', ({ webhooks }) => webhooks.replay('we_1', {} as never, own)],
     ['keys.issue', ({ keys }) => keys.issue({}, own)],
   ])('sends the key passed to %s', async (_, call) => {

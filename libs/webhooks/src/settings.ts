@@ -89,6 +89,10 @@ export const settings = {
     3_600_000,
     'an endpoint without a success for this long after a failure is told of as failing',
   ),
+  WEBHOOK_DELIVERIES_KEPT_DAYS: count(
+    90,
+    'how long settled webhook deliveries and their attempts are kept (days)',
+  ),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',

@@ -25,8 +25,11 @@ import { accountLooks } from './processes/notices/account-looks.js';
 import { endpointLooks } from './processes/notices/endpoint-looks.js';
 import { watchNotices } from './processes/notices/notice-watch.js';
 import { sweepNoticesAndStats } from './processes/retention/notice-sweep.js';
-import { sweepTestEvents } from './processes/retention/test-event-sweep.js';
 import { verifyEndpoints } from './processes/verification/verify-endpoints.js';
+import { forgetDeliveries } from './processes/retention/delivery-retention.js';
+import { sweepTestEvents } from './processes/retention/test-event-sweep.js';
+import { moveSettled } from './processes/settled/move-settled.js';
+import { makePartitions } from './processes/settled/partitions.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
@@ -60,8 +63,11 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop(repairQueues(pool, clock, log));
     const looks = [...endpointLooks(pool, config), ...accountLooks(pool, queryBus)];
     this.registry.addLoop(watchNotices({ pool, clock: trustedClock, config, looks, log }));
-    this.registry.addLoop(sweepTestEvents(pool, trustedClock, config, log));
     this.registry.addLoop(sweepNoticesAndStats(pool, trustedClock, config, log));
+    this.registry.addLoop(makePartitions(pool, trustedClock, log));
+    this.registry.addLoop(moveSettled(pool, log));
+    this.registry.addLoop(forgetDeliveries(pool, trustedClock, config, log));
+    this.registry.addLoop(sweepTestEvents(pool, trustedClock, config, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     const openProbes = (): Sender => openSender({ config, resolve, clock });
     this.registry.addLoop(

@@ -114,7 +114,7 @@ describe('The stats of an endpoint', () => {
       ['succeeded', 2],
     ]);
     expect((await hours()).rows[1]!.latencies.reduce((sum, n) => sum + n, 0)).toBe(2);
-    await test.database.pool.query('truncate webhooks.attempt');
+    await test.database.pool.query('truncate webhooks.attempt, webhooks.settled_delivery');
     const { body } = await test.get(`/${test.endpointId}/stats`).expect(200);
     expect(body).toMatchObject({
       total: { attempts: { http_error: 1, succeeded: 2 }, latencyMs: { p50: expect.any(Number) } },

@@ -10,7 +10,7 @@ const COUNTS = Array.from(
 /**
  * SQL: adds attempts to the sums of their endpoints, in the statement that records them. So each is counted once, however
  * often it is repeated. Rows are written in one order, so that two workers cannot deadlock.
- * @param attempts a common table expression with endpoint_id, started_at, duration_ms and error
+ * @param attempts a table, or a join of tables, with endpoint_id, started_at, duration_ms and error
  */
 export const countAttempts = (attempts: string): string => `
   insert into webhooks.endpoint_hour as known (endpoint_id, hour, outcome, attempts, latencies)
