@@ -20,6 +20,7 @@ import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
 import { UrlCheck } from './application/url-check.js';
 import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
+import { ExportDeliveriesHandler } from './read-models/delivery/export-deliveries.handler.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
@@ -65,6 +66,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
     ListDeliveriesOfReadingHandler,
+    ExportDeliveriesHandler,
     CountSecretsByKeyHandler,
     RewrapSecretsHandler,
   ],
