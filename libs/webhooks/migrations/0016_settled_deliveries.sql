@@ -35,16 +35,18 @@ create index settled_delivery_of_replay on webhooks.settled_delivery (replay_id,
 create table webhooks.settled_delivery_other partition of webhooks.settled_delivery default;
 
 -- Makes the partitions of all weeks (ISO, UTC) from one instant to another that do not exist yet, and moves what the net
--- has of those weeks. The application calls it: its role may create no table. Sending waits 150 ms for it at most.
+-- has of those weeks. The application calls it: its role may create no table. Sending waits 150 ms for it at most, and
+-- another process that changes partitions fails after as long (SQLSTATE 55P03).
 create function webhooks.add_partitions(since timestamptz, until timestamptz) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp set timezone = 'UTC' set lock_timeout = '150ms' as $$
 declare
   week timestamptz := date_trunc('week', since);
   partition text;
 begin
+  perform pg_advisory_xact_lock(hashtextextended('webhooks.settled_delivery', 0));
   while week <= until loop
     partition := 'settled_delivery_' || to_char(week, 'IYYY"w"IW');
-    if to_regclass('webhooks.settled_delivery') is not null and not exists (
+    if not exists (
       select from pg_class where relname = partition and relnamespace = (
         select relnamespace from pg_class where oid = 'webhooks.settled_delivery'::regclass)) then
       execute format('create table webhooks.settled_delivery_%s (like webhooks.settled_delivery including all)',
@@ -70,6 +72,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp set time
 declare
   oldest text;
 begin
+  perform pg_advisory_xact_lock(hashtextextended('webhooks.settled_delivery', 0));
   select relname into oldest from pg_inherits join pg_class on pg_class.oid = inhrelid
   where inhparent = 'webhooks.settled_delivery'::regclass and relname ~ '^settled_delivery_\d{4}w\d\d$'
     and to_date(substr(relname, 18), 'IYYY"w"IW') + 7 <= ended_before

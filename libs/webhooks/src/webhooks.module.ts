@@ -23,6 +23,7 @@ import { ProbeEndpointHandler } from './application/verification/probe-endpoint.
 import { KnownHosts } from './application/verification/known-hosts.js';
 import { UrlCheck } from './application/url-check.js';
 import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
+import { ExportDeliveriesHandler } from './read-models/delivery/export-deliveries.handler.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
@@ -75,6 +76,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
     ListDeliveriesOfReadingHandler,
+    ExportDeliveriesHandler,
     CountSecretsByKeyHandler,
     RewrapSecretsHandler,
   ],

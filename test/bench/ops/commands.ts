@@ -70,6 +70,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'webhooks health': '',
   'webhooks replay': '--endpoint we_none --since 2026-01-01T00:00:00Z',
   'webhooks enable': '--endpoint we_none',
+  'webhooks export': '--until 2026-01-01 --out NEW',
   'projections list': '',
   'projections status': '',
   'projections lag': '',

@@ -1,20 +1,24 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
-import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { openPool } from '@app/platform/postgres/pool.js';
-import { projectPath } from '@app/platform/project-path.js';
 import { startPostgres } from '../../support/start-postgres.js';
-import { atMost, perSecond, ratio, told, type Benchmark, type Settings } from '../report.js';
+import { atMost, perSecond, ratio, told, type Benchmark } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
-import type { Arrivals } from './receiver.js';
+import { measureHistory } from './history.js';
+import {
+  CONCURRENCY,
+  PACE,
+  arrivals,
+  at,
+  pacedLatency,
+  quantile,
+  sendingRate,
+  start,
+  untilSettled,
+  type Setting,
+} from './sending.js';
 
-/** Concurrent attempts of a worker, and of the bare loop. */
-const CONCURRENCY = 128;
 const ENDPOINTS = 40;
 /** Endpoints and deliveries of the large table. */
 const LARGE_ENDPOINTS = 1_000;
@@ -24,43 +28,6 @@ const PICK_UPS = 40;
 const ROUNDS = 3;
 /** Deliveries in the backlog for the measurement with hostile receivers. */
 const BACKLOG = 20_000;
-/** Deliveries per second in the latency measurement, well below the capacity of a worker. */
-const PACE = 200;
-
-interface Child {
-  readonly line: string;
-  readonly process: ChildProcess;
-  stop(): Promise<void>;
-}
-
-const start = async (program: string, ...args: readonly string[]): Promise<Child> => {
-  const path = projectPath('dist/test/bench/webhooks', `${program}.js`);
-  const child = spawn(process.execPath, [...SERVICE_FLAGS, path, ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return {
-    line,
-    process: child,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
-};
-
-interface Setting {
-  readonly pool: pg.Pool;
-  readonly databaseUrl: string;
-  readonly ports: { readonly prompt: number; readonly blackHole: number; readonly dripping: number };
-  readonly endpoints: readonly string[];
-  readonly settings: Settings;
-}
-
-const at = (port: number): string => `http://127.0.0.1:${port}/hook`;
-const arrivals = async ({ ports }: Setting): Promise<Arrivals> =>
-  (await (await fetch(`http://127.0.0.1:${ports.prompt}/`)).json()) as Arrivals;
 
 interface Bare {
   readonly perSecond: number;
@@ -70,61 +37,6 @@ interface Bare {
 const bareLoop = async ({ ports }: Setting, seconds: number): Promise<Bare> => {
   const bare = await start('sender', 'bare', at(ports.prompt), String(seconds), String(CONCURRENCY));
   return JSON.parse(bare.line) as Bare;
-};
-
-const untilSettled = async ({ pool, endpoints }: Setting): Promise<void> => {
-  for (;;) {
-    const { rows } = await pool.query(
-      `select from webhooks.delivery where status = 'pending' and endpoint_id = any ($1) limit 1`,
-      [endpoints],
-    );
-    if (rows.length === 0) return;
-    await delay(100);
-  }
-};
-
-interface Sending {
-  /** Deliveries per second from the first arrival to the last. */
-  readonly rate: number;
-  readonly repeats: number;
-  /** CPU time of the workers per delivery, milliseconds. */
-  readonly cpuMs: number;
-}
-
-/** Sends a backlog with the given number of workers. */
-const sendingRate = async (setting: Setting, count: number, workers = 1): Promise<Sending> => {
-  await arrivals(setting);
-  await addDeliveries(setting.pool, setting.endpoints, count);
-  const started = await Promise.all(
-    Array.from({ length: workers }, () => start('sender', 'worker', setting.databaseUrl)),
-  );
-  const cpu = (): number => started.reduce((sum, { process: { pid } }) => sum + cpuMilliseconds(pid!), 0);
-  const before = cpu();
-  await untilSettled(setting);
-  const cpuMs = (cpu() - before) / count;
-  for (const worker of started) await worker.stop();
-  const { deliveries, repeats, firstAt, lastAt } = await arrivals(setting);
-  return { rate: (deliveries * 1_000) / (lastAt - firstAt), repeats, cpuMs };
-};
-
-const quantile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ??
-  Number.NaN;
-
-/** 99th percentile of the time from a delivery's row to its arrival, at an even pace, milliseconds. */
-const pacedLatency = async (setting: Setting, seconds: number): Promise<number> => {
-  const worker = await start('sender', 'worker', setting.databaseUrl);
-  await addDeliveries(setting.pool, setting.endpoints, CONCURRENCY);
-  await untilSettled(setting);
-  await arrivals(setting);
-  for (let tick = 0; tick < seconds * 10; tick += 1) {
-    const next = performance.now() + 100;
-    await addDeliveries(setting.pool, setting.endpoints, PACE / 10);
-    await delay(Math.max(0, next - performance.now()));
-  }
-  await untilSettled(setting);
-  await worker.stop();
-  return quantile((await arrivals(setting)).latencies, 0.99);
 };
 
 const measureRates = async (setting: Setting): Promise<void> => {
@@ -162,7 +74,9 @@ const measureHostile = async (setting: Setting): Promise<void> => {
   const beside: Rounds = { rates: [], latencies: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const measured of [alone, beside]) {
-      await pool.query('truncate webhooks.delivery, webhooks.lane, webhooks.endpoint_health');
+      await pool.query(
+        'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.lane, webhooks.endpoint_health',
+      );
       if (measured === beside) await addDeliveries(pool, hostile, 2_000);
       measured.latencies.push(await pacedLatency(setting, seconds));
       measured.rates.push((await sendingRate(setting, BACKLOG)).rate);
@@ -181,7 +95,9 @@ const measureHostile = async (setting: Setting): Promise<void> => {
   add(told(`due delivery to arrival at ${PACE}/s, p99`, p99, 'ms'));
   add(told(`due delivery to arrival at ${PACE}/s beside the two, p99`, besideP99, 'ms'));
   add(atMost('p99 beside the two; floor: p99 without them', besideP99 / p99, '×', 2));
-  await pool.query('truncate webhooks.delivery, webhooks.lane, webhooks.endpoint_health');
+  await pool.query(
+    'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.lane, webhooks.endpoint_health',
+  );
 };
 
 const residentMib = (pid: number): number =>
@@ -260,6 +176,7 @@ ${CONCURRENCY} at a time like a worker. In the large table a tenth is due at an 
       const setting: Setting = { pool, databaseUrl, ports, endpoints, settings };
       await measureRates(setting);
       await measureHostile(setting);
+      await measureHistory(setting);
       await measureLargeTable(setting);
     } finally {
       await pool.end();

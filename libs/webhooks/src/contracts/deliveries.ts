@@ -23,3 +23,20 @@ export class ListDeliveriesOfReading extends Query<readonly DeliveryOfReading[]>
     super();
   }
 }
+
+/**
+ * Writes the deliveries settled before an instant, one JSON object a line (UTF-8), from one snapshot: ids, type, status, times
+ * and every attempt, without bodies and without receivers' answers. They are in no order. Returns their number.
+ */
+export class ExportDeliveries extends Query<number> {
+  /**
+   * @param until RFC 3339, exclusive
+   * @param write called with whole or part lines
+   */
+  constructor(
+    readonly until: string,
+    readonly write: (part: Buffer) => void,
+  ) {
+    super();
+  }
+}

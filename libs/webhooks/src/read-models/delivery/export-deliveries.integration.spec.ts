@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from '@jest/globals';
+import { dispatching } from '../../../test/dispatching.js';
+import { reading } from '../../../test/events.js';
+import { eventually, ok, status } from '../../../test/receiver.js';
+import { ExportDeliveries } from '../../contracts/deliveries.js';
+import { DeliveryRows } from './delivery-rows.js';
+import { ExportDeliveriesHandler } from './export-deliveries.handler.js';
+
+const test = dispatching();
+
+const exported = async (until: string): Promise<{ lines: object[]; count: number }> => {
+  const parts: Buffer[] = [];
+  const handler = new ExportDeliveriesHandler(test.database.pool);
+  const count = await handler.execute(new ExportDeliveries(until, (part) => void parts.push(part)));
+  const text = Buffer.concat(parts).toString('utf8');
+  const lines = text.split('\n').slice(0, -1);
+  return { lines: lines.map((one) => JSON.parse(one) as object), count };
+};
+
+it('An export has each delivery settled before, with all attempts, as the API shows them', async () => {
+  test.start();
+  test.receiver.answer = (response, received, index) =>
+    (index === 0 ? status(500) : ok)(response, received, index);
+  const { endpointId } = await test.service.create(test.receiver.url);
+  const readingId = randomUUID();
+  await test.service.happen(reading(readingId).completed());
+  await test.settled(1);
+  test.receiver.answer = () => undefined;
+  await test.service.happen(reading(randomUUID()).completed());
+  await eventually(() => test.receiver.received.length === 3);
+  const rows = new DeliveryRows(test.database.pool);
+  const { delivery_id: deliveryId } = (await test.service.deliveries()).find(
+    ({ status: is }) => is === 'succeeded',
+  )!;
+  const record = (await rows.find(endpointId, deliveryId))!;
+  expect(await exported(record.settledAt!)).toEqual({ lines: [], count: 0 });
+  const { lastAttempt, attempts, nextAttemptAt, ...shown } = record;
+  expect([attempts, nextAttemptAt, lastAttempt]).toMatchObject([2, null, { number: 2, error: null }]);
+  expect(await exported('2100-01-01T00:00:00Z')).toEqual({
+    lines: [{ ...shown, endpointId, workspaceId: 'ws_1', history: await rows.attempts(deliveryId) }],
+    count: 1,
+  });
+});
