@@ -4,6 +4,7 @@ import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
 import type { Paper } from '../contracts/paper.js';
 import type { DocumentV1 } from '../document/document.js';
 import { bookletOf } from './booklet.js';
+import { packed } from './packed.js';
 import { sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
@@ -57,9 +58,9 @@ export const createTypesetter = (): Typesetter => {
       );
       compiler.mapShadow(DATA, Buffer.from(data));
       try {
-        return compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD });
+        return packed(compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD }));
       } catch (error) {
-        if (String(error).includes(MISSING_LETTER)) return compiler.pdf(SOURCE);
+        if (String(error).includes(MISSING_LETTER)) return packed(compiler.pdf(SOURCE));
         throw error;
       } finally {
         compiler.unmapShadow(DATA);
