@@ -15,6 +15,7 @@ import type { DocumentV1 } from '@app/publishing/document/document.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
 import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
+import { createPlainTypesetter } from './plain-words.js';
 import { atMost, type Benchmark, type Settings, told } from '../report.js';
 
 /** Documents rendered by the pool; memory is sampled ten times. */
@@ -88,6 +89,25 @@ const measurePdf = async ({ add }: Settings): Promise<void> => {
   add(atMost('PDF, largest', largest / 1_000, 'kB', 300));
 };
 
+/** What Typst takes for the words alone. */
+const measurePlainWords = async ({ add }: Settings): Promise<void> => {
+  const plain = createPlainTypesetter();
+  const kept = await timed(documentOf, (document) => plain.typeset(document));
+  add(
+    told(
+      'floor: the same words as plain paragraphs, some kept between PDFs, CPU p50',
+      quantile(kept, 0.5),
+      'ms',
+    ),
+  );
+  const cold = await timed(documentOf, (document) => {
+    plain.forget();
+    plain.typeset(document);
+  });
+  plain.forget();
+  add(told('floor: the same words as plain paragraphs, nothing kept, CPU p50', quantile(cold, 0.5), 'ms'));
+};
+
 const residentMib = (): number => process.memoryUsage.rss() / 2 ** 20;
 
 const measurePool = async ({ count: documents = DOCUMENTS, add, say }: Settings): Promise<void> => {
@@ -109,6 +129,7 @@ const measurePool = async ({ count: documents = DOCUMENTS, add, say }: Settings)
   await Promise.all(Array.from({ length: THREADS + 1 }, caller));
   const last = residentMib();
   await pool.close();
+  createTypesetter().forget();
   // The first documents fill the cache.
   const early = Math.max(...resident.slice(0, 3));
   const late = Math.max(...resident.slice(-3));
@@ -120,11 +141,13 @@ const measurePool = async ({ count: documents = DOCUMENTS, add, say }: Settings)
 export const publishingBenchmark: Benchmark = {
   name: 'publishing',
   title: 'Publishing',
-  explanation: `CPU time on one core of ${SAMPLES} people's documents one by one, then ${DOCUMENTS} through the pool that sets PDFs, with one thread.`,
+  explanation: `CPU time on one core of ${SAMPLES} people's documents one by one, and ${DOCUMENTS} through the pool that sets PDFs, with one thread.`,
   async run(settings) {
     measureBooks(settings);
     await measureText(settings);
-    await measurePdf(settings);
+    // First, because a process never gives all memory back that others used before; a worker has nothing but the pool.
     await measurePool(settings);
+    await measurePdf(settings);
+    await measurePlainWords(settings);
   },
 };

@@ -6,7 +6,7 @@ import type { DocumentV1 } from '../document/document.js';
 export interface PdfRendererOptions {
   /**
    * Worker threads, at least 1. Each holds a compiler and its fonts, about 60 MB. They share the cache of earlier
-   * documents, about 440 MB.
+   * documents, about 300 MB.
    */
   readonly threads: number;
   /** Documents that may wait for a thread, at most; `render` then refuses more. Default 256. */

@@ -63,7 +63,7 @@ describe('The PDF of a document', () => {
     });
 
     it('is small enough to send by email', () => {
-      expect(bytes.byteLength).toBeLessThan(350_000);
+      expect(bytes.byteLength).toBeLessThan(250_000);
     });
   });
 

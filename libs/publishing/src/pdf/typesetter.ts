@@ -1,14 +1,17 @@
 import { join } from 'node:path';
+import type { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 import { projectPath } from '@app/platform/project-path.js';
 import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
 import type { Paper } from '../contracts/paper.js';
 import type { DocumentV1 } from '../document/document.js';
 import { bookletOf } from './booklet.js';
+import { packed } from './packed.js';
 import { sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
 
-const FONTS = [
+/** In packages. */
+export const FONTS = [
   '@expo-google-fonts/source-serif-4/300Light/SourceSerif4_300Light.ttf',
   '@expo-google-fonts/source-serif-4/400Regular/SourceSerif4_400Regular.ttf',
   '@expo-google-fonts/source-serif-4/400Regular_Italic/SourceSerif4_400Regular_Italic.ttf',
@@ -21,11 +24,21 @@ const DATA = join(TEMPLATE_FOLDER, 'booklet.json');
 
 /**
  * The cache drops paragraphs that none of the last N documents used. Readings share most of their paragraphs, and a
- * cache hit costs far less than typesetting. Each document takes about 8 MB.
+ * cache hit costs far less than typesetting. Each document takes about 6 MB.
  */
-const KEPT_DOCUMENTS = 56;
-/** Looking for what to drop takes a tenth of a document's time, so it is done once for this many. */
-const EVICT_EVERY = 4;
+const KEPT_DOCUMENTS = 48;
+/** Looking for what to drop takes a fifth of a document's time, so it is done once for this many. */
+const EVICT_EVERY = 8;
+
+/** Call it after each document: every so often it drops what the last documents did not use. */
+export const keptBetween = (compiler: NodeCompiler): (() => void) => {
+  let documents = 0;
+  return () => {
+    documents += 1;
+    // Its unit of age is a call.
+    if (documents % EVICT_EVERY === 0) compiler.evictCache(KEPT_DOCUMENTS / EVICT_EVERY - 1);
+  };
+};
 
 const MISSING_LETTER = 'could not be displayed with';
 
@@ -48,7 +61,7 @@ export interface Typesetter {
 /** Loads a Typst compiler with our fonts and template. It works synchronously, so run it in a worker thread. */
 export const createTypesetter = (): Typesetter => {
   const compiler = openTypst(TEMPLATE_FOLDER, FONTS);
-  let documents = 0;
+  const evict = keptBetween(compiler);
   return {
     typeset: (document, paper = 'by-locale') => {
       const booklet = bookletOf(document, sheetOf(paper, document.locale));
@@ -57,15 +70,13 @@ export const createTypesetter = (): Typesetter => {
       );
       compiler.mapShadow(DATA, Buffer.from(data));
       try {
-        return compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD });
+        return packed(compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD }));
       } catch (error) {
-        if (String(error).includes(MISSING_LETTER)) return compiler.pdf(SOURCE);
+        if (String(error).includes(MISSING_LETTER)) return packed(compiler.pdf(SOURCE));
         throw error;
       } finally {
         compiler.unmapShadow(DATA);
-        documents += 1;
-        // Its unit of age is a call.
-        if (documents % EVICT_EVERY === 0) compiler.evictCache(KEPT_DOCUMENTS / EVICT_EVERY - 1);
+        evict();
       }
     },
     forget: () => compiler.evictCache(0),

@@ -1,7 +1,7 @@
 import {
   bytesOf,
   charMapOf,
-  OBJECT,
+  objectsOf,
   streamOf,
   textOf,
   ACTUAL_TEXT,
@@ -206,8 +206,7 @@ const ids = (text: string): string[] => [...text.matchAll(/(\d+) 0 R/g)].map(([,
 
 /** Every page of a PDF of our own typesetter: what stands where, and what it is. */
 export const readPages = (pdf: Uint8Array): LaidOutPage[] => {
-  const source = Buffer.from(pdf).toString('latin1');
-  const objects = new Map([...source.matchAll(OBJECT)].map(([, id = '', body = '']) => [id, body]));
+  const objects = objectsOf(pdf);
   const object = (id: string | undefined): string => objects.get(id ?? '') ?? '';
   const follow = (body: string, key: string): string =>
     object(new RegExp(`/${key} \\[?\\s*(\\d+) 0 R`).exec(body)?.[1]);

@@ -4,7 +4,7 @@ import { inflateSync } from 'node:zlib';
 
 export type CharMap = ReadonlyMap<number, string>;
 
-export const OBJECT = /(\d+) 0 obj\n([\s\S]*?)\nendobj/g;
+const OBJECT = /(\d+) 0 obj\n([\s\S]*?)\nendobj/g;
 
 /** A literal string. Balanced parentheses in it need no escape. */
 const literal = (depth: number): string =>
@@ -47,6 +47,30 @@ export const streamOf = (object: string): string => {
   const raw = Buffer.from(object.slice(start, start + length), 'latin1');
   return (object.includes('/FlateDecode') ? inflateSync(raw) : raw).toString('latin1');
 };
+
+/** The objects of a file by number, also those packed into a stream. */
+export const objectsOf = (pdf: Uint8Array): ReadonlyMap<string, string> => {
+  const source = Buffer.from(pdf).toString('latin1');
+  const objects = new Map([...source.matchAll(OBJECT)].map(([, id = '', body = '']) => [id, body]));
+  for (const [packId, pack] of [...objects].filter(([, body]) => body.includes('/Type /ObjStm'))) {
+    objects.delete(packId);
+    const content = streamOf(pack);
+    const first = Number(/\/First (\d+)/.exec(pack)?.[1]);
+    const places = [...content.slice(0, first).matchAll(/(\d+) (\d+)/g)];
+    for (const [index, [, id = '', start]] of places.entries()) {
+      const end = places[index + 1]?.[2];
+      objects.set(
+        id,
+        content.slice(first + Number(start), end === undefined ? undefined : first + Number(end)).trimEnd(),
+      );
+    }
+  }
+  return objects;
+};
+
+/** The objects of a file as plain text, one after the other. `objectsOf` reads them again. */
+export const plainText = (pdf: Uint8Array): string =>
+  [...objectsOf(pdf)].map(([id, body]) => `${id} 0 obj\n${body}\nendobj\n`).join('');
 
 /** The Unicode text of each glyph of a font, from its `/ToUnicode` map. */
 export const charMapOf = (cmap: string): CharMap =>

@@ -3,7 +3,8 @@ import {
   bytesOf,
   type CharMap,
   charMapOf,
-  OBJECT,
+  objectsOf,
+  plainText,
   streamOf,
   textOf,
   TITLE,
@@ -19,7 +20,7 @@ export interface PdfContents {
   readonly printed: readonly string[];
   /** Titles of the bookmarks, in order. */
   readonly outline: readonly string[];
-  /** The raw bytes, one character each, to search for plain entries such as `/Lang`. */
+  /** Its objects as plain text, to search for entries such as `/Lang`. */
   readonly source: string;
 }
 
@@ -65,8 +66,7 @@ const shownText = (content: string, fonts: ReadonlyMap<string, CharMap>, hidesAr
 };
 
 export const readPdf = (pdf: Uint8Array): PdfContents => {
-  const source = Buffer.from(pdf).toString('latin1');
-  const objects = new Map([...source.matchAll(OBJECT)].map(([, id = '', body = '']) => [id, body]));
+  const objects = objectsOf(pdf);
   const object = (id: string | undefined): string => objects.get(id ?? '') ?? '';
   const reference = (body: string, key: string): string =>
     object(new RegExp(`/${key} (\\d+) 0 R`).exec(body)?.[1]);
@@ -102,6 +102,6 @@ export const readPdf = (pdf: Uint8Array): PdfContents => {
     text: texts.map(({ text }) => text).join('\n'),
     printed: texts.map(({ printed }) => printed),
     outline: bookmarks(reference(outlines, 'First')),
-    source,
+    source: plainText(pdf),
   };
 };

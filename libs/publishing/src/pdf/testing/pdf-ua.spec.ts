@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { composeDocument } from '../../document/compose.js';
 import { camille, resultOf } from '../../document/testing/people.js';
+import { plainText } from '../pages/pdf-file.js';
 import { createTypesetter } from '../typesetter.js';
 import { pdfUaFaults } from './pdf-ua.js';
 
 describe('The check of PDF/UA-1 sees', () => {
   const document = composeDocument(resultOf(camille), { publishedAt: '2026-09-29T08:00:00.000Z' });
-  const source = Buffer.from(createTypesetter().typeset(document)).toString('latin1');
+  const source = plainText(createTypesetter().typeset(document));
 
   it.each([
     ['a file that makes no claim', '<pdfuaid:part>1<', '<pdfuaid:part>2<', '5:'],
