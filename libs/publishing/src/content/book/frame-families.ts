@@ -92,6 +92,9 @@ const grid = {
   figureAltComplete: label('passion'),
   passionOne: line('number', 'count'),
   passionTie: line('numbers', 'count'),
+  /** Of a tie that names more than it tells: which of them follow. */
+  passionToldOne: line('number'),
+  passionToldMany: line('numbers'),
   lessonsNone: line(),
   lessonsOne: line('number'),
   lessonsMany: line('numbers'),
