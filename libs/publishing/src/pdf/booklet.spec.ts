@@ -91,6 +91,7 @@ describe('A pull quote', () => {
     'Vous, vous ne savez plus par quel bout prendre les arbres.',
     'Vous avez remis une bûche, allumé la radio, proposé une baignade.',
     'Vous noterez qui reste le plus longtemps dans la salle, et pourquoi.',
+    'Vous marcheriez derrière, les mains dans les poches, en regardant.',
     'Vous parlez davantage, vous dites moins, et le retour à la maison sonne creux.',
     'Vous vous levez, vous désignez trois volontaires, et la séance reprend.',
     'Votre voisine de table a parfois l’impression d’habiter trop près.',

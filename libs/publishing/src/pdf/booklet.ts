@@ -87,7 +87,7 @@ const sentencesOf = ({ children }: Callout): string[] =>
     .flatMap((text) => text.split(/(?<=\?) (?=\p{Lu}|[«“])/u));
 
 /** A list of this many lines is not split: a single item at the top of a page looks lost. */
-const SHORT_LIST = 9;
+const SHORT_LIST = 14;
 /** Characters of one line of a list. */
 const LIST_LINE = 78;
 

@@ -21,8 +21,8 @@ const POINTS_BACK: Readonly<Record<Locale, RegExp>> = {
       String.raw`(?<!\p{L})(?:il|ils|elle|elles|lui|leur|ce|cet|cette|ces|cela|ça|celui|celle|ceux|celles|lequel|laquelle|lesquels|lesquelles|en|y|alors|aussi|ainsi|puis|là|encore|pourtant|donc|plutôt|maintenant|désormais|davantage|pouvez|peut-être|les deux|au même|la même|les mêmes|au contraire|l’affaire|vous vous)(?!\p{L})`,
       String.raw`(?<!\p{L})(?:où|de|à|pour) les? \p{L}+(?:er|ir|re)(?!\p{L})`,
       String.raw`^Vous(?:,| (?:le|la|les|l’))`,
-      // A tale: what the reader did or will do.
-      String.raw`^Vous (?:(?:avez|aviez|êtes) \p{L}{3,}(?:é|i|u|is|it)|\p{L}+rez)(?!\p{L})`,
+      // A tale: what the reader did, will do or would do.
+      String.raw`^Vous (?:(?:avez|aviez|êtes) \p{L}{3,}(?:é|i|u|is|it)|(?!voudriez)\p{L}+r(?:i?ez))(?!\p{L})`,
       // Of somebody else.
       String.raw`^(?:Votre|Vos) (?:voisine?s?|compagnons|amis|proches|entourage|enfant)(?!\p{L})`,
     ].join('|'),

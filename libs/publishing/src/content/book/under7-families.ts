@@ -50,7 +50,7 @@ export const UNDER_SEVEN_FAMILIES: Readonly<Record<string, ShapeTree>> = {
     home: prose(70),
     next: prose(120),
     /** A month with this number, the first, the second and the third of the twelve ahead. */
-    month: prose(40),
+    month: prose(40, { forms: 3 }),
     secondMonth: prose(40),
     thirdMonth: prose(40),
   }),

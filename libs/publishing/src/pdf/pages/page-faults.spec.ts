@@ -89,6 +89,36 @@ describe('A booklet is careless when', () => {
     expect(parted(2, 1)).toEqual([{ page: 2, fault }]);
   });
 
+  it('a list leaves a single item overleaf, but not when the item goes on there', () => {
+    const item = (baseline: number, element: string) =>
+      run('An item', baseline, { within: ['P', 'LI'], element });
+    const parted = (above: readonly string[], below: readonly string[]) =>
+      pageFaults(
+        [
+          COVER,
+          page([...lines(690), ...above.map((element, index) => item(705 + 15 * index, element))]),
+          page(lines().map((line, index) => (below[index] ? item(line.baseline, below[index]) : line))),
+          LAST,
+        ],
+        { paper: 'a4', locale: 'fr-FR' },
+      );
+    expect(parted(['a', 'b', 'c'], ['d', 'd', 'e'])).toEqual([]);
+    expect(parted(['a', 'b', 'c'], ['d', 'd'])).toEqual([{ page: 2, fault: 'a list leaves a single item' }]);
+    expect(parted(['a', 'b', 'c'], ['c', 'c'])).toEqual([]);
+  });
+
+  it('the note of a table is overleaf', () => {
+    const cells = [735, 750].map((baseline) => run('A cell', baseline, { role: 'TD', within: ['TD'] }));
+    const under = (size: number) => page([run('What the table means', 100, { size }), ...lines().slice(1)]);
+    const parted = (size: number) =>
+      pageFaults([COVER, page([...lines(720), ...cells]), under(size), LAST], {
+        paper: 'a4',
+        locale: 'fr-FR',
+      });
+    expect(parted(9)).toEqual([{ page: 2, fault: 'the note of a table is overleaf' }]);
+    expect(parted(11)).toEqual([]);
+  });
+
   it('one question stands alone on the last page, or none', () => {
     const last = (questions: number) => page([...LAST.runs.slice(0, questions), ...LAST.runs.slice(2)]);
     expect(found(page(lines()), { last: last(1) })).toEqual(['3: has a single question']);

@@ -173,11 +173,41 @@ const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
 
 /** A table or list that goes on overleaf has this many lines on each of the two pages. */
 const LEAST_PART = 2;
+/** Notes are smaller than this. */
+const SMALLEST_TEXT = 10;
+
+/** Paragraphs and items of these lines; the marks of a list are none. */
+const elementsOf = (lines: readonly Line[]): ReadonlySet<string> =>
+  new Set(
+    lines
+      .flat()
+      .filter(({ role }) => role !== 'Lbl')
+      .map(({ element }) => element),
+  );
 
 /** How many of these lines, from the first, are in a row of a table or an item of a list. */
 const leading = (lines: readonly Line[], tag: string): number => {
   const end = lines.findIndex((line) => !line.every(({ within }) => within.includes(tag)));
   return end < 0 ? lines.length : end;
+};
+
+/** A list with one item overleaf, or all but one. An item that goes on overleaf is not alone. */
+const lonelyItem = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const [above, below] = [linesOf(contentOf(page)).reverse(), next ? linesOf(contentOf(next)) : []].map(
+    (lines) => elementsOf(lines.slice(0, leading(lines, 'LI'))),
+  ) as [ReadonlySet<string>, ReadonlySet<string>];
+  if (above.size === 0 || below.size === 0 || [...above].some((element) => below.has(element))) return [];
+  return Math.min(above.size, below.size) === 1 ? ['a list leaves a single item'] : [];
+};
+
+/** The lines below a table that explain it. */
+const lonelyNote = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const [last] = linesOf(contentOf(page)).reverse();
+  const [first] = next ? linesOf(contentOf(next)) : [];
+  const isNote = first?.every(({ size, role }) => size < SMALLEST_TEXT && role === 'P') ?? false;
+  return isNote && last?.every(({ within: tags }) => tags.includes('TD'))
+    ? ['the note of a table is overleaf']
+    : [];
 };
 
 const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
@@ -244,6 +274,8 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...(Math.abs(page.width - width) + Math.abs(page.height - height) < 1 ? [] : [`is not ${paper}`]),
       ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page, pages[index + 1])]),
       ...split(page, pages[index + 1]),
+      ...lonelyItem(page, pages[index + 1]),
+      ...lonelyNote(page, pages[index + 1]),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
       ...echo(page),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
