@@ -280,3 +280,16 @@ describe('The pinnacles ahead', () => {
     expect(ahead).toContain(only('pinnacles/ahead 9'));
   });
 });
+
+describe('The periods of a far future, for parents', () => {
+  it('say of a number that stays that it stays', () => {
+    const person = {
+      name: { firstNames: ['Idriss'], middleNames: ['Karim'], lastNames: ['Belkacem'] },
+      dateOfBirth: '2024-03-17',
+    };
+    const document = trialDocument({ person, locale: 'en-US', gender: 'masculine' });
+    const told = nodesOf(document).find(({ id }) => id === 'cycles.later.period-3');
+    const stays = english.entry('frames/under7 cycles.samePeriod').map(({ text }) => text.neutral);
+    expect(stays.some((sentence) => JSON.stringify(told).includes(sentence))).toBe(true);
+  });
+});

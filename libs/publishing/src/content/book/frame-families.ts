@@ -245,6 +245,8 @@ const under7 = {
     nowFirst: line('number', 'toAge', 'toYear'),
     laterPeriod: label('number', 'fromAge', 'fromYear'),
     laterPinnacle: label('number', 'fromAge', 'fromYear'),
+    /** In place of the text of a third period with the number of the second. */
+    samePeriod: line(),
     challengesIntro: line('number'),
   },
   year: {
