@@ -15,7 +15,7 @@ const STANDS_ALONE: Readonly<Record<Locale, RegExp>> = {
 /** Words that point back to another sentence, or make of it an advice or a tale that needs the others. */
 const POINTS_BACK: Readonly<Record<Locale, RegExp>> = {
   'en-US':
-    /\b(?:it|its|they|them|their|this|that|these|those|then|there|one|ones|too|also|still|so|such|do|did|does|him|her|he|she|his|anyway|instead|either|just|though|could|may|weren’t|wasn’t|didn’t|by now|by the way)\b|^You (?:were|had|ate|used)\b/i,
+    /\b(?:it|its|they|them|their|this|that|these|those|then|there|one|ones|too|also|still|so|such|do|did|does|him|her|he|she|his|anyway|instead|either|just|though|could|may|weren’t|wasn’t|didn’t|by now|by the way)\b|^You (?:were|had|ate|used|might)\b/i,
   'fr-FR': new RegExp(
     [
       String.raw`(?<!\p{L})(?:il|ils|elle|elles|lui|leur|ce|cet|cette|ces|cela|ça|celui|celle|ceux|celles|lequel|laquelle|lesquels|lesquelles|en|y|alors|aussi|ainsi|puis|là|encore|pourtant|donc|plutôt|maintenant|désormais|davantage|pouvez|peut-être|les deux|au même|la même|les mêmes|au contraire|l’affaire|vous vous)(?!\p{L})`,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { DIGITS } from '@app/numerology/index.js';
 import { bookFor } from '../../content/book/book.js';
 import { randomPerson } from '../../content/random-people.js';
 import type { Inline } from '../document.js';
@@ -52,5 +53,15 @@ describe('Tied passions', () => {
       .entry('frames/grid passionTie')
       .map(({ text }) => text.neutral.replace('{numbers}', '1 and 8').replace('{count}', '4 letters'));
     expect(tie).toContain(intro(dorothy));
+  });
+});
+
+describe('A missing value that no main number supplies', () => {
+  it('is said to be missing from letters and main numbers, since cycles, years and Balance may have it', () => {
+    const texts = DIGITS.flatMap((digit) =>
+      english.entry(`lessons ${digit}.plain`).map(({ text }) => text.neutral),
+    );
+    expect(texts).toHaveLength(9);
+    expect(texts.filter((text) => /\b(?:chart|nowhere|anywhere)\b/.test(text))).toEqual([]);
   });
 });
