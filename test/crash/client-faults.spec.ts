@@ -71,7 +71,7 @@ describe('a fault of the event store’s client', () => {
     let [out, said] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const exited = once(child, 'exit');
+    const exited = once(child, 'close');
     while (said.length < 32 && child.exitCode === null) await delay(10);
     for (let round = 0; round < 3; round += 1) {
       // Freezes the server until appends time out: the client rejects those again when the connection breaks.

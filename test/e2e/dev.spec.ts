@@ -65,7 +65,7 @@ it('npm run dev restarts the process whose source was saved, and no other', asyn
 });
 
 it('npm run dev stops gracefully', async () => {
-  const exited = once(dev, 'exit');
+  const exited = once(dev, 'close');
   dev.kill('SIGINT');
   expect(await exited).toEqual([0, null]);
   expect(printed).toContain('Stopping…');

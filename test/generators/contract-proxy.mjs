@@ -6,7 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { installTools } from './install.mjs';
 
-/** Every route with every credential, and the whole life of a reading. Prism itself refuses a body that is no JSON. */
+/**
+ * Every route with every credential, and what each addition does. Prism itself refuses a body that is no JSON, and reads a
+ * PDF as text.
+ */
 const SPECS = [
   'validating-proxy',
   'authorisation',
@@ -17,6 +20,16 @@ const SPECS = [
   'client',
   'api-docs',
   'erasure',
+  'bulk',
+  'test-mode',
+  'references',
+  'scoped-keys',
+  'notices',
+  'rate-limits',
+  'http',
+  'privacy',
+  'ledger',
+  'projections',
 ].map((name) => `test/(e2e|support)/${name}\\.(integration\\.)?spec`);
 
 const prism = join(installTools(), 'node_modules/@stoplight/prism-cli/dist/index.js');

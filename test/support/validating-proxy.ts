@@ -65,14 +65,19 @@ interface Violation {
   readonly message: string;
 }
 
+/** An item of a bulk: its answer tells its own refusal, and may still accept the others. */
+const BULK_ITEM = /^request\.body\.readings\.\d+/;
+
 /**
  * What Prism found in a request and its answer, and removes it from the headers. A request that the API refuses may
- * differ from the document.
+ * differ from the document, and so may an item of a bulk.
  */
 export const violationsIn = (headers: Headers, status: number): readonly string[] => {
-  const violations = JSON.parse(headers.get(VIOLATIONS) ?? '[]') as readonly Violation[];
+  const found = headers.get(VIOLATIONS) ?? '[]';
   headers.delete(VIOLATIONS);
-  return violations
-    .filter(({ location }) => location[0] === 'response' || status < 400)
-    .map(({ location, message }) => `${location.join('.')} ${message}`);
+  if (found.startsWith('Too many')) return status < 400 ? [found] : [];
+  return (JSON.parse(found) as readonly Violation[])
+    .map(({ location, message }) => ({ at: location.join('.'), message }))
+    .filter(({ at }) => at.startsWith('response') || (status < 400 && !BULK_ITEM.test(at)))
+    .map(({ at, message }) => `${at} ${message}`);
 };

@@ -64,7 +64,7 @@ export const operatedStack = () => {
     });
     const printed: string[] = [];
     createInterface({ input: child.stdout }).on('line', (line) => printed.push(line));
-    return { exited: new Promise((resolve) => child.once('exit', resolve)), printed };
+    return { exited: new Promise((resolve) => child.once('close', resolve)), printed };
   };
 
   return {

@@ -9,10 +9,13 @@ const workspace = (limit: number) => {
   let now = 0;
   let unfinished = 0;
   let accepted = 0;
+  let queries = 0;
   const rows = new Set<string>();
-  const query = async ({ values }: { values: [string, number, string[]] }) => ({
-    rows: [{ readings: unfinished, known: values[2].filter((id) => rows.has(id)) }],
-  });
+  const query = async ({ values }: { values: [string, number, string[]] }) => {
+    queries += 1;
+    if (unfinished < 0) throw new Error('The database is away');
+    return { rows: [{ readings: unfinished, known: values[2].filter((id) => rows.has(id)) }] };
+  };
   const inFlight = new ReadingsInFlight(
     { query } as unknown as Pool,
     { now: () => now },
@@ -25,6 +28,7 @@ const workspace = (limit: number) => {
   return {
     inFlight,
     admit,
+    queries: () => queries,
     /** Requests this many readings, a second apart: each time the rows are counted again. Those admitted are accepted. */
     async ask(times: number): Promise<boolean[]> {
       const answers: boolean[] = [];
@@ -86,4 +90,19 @@ it('stops counting a reading whose row never comes, once it has timed out', asyn
   expect(await ask(1)).toEqual([false]);
   pass(TIMEOUT_MS);
   expect(await ask(1)).toEqual([true]);
+});
+
+it('counts once for requests that come at once, and admits none beyond the limit', async () => {
+  const { inFlight, queries } = workspace(3);
+  const admitted = await Promise.all(Array.from({ length: 64 }, () => inFlight.admit('ws_1', true, 3)));
+  expect(admitted.filter((admission) => admission !== null)).toHaveLength(3);
+  expect(queries()).toBe(1);
+});
+
+it('counts anew after a count that failed', async () => {
+  const { inFlight, project } = workspace(3);
+  project(-1);
+  await expect(inFlight.admit('ws_1', true, 3)).rejects.toThrow('away');
+  project(0);
+  expect(await inFlight.admit('ws_1', true, 3)).not.toBeNull();
 });

@@ -34,6 +34,8 @@ interface Count {
 @Injectable()
 export class ReadingsInFlight {
   private readonly counts = new RecentlyUsed<string, Count>(WORKSPACES);
+  /** Counts under way, by workspace and mode: requests that come meanwhile wait for the same one. */
+  private readonly underWay = new Map<string, Promise<Count>>();
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
@@ -54,9 +56,7 @@ export class ReadingsInFlight {
     limit: number,
     wanted: number,
   ): Promise<readonly Admission[] | null> {
-    const known = this.counts.get(keyOf(workspaceId, livemode));
-    const count =
-      known && known.until > this.steady.now() ? known : await this.count(workspaceId, livemode, limit);
+    const count = await this.current(workspaceId, livemode, limit);
     if (count.readings + count.withoutRow.length + wanted > limit) return null;
     const admissions = Array.from({ length: wanted }, () => ({ at: this.steady.now() }));
     count.withoutRow.push(...admissions);
@@ -67,6 +67,18 @@ export class ReadingsInFlight {
   withdrawn(workspaceId: string, livemode: boolean, admission: Admission): void {
     const count = this.counts.get(keyOf(workspaceId, livemode));
     if (count) count.withoutRow = count.withoutRow.filter((one) => one !== admission);
+  }
+
+  private current(workspaceId: string, livemode: boolean, limit: number): Count | Promise<Count> {
+    const key = keyOf(workspaceId, livemode);
+    const known = this.counts.get(key);
+    if (known && known.until > this.steady.now()) return known;
+    let counting = this.underWay.get(key);
+    if (!counting) {
+      counting = this.count(workspaceId, livemode, limit).finally(() => this.underWay.delete(key));
+      this.underWay.set(key, counting);
+    }
+    return counting;
   }
 
   private async count(workspaceId: string, livemode: boolean, limit: number): Promise<Count> {
