@@ -52,7 +52,10 @@ let operator: OpsProcess;
 const scratch = temporaryDataDir();
 
 beforeAll(async () => {
-  stores = await startStores(SETTINGS, async (...parts) => (pair = await startPostgresPair(...parts)));
+  stores = await startStores(SETTINGS, {
+    startDatabase: async (folder, password, record) =>
+      (pair = await startPostgresPair(folder, password, record)),
+  });
   await grantStatistics();
   await pair.attach('synchronous');
   processes = await Promise.all(

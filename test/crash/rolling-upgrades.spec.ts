@@ -81,7 +81,7 @@ suite('rolling upgrades and downgrades (needs PREVIOUS_BUILD, the folder of a bu
   it.each(Array.from({ length: UPGRADES }, (_, index) => index + 1))(
     'number %i loses nothing, under load',
     async (number) => {
-      stores = await startStores(SETTINGS, emptyDatabase);
+      stores = await startStores(SETTINGS, { startDatabase: emptyDatabase });
       const { environment, eventStoreUrl, start } = stores;
       const ops = previousOps(environment);
       await ops(['migrate']);

@@ -19,8 +19,8 @@ export interface Fault {
 }
 
 const EVERY_MS = 50;
-/** After so many calls in a row that succeeded, the recovery is over. */
-const ENOUGH = 20;
+/** The recovery is over after a second in which all calls succeeded. */
+const QUIET_MS = 1_000;
 const GIVEN_UP_AFTER_MS = 180_000;
 
 interface Call {
@@ -30,20 +30,22 @@ interface Call {
 }
 
 /**
- * Calls `work` every 50 ms, however long calls take, and inflicts the fault.
+ * Calls `work` at this interval (ms), however long calls take, and inflicts the fault.
  * @returns seconds from the fault until the end of the first call that succeeded after the last one that failed
  * @throws Error when calls still fail after three minutes
  */
 export const recoveryAfter = async (
   work: () => Promise<unknown>,
   inflict: () => Promise<void> | void,
+  everyMs = EVERY_MS,
 ): Promise<number> => {
+  const enough = Math.ceil(QUIET_MS / everyMs);
   await work();
   const faultAt = performance.now();
   await inflict();
   const calls: Call[] = [];
   const open = new Set<Promise<void>>();
-  while (!isOver(calls)) {
+  while (!isOver(calls, enough)) {
     if (performance.now() - faultAt > GIVEN_UP_AFTER_MS)
       throw new Error('Calls still fail after three minutes');
     const call: Call = { begunAt: performance.now(), endedAt: null, failed: false };
@@ -53,7 +55,7 @@ export const recoveryAfter = async (
       .then(() => void (call.endedAt = performance.now()))
       .finally(() => open.delete(made));
     open.add(made);
-    await delay(EVERY_MS);
+    await delay(everyMs);
   }
   await Promise.all(open);
   const lastFailed = Math.max(
@@ -66,10 +68,10 @@ export const recoveryAfter = async (
   return (Math.min(...ends) - faultAt) / 1_000;
 };
 
-/** Whether the newest calls that have ended all succeeded, and none is left behind them. */
-const isOver = (calls: readonly Call[]): boolean => {
+/** Whether the newest calls that have ended all succeeded. */
+const isOver = (calls: readonly Call[], enough: number): boolean => {
   const ended = calls.filter(({ endedAt }) => endedAt !== null);
-  return ended.length >= ENOUGH && ended.slice(-ENOUGH).every(({ failed }) => !failed);
+  return ended.length >= enough && ended.slice(-enough).every(({ failed }) => !failed);
 };
 
 /** Asks every 50 ms. @returns seconds until the answer is yes */

@@ -27,10 +27,10 @@ export const promotion: Fault = {
   name: 'promotion',
   run: async (say) => {
     let pair: PostgresPair | undefined;
-    const stores = await startStores(
-      SETTINGS,
-      async (...parts) => (pair = await startPostgresPair(...parts)),
-    );
+    const stores = await startStores(SETTINGS, {
+      startDatabase: async (folder, password, record) =>
+        (pair = await startPostgresPair(folder, password, record)),
+    });
     const processes = await Promise.all([stores.start('api'), stores.start('worker')]);
     try {
       const [{ baseUrl }] = processes;
