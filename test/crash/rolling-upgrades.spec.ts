@@ -7,7 +7,7 @@ import { programPath } from '@app/platform/program-path.js';
 import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
 import { serviceSchemas } from '@app/platform/postgres/schemas.js';
 import { MODULES } from '../../apps/service/src/modules.js';
-import { Integrator } from '../support/integrator.js';
+import { Integrator, until } from '../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver } from '../support/index.js';
 import {
   embeddedDatabase,
@@ -27,6 +27,8 @@ const PREVIOUS = process.env['PREVIOUS_BUILD'];
 const UPGRADES = Number(process.env['UPGRADES'] ?? 1);
 const READINGS_A_STEP = 4;
 const CREDITS = 1_000_000;
+/** A worker tries parked streams again every 30 s. */
+const PARKED_MS = 300_000;
 const SETTINGS = {
   ...RECEIVER_SETTINGS,
   LOG_LEVEL: process.env['UPGRADE_LOG'] ?? 'silent',
@@ -116,6 +118,15 @@ suite('rolling upgrades and downgrades (needs PREVIOUS_BUILD, the folder of a bu
       await exchange([2, 3, 0, 1], 'previous');
       await exchange([0, 1, 2, 3], 'present');
 
+      // Processes of the previous version parked streams with newer events. A worker of this one tries them again.
+      await until(
+        async () => {
+          const { stopped } = (await stores!.ops(['processes', 'parked'])) as { stopped: object[] };
+          return stopped.length === 0;
+        },
+        () => 'nothing is parked',
+        PARKED_MS,
+      );
       await nothingIsLost({
         stack: stores,
         customer: customer.at({ ...stores, baseUrl } as never),
@@ -127,6 +138,6 @@ suite('rolling upgrades and downgrades (needs PREVIOUS_BUILD, the folder of a bu
       expect([...load.answers.keys()].filter((status) => ![0, 202, 503].includes(status))).toEqual([]);
       expect(exitCodes).toEqual(exitCodes.map(() => 0));
     },
-    600_000,
+    900_000,
   );
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CLIENTS, STORE_DEFAULTS } from '@app/event-sourcing/store/defaults.js';
 import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { auditSettings, testDataSettings } from './kept-settings.js';
+import { postgresUrl } from './postgres-url.js';
 import { count, flag, milliseconds, setting } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
@@ -11,16 +12,6 @@ export type WorkerRole = (typeof WORKER_ROLES)[number];
 const base64Key = z
   .string()
   .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
-
-/** The driver knows one host, and does not look for a primary among several. */
-const postgresUrl = z.url({
-  protocol: /^postgres(ql)?$/,
-  hostname: /^[^,]*$/,
-  error: ({ input }) =>
-    /^\w+:\/\/([^/?]*@)?[^/?@]*,/.test(String(input))
-      ? 'names several hosts: name one, such as a proxy that leads to the primary'
-      : 'must be a URL of PostgreSQL',
-});
 
 /**
  * The connections and limits of every process. Modules add theirs (`libs/<module>/src/settings.ts`). Names are
