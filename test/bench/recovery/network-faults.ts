@@ -25,7 +25,7 @@ export const networkFaults: Fault = {
     const faults: readonly Measured[] = [
       { fault: 'the connection to the store is reset', inflict: () => relay.cut() },
       {
-        fault: 'the network to the store is away for 5 s',
+        fault: 'the network to the store is down for 5 s',
         ...pausing(
           () => {
             relay.refuse(true);
