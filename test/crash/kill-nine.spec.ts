@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { Random } from '../support/random.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
@@ -11,11 +10,13 @@ import {
   type StartedStack,
 } from '../support/index.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
+import { nothingIsLost } from './support/nothing-lost.js';
 
 /** The long run: KILLS=300 READINGS=5000 npm test -- test/crash/kill-nine */
 const KILLS = Number(process.env['KILLS'] ?? 8);
 const READINGS = Number(process.env['READINGS'] ?? 60);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
+const CREDITS = 1_000_000;
 const CALLERS = 4;
 /** The stack gives up a process that ends more often within a minute. After a restart of the stack it counts again. */
 const KILLS_OF_ONE = 4;
@@ -43,7 +44,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   stack = await startStack({ env: IMPATIENT, dataDir });
-  customer = await Integrator.open(stack, 1_000_000);
+  customer = await Integrator.open(stack, CREDITS);
   receiver = await startReceiver();
   const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
     body: { url: receiver.url },
@@ -94,28 +95,6 @@ const kill = async (victim: Victim): Promise<void> => {
   );
 };
 
-const rows = async <T extends pg.QueryResultRow>(text: string): Promise<T[]> => {
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query<T>(text)).rows;
-  } finally {
-    await client.end();
-  }
-};
-
-/** The event types of each reading, in the order of their first arrival. */
-const firstArrivals = (): Map<string, string[]> => {
-  const seen = new Set<string>();
-  const byReading = new Map<string, string[]>();
-  for (const { event } of receiver.received) {
-    if (seen.has(event.id) || event.type === 'reading.delayed') continue;
-    seen.add(event.id);
-    byReading.set(event.readingId, [...(byReading.get(event.readingId) ?? []), event.type]);
-  }
-  return byReading;
-};
-
 describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CRASH_SEED=${SEED})`, () => {
   it('loses nothing: every reading ends, all credits are accounted for, all events are delivered in order', async () => {
     let killed = 0;
@@ -132,54 +111,12 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CR
     await loading;
     expect(accepted.size).toBe(READINGS);
 
-    let unfinished = '';
-    await until(
-      async () => {
-        const [row] = await rows<{ left: number }>(
-          `select count(*)::int as left from readings.reading
-           where status in ('queued', 'processing') or (status = 'completed' and published_at is null)`,
-        );
-        unfinished = `${row!.left} readings are unfinished`;
-        return row!.left === 0;
-      },
-      () => unfinished,
-      600_000,
-    );
-    await until(
-      async () => (await customer.balance()).held === 0,
-      () => 'every hold is settled or released',
-    );
-
-    // One reading for each request, however often it was retried, and each is charged once.
-    const readings = await rows<{ reading_id: string; status: string }>(
-      'select reading_id, status from readings.reading',
-    );
-    expect(new Set(readings.map(({ reading_id: id }) => id))).toEqual(new Set(accepted.values()));
-    expect(readings.filter(({ status }) => status !== 'completed')).toEqual([]);
-    expect(await customer.balance()).toMatchObject({
-      consumed: 20 * READINGS,
-      available: 1_000_000 - 20 * READINGS,
+    await nothingIsLost({
+      stack,
+      customer,
+      receiver,
+      accepted: new Set(accepted.values()),
+      credits: CREDITS,
     });
-
-    const incomplete = (): string[] => {
-      const arrivals = firstArrivals();
-      return [...accepted.values()].filter((id) => arrivals.get(id)?.length !== 2);
-    };
-    await until(
-      () => incomplete().length === 0,
-      () => `${incomplete().length} readings lack webhooks`,
-      300_000,
-    );
-    expect([...firstArrivals().values()]).toEqual(
-      readings.map(() => ['reading.completed', 'reading.published']),
-    );
-    expect(receiver.received.every(({ verified }) => verified)).toBe(true);
-
-    expect(await stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
-    expect(await stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
-    const { replayed } = (await stack.ops(['projections', 'replay', '--all'])) as {
-      replayed: { projection: string; differences: number }[];
-    };
-    expect(replayed.filter(({ differences }) => differences > 0)).toEqual([]);
   }, 7_200_000);
 });

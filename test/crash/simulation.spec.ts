@@ -32,16 +32,22 @@ describe('a simulated service of two APIs and two workers', () => {
     let completed = 0;
     let testCompleted = 0;
     let crashes = 0;
+    let unanswered = 0;
+    let losses = 0;
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
       const run = await simulate(seed);
       if (run.breaches.length > 0) throw new Error(`${run.breaches.join('\n')}\n\nAgain: ${replay(seed)}`);
       completed += run.completed;
       testCompleted += run.testCompleted;
       crashes += run.crashes;
+      unanswered += run.unanswered;
+      losses += run.losses;
     }
     expect(completed).toBeGreaterThan(SEEDS);
     expect(testCompleted).toBeGreaterThan(SEEDS / 4);
     expect(crashes).toBeGreaterThan(SEEDS);
+    expect(unanswered).toBeGreaterThan(SEEDS);
+    expect(losses).toBeGreaterThan(SEEDS / 10);
   }, 1_800_000);
 
   it('takes the same course with the same seed, and another with another seed', async () => {

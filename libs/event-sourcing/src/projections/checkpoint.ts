@@ -36,6 +36,20 @@ export const findCheckpoint = async (
   return rows[0] ? fromRow(rows[0]) : null;
 };
 
+/**
+ * Whether the stored checkpoint is before this one, or missing. Nobody moves one back: PostgreSQL has lost its last
+ * writes, as after the promotion of an asynchronous standby.
+ */
+export const hasGoneBack = async (
+  client: Pick<Pool, 'query'>,
+  name: string,
+  { position }: Checkpoint,
+): Promise<boolean> => {
+  if (position === null) return false;
+  const stored = await findCheckpoint(client, name);
+  return stored === null || stored.position === null || stored.position < position;
+};
+
 /** Like `findCheckpoint`, but locks the checkpoint, so that the consumer pauses until the client's transaction ends. */
 export const holdCheckpoint = async (client: PoolClient, name: string): Promise<Checkpoint | null> => {
   const { rows } = await client.query<Row>(

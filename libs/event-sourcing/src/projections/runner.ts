@@ -5,7 +5,7 @@ import { isStoreAway, StoreUnavailable } from '../store/errors.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
 import { batches } from './batches.js';
-import { CheckpointMoved, loadCheckpoint, type Checkpoint } from './checkpoint.js';
+import { CheckpointMoved, hasGoneBack, loadCheckpoint, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
 import { beyondTheLog } from './end-of-log.js';
 import { describe } from './describe-error.js';
@@ -30,7 +30,7 @@ const LONGEST_PAUSE_MS = { storeAway: 1_000, otherwise: 15_000 } as const;
 const QUIET_MS = 1_000;
 /** How often it looks whether a parked stream is due for another attempt, or an operator asked for one. */
 const RELEASE_MS = 1_000;
-/** It looks this many times less often while nothing is parked. */
+/** It looks this many times less often while nothing is parked, and at its stored checkpoint. */
 const IDLE_ROUNDS = 5;
 const RETRY_PARKED_MS = 30_000;
 /** Streams released in one round, at most: new events wait meanwhile. */
@@ -118,6 +118,10 @@ const follow = async (
     if (ended.aborted || isPending || (parked.isEmpty && rounds % IDLE_ROUNDS !== 0)) return;
     isPending = true;
     const round = async (): Promise<void> => {
+      if (rounds % IDLE_ROUNDS === 0 && (await hasGoneBack(pool, consumer.name, checkpoint))) {
+        ending.abort(new CheckpointMoved(`${consumer.name} was moved back: PostgreSQL lost its last writes`));
+        return;
+      }
       checkpoint = await releaseDue(consumer, options, parked, checkpoint, ended, (why) => ending.abort(why));
     };
     inTurn(round)

@@ -2,6 +2,7 @@ import type { EventToAppend } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { AppendResult, EventStore, ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { callOver, type Call } from './network.js';
 import type { Life, Scheduler } from './scheduler.js';
 
 /** What can go wrong with an append, and its probability. */
@@ -30,6 +31,10 @@ export const faultyStore = (
   const { random } = scheduler;
   const strikes = (probability: number): boolean => scheduler.isRough && random.chance(probability);
   const unknown = (stream: string) => new StoreUnavailable(`no answer to append to ${stream}`, true);
+  const silent = () => new StoreUnavailable('no answer', false);
+  const call = <T>(asked: Call<T>): Promise<T> => callOver(scheduler, life, 'eventStore', asked);
+  const look = <T>(label: string, effect: Call<T>['effect']): Promise<T> =>
+    call({ label, effect, gone: silent });
 
   const append = async (
     stream: string,
@@ -54,24 +59,25 @@ export const faultyStore = (
   return {
     append: (stream, expected, events) => {
       const label = `append ${events.map(({ type }) => type).join('+')} to ${stream}`;
-      return scheduler.io(life, label, () => append(stream, expected, events), 'write');
+      const effect = () => append(stream, expected, events);
+      return call({ label, effect, gone: () => unknown(stream), kind: 'write' });
     },
     async *read(stream, options) {
-      const found = await scheduler.io(life, `read ${stream}`, async () => {
+      const found = await look(`read ${stream}`, async () => {
         if (strikes(READ_FAILS)) throw new StoreUnavailable('not reachable', false);
         return collect(store.read(stream, options));
       });
       yield* found;
     },
     async *readAll(options) {
-      yield* await scheduler.io(life, 'read the log', () => collect(store.readAll(options)));
+      yield* await look('read the log', () => collect(store.readAll(options)));
     },
     serverTime: () => store.serverTime(),
     subscribe: () => {
       throw new TypeError('The simulation follows the log by reading it');
     },
-    head: () => scheduler.io(life, 'head', () => store.head()),
-    end: () => scheduler.io(life, 'end', () => store.end()),
+    head: () => look('head', () => store.head()),
+    end: () => look('end', () => store.end()),
     close: async () => undefined,
   };
 };

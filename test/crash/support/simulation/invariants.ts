@@ -16,7 +16,7 @@ export const breachesOf = async (world: World, customers: readonly Customer[]): 
   const breaches = [...new Set(world.alarms)];
   const report: Report = (breach) => breaches.push(breach);
   const history = historyOf(world);
-  checkReadings(history, report);
+  checkReadings(world, history, report);
   checkKeys(world, history, report);
   checkPublications(world, history, report);
   checkErasures(world, report);
@@ -32,7 +32,7 @@ export const breachesOf = async (world: World, customers: readonly Customer[]): 
   return breaches;
 };
 
-const checkReadings = ({ readings, publications }: History, report: Report): void => {
+const checkReadings = ({ lost }: World, { readings, publications }: History, report: Report): void => {
   for (const [id, events] of readings) {
     const requested = count(events, 'ReadingRequested');
     const ended = count(events, 'ReadingCompleted', 'ReadingFailed');
@@ -41,7 +41,7 @@ const checkReadings = ({ readings, publications }: History, report: Report): voi
       report(`reading ${id} was requested ${requested} times and ended ${ended} times`);
     const versions = versionsOf(publications.get(id) ?? [], 'DocumentPublished');
     const asked = versionsOf(publications.get(id) ?? [], 'PublicationRequested');
-    const isErased = count(events, 'ReadingErased') > 0;
+    const isErased = count(events, 'ReadingErased') > 0 || lost.keys.has(id);
     const due = count(events, 'ReadingCompleted');
     if (due === 0 && versions.length > 0) report(`reading ${id} was published and not completed`);
     if (due > 0 && !isErased && versions.length === 0) report(`reading ${id} was never published`);
@@ -63,10 +63,10 @@ const versionsOf = (
   wanted: 'PublicationRequested' | 'DocumentPublished',
 ): readonly number[] => events.flatMap((event) => (event.type === wanted ? [event.data.version] : []));
 
-/** Every reading that is not erased can be opened. No key is left of a request that never became a reading. */
-const checkKeys = ({ tables }: World, { readings }: History, report: Report): void => {
+/** Every reading that is not erased can be opened, unless its key was lost. No key is left of a request that never became a reading. */
+const checkKeys = ({ tables, lost }: World, { readings }: History, report: Report): void => {
   for (const [id, events] of readings) {
-    if (count(events, 'ReadingErased') > 0) continue;
+    if (count(events, 'ReadingErased') > 0 || lost.keys.has(id)) continue;
     if (count(events, 'ReadingRequested') > 0 && !tables.subjectKeys.has(id))
       report(`reading ${id} has lost its key`);
   }
@@ -77,14 +77,20 @@ const checkKeys = ({ tables }: World, { readings }: History, report: Report): vo
 };
 
 /** Stored documents were rendered with the recorded time, so every repetition yields the same bytes. */
-const checkPublications = ({ tables }: World, { publications, readings }: History, report: Report): void => {
+const checkPublications = (
+  { tables, lost }: World,
+  { publications, readings }: History,
+  report: Report,
+): void => {
   for (const [id, events] of publications) {
     if (count(readings.get(id) ?? [], 'ReadingErased') > 0) continue;
     for (const event of events) {
       if (event.type !== 'DocumentPublished') continue;
       const { publishedAt, version } = event.data;
       const rendered = createHash('sha256').update(JSON.stringify({ publishedAt })).digest('hex');
-      if (tables.artifacts.get(`${id}|${version}|document_v1`)?.['digest'] !== rendered) {
+      const place = `${id}|${version}|document_v1`;
+      if (lost.artifacts.has(place)) continue;
+      if (tables.artifacts.get(place)?.['digest'] !== rendered) {
         report(`the document of reading ${id} is not the one that was published`);
       }
     }

@@ -31,11 +31,14 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
   );
 };
 
-/** Whether every completed reading and every requested version is published or erased, and every started erasure is done. */
+/**
+ * Whether every completed reading and every requested version is published or erased, or failed to be, and every started
+ * erasure is done.
+ */
 const isFollowedUp = (log: readonly StoredEvent[]): boolean => {
   const readings = (type: string): string[] =>
     log.filter((event) => event.type === type).map(({ stream }) => streamId(stream));
-  const erased = new Set(readings('ReadingErased'));
+  const erased = new Set([...readings('ReadingErased'), ...readings('PublicationFailed')]);
   const published = new Set(readings('DocumentPublished'));
   const versions = (type: string): string[] =>
     log

@@ -1,12 +1,18 @@
 import { setImmediate } from 'node:timers';
 import { Random } from '../../../support/random.js';
 
+export type Server = 'eventStore' | 'postgres';
+/** What does not arrive between a process and a server: its requests, or the answers to them. */
+export type Cut = 'requests' | 'answers';
+
 /** One run of one process, from its start to its crash. After the crash it receives nothing. */
 export interface Life {
   readonly name: string;
   alive: boolean;
   /** Offset of its clock (ms). */
   skewMs: number;
+  /** The servers that it does not reach now, or does not hear. */
+  readonly cuts: Map<Server, Cut>;
 }
 
 interface Task {
@@ -41,6 +47,8 @@ export class Scheduler {
   onCrash: (life: Life) => void = () => undefined;
   /** Called after a step and all its consequences. */
   onStep: () => void = () => undefined;
+  /** Calls over a cut network, which got no answer. */
+  unanswered = 0;
   /** Unfinished steps that take much longer than others. */
   pauses = 0;
   private tasks: Task[] = [];

@@ -27,6 +27,10 @@ export interface Run {
   /** Test readings among them. */
   readonly testCompleted: number;
   readonly crashes: number;
+  /** Calls that a cut network kept from their server, or from their caller. */
+  readonly unanswered: number;
+  /** How often PostgreSQL lost its last writes. */
+  readonly losses: number;
   readonly trace: readonly string[];
 }
 
@@ -44,7 +48,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
   const scheduler = new Scheduler(seed, startAt, traced);
   return within(scheduler, async () => {
     const { random } = scheduler;
-    const store = new Store();
+    const store = new Store(() => scheduler.now);
     const workspaces = ['ws_1', 'ws_2'].slice(0, random.between(1, 2)) as [string, ...string[]];
     const customers: Customer[] = Array.from({ length: random.between(1, 3) }, (_, index) => {
       const workspaceId = random.pick(workspaces);
@@ -80,6 +84,8 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       completed: store.log.filter(({ type }) => type === 'ReadingCompleted').length,
       testCompleted: store.log.filter(({ type }) => type === 'TestCreditsCaptured').length,
       crashes: world.crashes,
+      unanswered: scheduler.unanswered,
+      losses: world.tables.losses,
       trace: scheduler.trace,
     };
   });

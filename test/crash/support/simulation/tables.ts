@@ -25,6 +25,25 @@ export interface DeliveryRow {
   readonly sequence: number;
 }
 
+type Entries<M> = M extends Map<infer K, infer V> ? readonly (readonly [K, V])[] : never;
+
+/** The rows of all tables at one moment. */
+export interface Rows {
+  readonly checkpoints: Entries<Tables['checkpoints']>;
+  readonly views: ViewRows;
+  readonly publicEvents: Entries<Tables['publicEvents']>;
+  readonly unreleasedFailures: Entries<Tables['unreleasedFailures']>;
+  readonly deliveries: readonly DeliveryRow[];
+  readonly artifacts: Entries<Tables['artifacts']>;
+  readonly subjectKeys: Entries<Tables['subjectKeys']>;
+  readonly jobs: readonly Job[];
+}
+
+const refill = <K, V>(map: Map<K, V>, entries: readonly (readonly [K, V])[]): void => {
+  map.clear();
+  for (const [key, value] of entries) map.set(key, value);
+};
+
 /** graphile-worker retakes a killed worker's job after four hours. */
 const JOB_LOCK_MS = 4 * 3_600_000;
 
@@ -49,12 +68,44 @@ export class Tables {
     { serial: number; workspaceId: string; madeAt: number; made: number }
   >();
   jobs: Job[] = [];
+  /** Offset of PostgreSQL's clock (ms). All times that callers give are those of the world. */
+  skewMs = 0;
+
+  /** Counts how often rows were lost. A transaction from before cannot commit. */
+  losses = 0;
+
+  /** All rows as they are now, for {@link goBackTo}. */
+  copy(): Rows {
+    return {
+      checkpoints: [...this.checkpoints],
+      views: this.views.copy(),
+      publicEvents: [...this.publicEvents],
+      unreleasedFailures: [...this.unreleasedFailures],
+      deliveries: [...this.deliveries],
+      artifacts: [...this.artifacts],
+      subjectKeys: [...this.subjectKeys],
+      jobs: this.jobs.map((job) => ({ ...job })),
+    };
+  }
+
+  /** Loses all that was written since, as an asynchronous standby does when it is promoted. */
+  goBackTo(rows: Rows): void {
+    this.losses += 1;
+    refill(this.checkpoints, rows.checkpoints);
+    refill(this.views.tables, [...rows.views.tables]);
+    refill(this.publicEvents, rows.publicEvents);
+    refill(this.unreleasedFailures, rows.unreleasedFailures);
+    refill(this.artifacts, rows.artifacts);
+    refill(this.subjectKeys, rows.subjectKeys);
+    this.deliveries.splice(0, Infinity, ...rows.deliveries);
+    this.jobs = [...rows.jobs];
+  }
 
   /** Executes one statement outside a transaction. */
   run([text, values]: Statement, now: number): Answer {
     const folding = this.views.run(text, values);
     if (folding) return folding;
-    const rows = carryOut(this, text, values, now) ?? [];
+    const rows = carryOut(this, text, values, now + this.skewMs) ?? [];
     return Array.isArray(rows) ? { rows, rowCount: rows.length } : { rows: [], rowCount: rows ? 1 : 0 };
   }
 
@@ -74,15 +125,15 @@ export class Tables {
   }
 
   hasDueJob(now: number): boolean {
-    return this.jobs.some(({ runAt, lockedUntil }) => runAt <= now && lockedUntil <= now);
+    return this.dueJobs(now).length > 0;
   }
 
   /** Takes a due job. It belongs to this worker until it ends or its lock expires. */
   takeJob(now: number, index: (count: number) => number): Job | null {
-    const due = this.jobs.filter(({ runAt, lockedUntil }) => runAt <= now && lockedUntil <= now);
+    const due = this.dueJobs(now);
     if (due.length === 0) return null;
     const job = due[index(due.length)]!;
-    job.lockedUntil = now + JOB_LOCK_MS;
+    job.lockedUntil = now + this.skewMs + JOB_LOCK_MS;
     job.attempts += 1;
     return job;
   }
@@ -93,7 +144,12 @@ export class Tables {
 
   retryJob(job: Job, now: number): void {
     job.lockedUntil = 0;
-    job.runAt = now + Math.exp(Math.min(job.attempts, 10)) * 1_000;
+    job.runAt = now + this.skewMs + Math.exp(Math.min(job.attempts, 10)) * 1_000;
+  }
+
+  private dueJobs(now: number): Job[] {
+    const at = now + this.skewMs;
+    return this.jobs.filter(({ runAt, lockedUntil }) => runAt <= at && lockedUntil <= at);
   }
 
   private isAt([name, , position, epoch]: Values): boolean {

@@ -1,4 +1,3 @@
-import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { loadCheckpoint, type Checkpoint } from '@app/event-sourcing/projections/checkpoint.js';
@@ -7,19 +6,18 @@ import { handleBatch } from '@app/event-sourcing/projections/handle-batch.js';
 import { ParkedKeys } from '@app/event-sourcing/projections/parked-streams.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { simulatedPool } from './database.js';
+import { Clocks } from './clocks.js';
+import { brokenConnection, simulatedPool } from './database.js';
 import { plainKey } from './plain-key.js';
 import { faultyStore, type OnTheWay } from './faulty-store.js';
+import { maybeLoseSuffix, type Lost } from './lost-suffix.js';
+import { callOver, isDeaf, maybePartition } from './network.js';
 import type { Life, Scheduler } from './scheduler.js';
-import { CONFIG, apiOf, workOf, type Api, type Surroundings } from './service.js';
+import { apiOf, workOf, type Api, type Surroundings } from './service.js';
 import { Tables } from './tables.js';
 
 const APIS = 2;
 const WORKERS = 2;
-/** Maximum offset of clocks (ms), and the probability that one jumps while its process runs. */
-const SKEW_MS = 90_000;
-const CLOCK_JUMPS = 0.25;
-const MONTH_MS = 31 * 86_400_000;
 const RESTART_MS = 2_000;
 /** Events in a consumer's batch. */
 const BATCH = 6;
@@ -39,12 +37,18 @@ export class World {
   private readonly sleepers = new Set<() => void>();
   /** The running processes. */
   private readonly lives = new Map<string, Life>();
+  /** What PostgreSQL has lost for good. */
+  readonly lost: Lost;
+  private readonly clocks: Clocks;
   private keysMade = 0;
 
   constructor(
     readonly scheduler: Scheduler,
     readonly store: InMemoryEventStore,
   ) {
+    this.clocks = new Clocks(scheduler, this.tables);
+    this.clocks.disturbDatabase();
+    this.lost = maybeLoseSuffix(scheduler, this.tables);
     scheduler.onStep = () => {
       for (const look of [...this.sleepers]) look();
     };
@@ -61,30 +65,17 @@ export class World {
   }
 
   private start(name: string): void {
-    const { random, isRough } = this.scheduler;
-    const farOff = isRough && random.chance(0.02) ? MONTH_MS * random.pick([1, -1]) : 0;
-    const life: Life = {
-      name,
-      alive: true,
-      skewMs: isRough ? random.between(-SKEW_MS, SKEW_MS) + farOff : 0,
-    };
+    const life: Life = { name, alive: true, skewMs: this.clocks.firstSkewMs(), cuts: new Map() };
     this.lives.set(name, life);
+    this.clocks.maybeJump(life);
+    if (this.scheduler.isRough) maybePartition(this.scheduler, life);
     const surroundings = this.surroundingsOf(life);
-    if (isRough && random.chance(CLOCK_JUMPS)) {
-      this.scheduler.after(random.between(1, 60_000), `${name}'s clock jumps`, () => {
-        life.skewMs += random.between(-SKEW_MS, SKEW_MS);
-      });
-    }
     if (name.startsWith('api')) this.apis[Number(name.slice(3))] = apiOf(surroundings);
     else this.startWorker(life, surroundings);
   }
 
-  /**
-   * Sets clocks that are refused, as an operator does. While every worker has such a clock, no reading can end: no
-   * trusted time is left that could date its events.
-   */
   mendClocks(): void {
-    for (const life of this.lives.values()) if (isRefused(life)) life.skewMs = 0;
+    this.clocks.mend(this.lives.values());
   }
 
   private surroundingsOf(life: Life): Surroundings {
@@ -92,9 +83,9 @@ export class World {
     return {
       scheduler,
       store: faultyStore(this.store, scheduler, life, this.onTheWay),
-      pool: simulatedPool(this.tables, scheduler, life),
+      pool: simulatedPool(this.tables, scheduler, life, this.onTheWay),
       clock: { now: () => scheduler.now + life.skewMs },
-      time: { now: () => trustedNow(scheduler.now, life) },
+      time: { now: () => this.clocks.trustedNow(life) },
       keys: this.keysOf(life),
       alarm: (message) => this.alarms.push(message),
     };
@@ -109,32 +100,39 @@ export class World {
     const keys: Pick<SubjectKeys, 'create' | 'find' | 'ready' | 'destroy'> = {
       ready: async () => undefined,
       create: (id, workspaceId) =>
-        scheduler.io(life, 'make a key', () => {
+        this.call(life, 'make a key', () => {
           this.keysMade += 1;
           const serial = stored.get(id)?.serial ?? this.keysMade;
-          stored.set(id, { serial, workspaceId, madeAt: scheduler.now, made: this.keysMade });
+          stored.set(id, {
+            serial,
+            workspaceId,
+            madeAt: scheduler.now + this.tables.skewMs,
+            made: this.keysMade,
+          });
           return plainKey(serial);
         }),
       find: async (id) => {
         const known = opened.get(id);
         if (known && known.until > scheduler.now) return plainKey(known.serial);
-        const serial = stored.get(id)?.serial;
+        const look = () => stored.get(id)?.serial;
+        const serial = life.cuts.size === 0 ? look() : await this.call(life, 'find a key', look);
         if (serial === undefined) return null;
         opened.set(id, { serial, until: scheduler.now + KEYS_KEPT_MS });
         return plainKey(serial);
       },
       destroy: (id) =>
-        scheduler.io(
-          life,
-          'destroy a key',
-          () => {
-            stored.delete(id);
-            opened.delete(id);
-          },
-          'write',
-        ),
+        this.call(life, 'destroy a key', () => {
+          stored.delete(id);
+          opened.delete(id);
+        }),
     };
     return keys as SubjectKeys;
+  }
+
+  /** A statement that the simulation knows by its effect. */
+  private call<T>(life: Life, label: string, effect: () => T): Promise<T> {
+    const { scheduler } = this;
+    return callOver(scheduler, life, 'postgres', { label, effect, gone: brokenConnection, kind: 'write' });
   }
 
   private startWorker(life: Life, surroundings: Surroundings): void {
@@ -159,15 +157,22 @@ export class World {
     const error = (details: object, message: string) => alarm(`${message}: ${JSON.stringify(details)}`);
     const options = { pool, log: { warn: () => undefined, error } };
     let from: Checkpoint | null = null;
+    let { losses } = this.tables;
     while (life.alive) {
       try {
         from ??= await loadCheckpoint(pool, consumer, () => store.head());
         const { position } = from;
-        const batch = this.after(position, consumer).slice(0, this.scheduler.random.between(1, BATCH));
-        if (batch.length === 0) {
-          await this.come(() => !life.alive || this.after(position, consumer).length > 0);
+        const isSent = () =>
+          !isDeaf(this.scheduler, life, 'eventStore') && this.after(position, consumer).length > 0;
+        // The runner looks at its stored checkpoint now and then.
+        const hasGoneBack = () => this.tables.losses !== losses;
+        if (!isSent()) {
+          await this.come(() => !life.alive || isSent() || hasGoneBack());
+          if (hasGoneBack()) from = null;
+          ({ losses } = this.tables);
           continue;
         }
+        const batch = this.after(position, consumer).slice(0, this.scheduler.random.between(1, BATCH));
         const to = batch.at(-1)!.position;
         from = await handleBatch(consumer, options, new ParkedKeys(), from, batch, to, signal);
       } catch {
@@ -214,7 +219,7 @@ export class World {
     const { scheduler, tables } = this;
     while (life.alive) {
       await this.come(() => !life.alive || tables.hasDueJob(scheduler.now));
-      const job = await scheduler.io(life, 'take a job', () => {
+      const job = await this.ask(life, 'take a job', () => {
         const taken = tables.takeJob(scheduler.now, (count) => scheduler.random.between(0, count - 1));
         if (taken && scheduler.isRough && scheduler.random.chance(SAME_JOB_TWICE)) taken.lockedUntil = 0;
         return taken;
@@ -225,18 +230,16 @@ export class World {
         () => false,
         () => true,
       );
-      await scheduler.io(life, `end ${task} of ${payload.readingId}`, () => {
+      // Without an answer the job stays locked, and a rescue adds it again.
+      await this.ask(life, `end ${task} of ${payload.readingId}`, () => {
         if (failed) tables.retryJob(job, scheduler.now);
         else tables.endJob(job);
       });
     }
   }
+
+  /** Like {@link call}; `null` without an answer. */
+  private ask<T>(life: Life, label: string, effect: () => T): Promise<T | null> {
+    return this.call(life, label, effect).catch(() => null);
+  }
 }
-
-/** What a process finds when it compares its clock with the stores', which tell the truth here. */
-const trustedNow = (now: number, life: Life): number => {
-  if (isRefused(life)) throw new ClockUntrusted(`${life.skewMs} ms off`);
-  return now + life.skewMs;
-};
-
-const isRefused = ({ skewMs }: Life): boolean => Math.abs(skewMs) > CONFIG.CLOCK_REFUSE_MS;

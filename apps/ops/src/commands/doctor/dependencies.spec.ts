@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { checkEventStore } from './dependencies.js';
+import type { Pool } from 'pg';
+import { checkEventStore, checkPostgres } from './dependencies.js';
 import type { Config } from '../../../../service/src/settings.js';
 
 const store = { head: () => Promise.resolve(5n) } as EventStore;
@@ -19,5 +20,21 @@ describe('the doctor’s check of the event store', () => {
 
   it.each(['esdb://a:b@localhost:1', 'esdb://a:b@localhost:1?tls=true'])('accepts %s', async (url) => {
     expect(await at(url)).toMatchObject({ level: 'ok', message: expect.not.stringContaining('a:b') });
+  });
+});
+
+describe('the doctor’s check of PostgreSQL', () => {
+  const checked = (checksums: string) => {
+    const rows = [{ version: '18.4', number: 180_004, checksums, size: '9 MB' }];
+    return checkPostgres({ query: async () => ({ rows }) } as unknown as Pool);
+  };
+
+  it('warns about a server that would not notice damaged bytes', async () => {
+    expect(await checked('off')).toMatchObject({
+      level: 'warning',
+      message:
+        'PostgreSQL 18.4, database of 9 MB, without data checksums: it would not notice damaged bytes on its disk',
+    });
+    expect(await checked('on')).toMatchObject({ level: 'ok' });
   });
 });

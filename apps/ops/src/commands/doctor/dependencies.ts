@@ -16,14 +16,21 @@ import type { Config } from '../../../../service/src/settings.js';
 
 export const checkPostgres = async (pool: Pool): Promise<Finding> => {
   const check = 'postgres';
-  const { rows } = await pool.query<{ version: string; number: number; size: string }>(
+  const { rows } = await pool.query<{ version: string; number: number; checksums: string; size: string }>(
     `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+            current_setting('data_checksums') as checksums,
             pg_size_pretty(pg_database_size(current_database())) as size`,
   );
-  const { version, number, size } = rows[0]!;
+  const { version, number, checksums, size } = rows[0]!;
   const message = `PostgreSQL ${version}, database of ${size}`;
   if (number < POSTGRES_LEAST)
     return { ...failure(check, `${message}, is too old`, ADVICE.unsupported), cause: 'unsupported' };
+  if (checksums !== 'on')
+    return warning(
+      check,
+      `${message}, without data checksums: it would not notice damaged bytes on its disk`,
+      'Stop the server, run pg_checksums --enable on its data folder, and start it again.',
+    );
   return number < POSTGRES_TESTED
     ? warning(check, message, 'The service is tested on PostgreSQL 18: plan an upgrade.')
     : ok(check, message);
