@@ -7,6 +7,7 @@ import { loadSecrets } from '../../../apps/embedded/src/secrets.js';
 import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { OpsProcess } from '../../support/ops-process.js';
+import { PATIENT } from '../../support/patience.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { startProcess } from '../../support/start-processes.js';
 import type { Stack } from '../../support/start-stack.js';
@@ -68,7 +69,7 @@ export const startInstallation = async (eventStoreUrl: string): Promise<Installa
   );
   const own = { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1' };
   const processes = await Promise.all([startProcess('api', own), startProcess('worker', own)]);
-  const ops = new OpsProcess(environment);
+  const ops = new OpsProcess({ ...environment, ...PATIENT });
   const stack = {
     baseUrl: processes[0].baseUrl,
     eventStoreUrl,

@@ -25,7 +25,7 @@ export const networkFaults: Fault = {
     const faults: readonly Measured[] = [
       { fault: 'the connection to the store is reset', inflict: () => relay.cut() },
       {
-        fault: 'the network to the store is away for 5 s',
+        fault: 'the network to the store is down for 5 s',
         ...pausing(
           () => {
             relay.refuse(true);
@@ -43,11 +43,6 @@ export const networkFaults: Fault = {
       },
       { fault: 'the connection falls silent, and new ones work', inflict: () => relay.freeze() },
       { fault: 'the connection is closed in one direction', inflict: () => relay.halfClose('answers') },
-      {
-        fault: 'everything arrives 200 ms late',
-        inflict: () => relay.delay(200),
-        mend: () => relay.delay(0),
-      },
     ];
     try {
       const rows = [];

@@ -13,6 +13,7 @@ import { measure, worksOf, type Measured, type Works } from './installation.js';
 const CREDITS = 10_000_000;
 const DISK_MEBIBYTES = 500;
 const RESERVE_MIB = 100;
+const FULL_FOR_MS = 5_000;
 const MEBIBYTE = 2 ** 20;
 
 /** Processes of the embedded stack that end, and its disk. The stack starts what has ended. */
@@ -70,7 +71,6 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Measured from the moment at which the disk has room again. */
 const fullDisk = async (say: (text: string) => void): Promise<readonly Recovery[]> => {
   const disk = smallDisk(DISK_MEBIBYTES);
   if (disk === null) {
@@ -83,12 +83,13 @@ const fullDisk = async (say: (text: string) => void): Promise<readonly Recovery[
       { dataDir: join(disk, 'data'), env: { DISK_RESERVE_MIB: String(RESERVE_MIB) } },
       () => [
         {
-          fault: 'embedded stack: the disk was full below its reserve for 5 s, and has room again',
+          fault: 'embedded stack: the disk is short of its reserve for 5 s',
           inflict: async () => {
             fill(ballast, freeBytes(disk) - (RESERVE_MIB - 10) * MEBIBYTE);
-            await delay(5_000);
+            await delay(FULL_FOR_MS);
             rmSync(ballast);
           },
+          otherSide: () => Promise.resolve(FULL_FOR_MS / 1_000),
         },
       ],
       say,

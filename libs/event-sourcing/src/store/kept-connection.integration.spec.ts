@@ -75,12 +75,11 @@ describe('a dead connection, while others work', () => {
     await until(works);
     await expect(reading).rejects.toBeInstanceOf(StoreUnavailable);
     await subscription.close();
-    expect([store.connection.renewals, store.connection.beyondHelp]).toEqual([1, false]);
-    expect(said).toEqual([
-      GONE,
-      expect.stringContaining('renewed'),
-      expect.stringContaining('answers again'),
-    ]);
+    expect(store.connection.beyondHelp).toBe(false);
+    // A busy machine may renew it more than once.
+    expect(said.slice(0, 2)).toEqual([GONE, expect.stringContaining('renewed')]);
+    expect(said.at(-1)).toContain('answers again');
+    expect(store.connection.renewals).toBe(said.filter((line) => line.includes('renewed')).length);
     // Nothing is left of the old connection.
     await until(() => server.openCalls() <= 1);
     expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 0 });
