@@ -1,4 +1,4 @@
-import { specsOf } from './test/suites.mjs';
+import { leftOut, specsOf } from './test/suites.mjs';
 
 /** Jest on native ESM: SWC compiles TypeScript (with decorator metadata for Nest), tests sit beside the code or under test/. */
 export default {
@@ -13,7 +13,11 @@ export default {
   // The longest specs start processes and wait for them: two at once leave two cores half idle.
   ...(process.env.TEST_SUITE !== 'unit' && { maxWorkers: 3 }),
   setupFilesAfterEnv: ['<rootDir>/test/unit-guard.mjs', '<rootDir>/test/contract/time-limit.mjs'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/dist/',
+    ...leftOut(process.env.TEST_EVENT_STORE_COMMAND, (line) => process.stderr.write(`${line}\n`)),
+  ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Of what hangs. What may be slow says how long it waits where it waits.
   testTimeout: 300_000,

@@ -20,3 +20,17 @@ export const specsOf = (suite) => {
   const others = Object.keys(SUITES).filter((name) => name !== 'unit');
   return `^(?!.*(?:${others.map((name) => SUITES[name].source).join('|')})).*[.]spec[.]ts$`;
 };
+
+/** Specs that cannot run on another event store (TEST_EVENT_STORE_COMMAND), and why. */
+export const ONLY_EMBEDDED = {
+  'test/e2e/restore-drill': 'it backs up, damages and restores the files of the embedded store',
+  'test/e2e/restore-servers': 'its commands copy the files of the embedded store',
+};
+
+/** For Jest's `testPathIgnorePatterns`. Says what it leaves out. */
+export const leftOut = (eventStoreCommand, say) => {
+  if (!eventStoreCommand) return [];
+  for (const [path, reason] of Object.entries(ONLY_EMBEDDED))
+    say(`Left out on this event store: ${path}: ${reason}`);
+  return Object.keys(ONLY_EMBEDDED).map((path) => `/${path}[.]spec[.]ts$`);
+};

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { projectPath } from '@app/platform/project-path.js';
-import { specsOf, suiteOf } from '../suites.mjs';
+import { leftOut, ONLY_EMBEDDED, specsOf, suiteOf } from '../suites.mjs';
 import { typeScriptFiles } from './run-tool.js';
 
 const specs = ['apps', 'libs', 'test']
@@ -31,6 +31,19 @@ describe('the suites', () => {
 
   it('have no other names', () => {
     expect(() => specsOf('units')).toThrow('TEST_SUITE is units: use e2e, crash, integration, unit.');
+  });
+});
+
+describe('on another event store', () => {
+  it('specs of the embedded one are left out, each with its reason', () => {
+    const said: string[] = [];
+    const patterns = leftOut('eventstored', (line) => said.push(line)).map((text) => new RegExp(text));
+    expect(said).toHaveLength(Object.keys(ONLY_EMBEDDED).length);
+    expect(specs.filter((path) => patterns.some((pattern) => pattern.test(path)))).toEqual(
+      Object.keys(ONLY_EMBEDDED).map((path) => projectPath(`${path}.spec.ts`)),
+    );
+    expect(leftOut(undefined, (line) => said.push(line))).toEqual([]);
+    expect(said).toHaveLength(patterns.length);
   });
 });
 

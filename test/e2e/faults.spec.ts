@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
@@ -74,6 +75,51 @@ describe('while the event store does not answer', () => {
       process.kill(eventStore, 'SIGCONT');
     }
     await until(ready, () => 'readiness comes back');
+  });
+});
+
+describe('when the event store restarts', () => {
+  const GONE = 'the event store does not answer; calls to it are tried again';
+  const BACK = 'the event store answers again after';
+
+  /** Warnings and errors in the log of a process from this byte on. */
+  const complaints = (name: 'api' | 'worker', from: number): readonly string[] =>
+    readFileSync(logOf(name))
+      .subarray(from)
+      .toString()
+      .split('\n')
+      .filter((line) => /"level":"?(?:4\d|5\d|warn|error)/.test(line))
+      .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  const logOf = (name: string): string => join(stack.dataDir, 'logs', `${name}.log`);
+
+  it('each process says once that it has gone, and once that it is back', async () => {
+    const { body } = await customer.create(person());
+    await customer.untilEnded(body.readingId);
+    const from = { api: statSync(logOf('api')).size, worker: statSync(logOf('worker')).size };
+    const said = (name: 'api' | 'worker', what: string): boolean =>
+      complaints(name, from[name]).some((line) => line.startsWith(what));
+    const eventStore = stack.pids()['event-store'];
+    process.kill(eventStore, 'SIGSTOP');
+    await until(
+      async () => {
+        // The API says so when callers ask.
+        await customer.create(person());
+        return said('api', GONE) && said('worker', GONE);
+      },
+      () => 'API and worker miss the event store',
+    );
+    process.kill(eventStore, 'SIGKILL');
+    await until(
+      async () => {
+        await customer.create(person());
+        return said('api', BACK) && said('worker', BACK);
+      },
+      () => 'API and worker have the event store back',
+    );
+    const next = await customer.create(person());
+    expect((await customer.untilEnded(next.body.readingId)).status).toBe('completed');
+    for (const name of ['api', 'worker'] as const)
+      expect(complaints(name, from[name])).toEqual([GONE, expect.stringContaining(BACK)]);
   });
 });
 

@@ -102,10 +102,10 @@ const UNDER_WAY = ['billing.hold', 'billing.test_hold', 'publishing.republicatio
 describe('read models', () => {
   it('and operational tables are the only tables', async () => {
     const { rows } = await database.query<{ name: string }>(
-      `select table_schema || '.' || table_name as name from information_schema.tables
-       where table_type = 'BASE TABLE'
-         and table_schema not in ('pg_catalog', 'information_schema', 'graphile_worker', 'migrations')
-         and table_schema !~ '^graphile' order by 1`,
+      `select nspname || '.' || relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+       where relkind in ('r', 'p') and not relispartition
+         and nspname not in ('pg_catalog', 'information_schema', 'graphile_worker', 'migrations')
+         and nspname !~ '^(graphile|pg_)' order by 1`,
     );
     const declared = [...tables(), ...Object.keys(listed.operational)];
     expect(rows.map(({ name }) => name)).toEqual(declared.toSorted());

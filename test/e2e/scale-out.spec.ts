@@ -1,3 +1,4 @@
+import { ALL_DELIVERIES } from '@app/webhooks/read-models/delivery/settled-sql.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -156,7 +157,7 @@ describe('two APIs and three workers on one event store and one database', () =>
     expect(receiver.received.every(({ verified }) => verified)).toBe(true);
     const [deliveries] = await query<{ made: number; settled: number }>(
       `select count(*)::int as made, count(*) filter (where status = 'succeeded')::int as settled
-       from webhooks.delivery where endpoint_id = '${endpointId}'`,
+       from ${ALL_DELIVERIES} where endpoint_id = '${endpointId}'`,
     );
     expect(deliveries?.made).toBe(2 * accepted.size);
   }, 400_000);

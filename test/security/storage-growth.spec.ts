@@ -1,3 +1,4 @@
+import { ALL_DELIVERIES } from '@app/webhooks/read-models/delivery/settled-sql.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const created = await Promise.all(Array.from({ length: READINGS }, () => customer.create(person())));
   for (const { body } of created) await customer.untilEnded(body.readingId);
   await until(
-    async () => (await rows('public_event')) === 2 * READINGS,
+    async () => (await rows('webhooks.public_event')) === 2 * READINGS,
     () => 'events are missing',
   );
   events = 2 * READINGS;
@@ -55,7 +56,7 @@ afterAll(async () => {
 });
 
 const rows = async (what: string): Promise<number> =>
-  (await database.query(`select from webhooks.${what}`)).rowCount ?? 0;
+  (await database.query(`select from ${what.replace(/^delivery/, ALL_DELIVERIES)}`)).rowCount ?? 0;
 const post = (path: string, body: object = {}) =>
   customer.call('POST', `/api/v1/webhooks/${endpointId}${path}`, { body });
 const replay = () => post('/replay', { since: '2020-01-01T00:00:00Z', statuses: ALL });
@@ -64,7 +65,7 @@ const statusesOf = (answers: readonly { status: number }[]): readonly number[] =
 ];
 const replaysEnded = (): Promise<void> =>
   until(
-    async () => (await rows(`replay where state in ('queued', 'running')`)) === 0,
+    async () => (await rows(`webhooks.replay where state in ('queued', 'running')`)) === 0,
     () => 'a replay does not end',
   );
 
@@ -107,8 +108,8 @@ describe('With many repetitions', () => {
       '10 trials wait to be sent to this endpoint: its health shows the next attempt',
     );
     expect(await rows('delivery where test')).toBe(10);
-    expect(await rows('public_event where position is null')).toBe(10);
-    expect(await rows('public_event where livemode')).toBe(events);
+    expect(await rows('webhooks.public_event where position is null')).toBe(10);
+    expect(await rows('webhooks.public_event where livemode')).toBe(events);
     const { rows: made } = await database.query('select from readings.reading where not livemode');
     expect(made).toHaveLength(1);
   });
@@ -129,18 +130,26 @@ describe('With many repetitions', () => {
     // Attempted deliveries stay as history. Of the others, only the last stays.
     const { rows: most } = await database.query<{ most: number }>(
       `select max(count)::int as most from (
-         select count(*) from webhooks.delivery where attempts = 0 and not test group by event_id) unsent`,
+         select count(*) from ${ALL_DELIVERIES} where attempts = 0 and not test group by event_id) unsent`,
     );
     expect(most[0]!.most).toBeLessThanOrEqual(1);
   });
 
   it('refused calls leave no row behind', async () => {
-    const before = [await rows('replay'), await rows('delivery'), await rows('public_event')];
+    const before = [
+      await rows('webhooks.replay'),
+      await rows('delivery'),
+      await rows('webhooks.public_event'),
+    ];
     const body = { since: 'yesterday' };
     for (let n = 0; n < 20; n += 1) expect((await post('/replay', body)).status).toBe(400);
     const elsewhere = `/api/v1/webhooks/we_00000000-0000-4000-8000-000000000000`;
     for (const path of ['/replay', '/test', '/rotate-secret'])
       expect((await customer.call('POST', elsewhere + path, { body: {} })).status).toBe(404);
-    expect([await rows('replay'), await rows('delivery'), await rows('public_event')]).toEqual(before);
+    expect([
+      await rows('webhooks.replay'),
+      await rows('delivery'),
+      await rows('webhooks.public_event'),
+    ]).toEqual(before);
   });
 });

@@ -10,7 +10,7 @@ import {
   childEnvironment,
   withoutOperatorsSecrets,
 } from '../../apps/embedded/src/child-environment.js';
-import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
+import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
 import { DiskRoom } from '../../apps/embedded/src/disk-room.js';
 import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
 import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
@@ -45,14 +45,40 @@ export interface StartedStores {
   /** The current process ids of the stores: `postgres` and `event-store`. */
   pids(): Readonly<Record<string, number>>;
   ops(args: readonly string[]): Promise<unknown>;
-  start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
+  /** @param program the built program, of this or another version; default: of this one */
+  start(
+    name: 'api' | 'worker',
+    settings?: Readonly<Record<string, string>>,
+    program?: string,
+  ): Promise<StartedProcess>;
   stop(): Promise<void>;
 }
 
-/** @param dataDir kept, and its disk is watched as by the embedded stack; default: a temporary folder */
+type ChildEvents = Parameters<typeof startPostgres>[3];
+
+/** Starts the database of a data folder. */
+export type StartDatabase = (
+  folder: DataFolder,
+  password: string,
+  record: ProcessRecord,
+  events: ChildEvents,
+) => Promise<{ readonly urls: DatabaseUrls; stop(): Promise<void> }>;
+
+/** The embedded database of the folder, migrated to this version. */
+export const embeddedDatabase: StartDatabase = async (folder, password, record, events) => {
+  const { urls, supervisor } = await startPostgres(folder, password, record, events, () => undefined);
+  return { urls, stop: () => supervisor.stop(STOP_WITHIN_MS) };
+};
+
+export interface StoresStart {
+  /** Kept, and its disk is watched as by the embedded stack. Default: a temporary folder. */
+  readonly dataDir?: string;
+  readonly startDatabase?: StartDatabase;
+}
+
 export const startStores = async (
   settings: Readonly<Record<string, string>>,
-  dataDir?: string,
+  { dataDir, startDatabase = embeddedDatabase }: StoresStart = {},
 ): Promise<StartedStores> => {
   const folder = openDataFolder(dataDir ?? (await preparedDataDir()));
   const secrets = loadSecrets(folder);
@@ -77,7 +103,7 @@ export const startStores = async (
     onGivenUp: () => undefined,
   };
   const [postgres, eventStore] = await Promise.all([
-    startPostgres(folder, secrets.POSTGRES_PASSWORD, record, events, () => undefined),
+    startDatabase(folder, secrets.POSTGRES_PASSWORD, record, events),
     startEventStore(
       { folder, record, events, adopt: () => undefined },
       process.env['TEST_EVENT_STORE_COMMAND'],
@@ -97,20 +123,37 @@ export const startStores = async (
     environment,
     pids: () => record.pids(),
     ops: (args) => ops.json(args),
-    start: (name, own = {}) =>
-      start(name, { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
+    start: (name, own = {}, program = programPath(name)) =>
+      startProcess(
+        name,
+        {
+          ...withoutOperatorsSecrets(environment),
+          PORT: '0',
+          EXIT_WITH_PARENT: '1',
+          ...own,
+        },
+        program,
+      ),
     stop: async () => {
       ops.stop();
       disk?.stop();
       await eventStore.supervisor.stop(STOP_WITHIN_MS);
-      await postgres.supervisor.stop(STOP_WITHIN_MS);
+      await postgres.stop();
       if (dataDir === undefined) removeDataFolder(folder.path);
     },
   };
 };
 
-const start = async (name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Promise<StartedProcess> => {
-  const child = spawn(process.execPath, [...SERVICE_FLAGS, programPath(name)], {
+/**
+ * Starts a process with exactly this environment, and waits until it listens or works.
+ * @param program the built program, of this or another version; default: of this one
+ */
+export const startProcess = async (
+  name: 'api' | 'worker',
+  environment: NodeJS.ProcessEnv,
+  program = programPath(name),
+): Promise<StartedProcess> => {
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, program], {
     env: environment,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -10,12 +10,12 @@ export interface StartedProxy {
   stop(): Promise<void>;
 }
 
-/** A proxy to a local server, at a Unix socket. The test can cut it. */
-export const startTcpProxy = async (socket: string): Promise<StartedProxy> => {
+/** A proxy to a local server, at a Unix socket, which may change with each connection. The test can cut it. */
+export const startTcpProxy = async (socket: string | (() => string)): Promise<StartedProxy> => {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isCut = false;
   const server = createServer((inner) => {
-    const outer = connect(socket);
+    const outer = connect(typeof socket === 'string' ? socket : socket());
     const pair = [inner, outer] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [outer, inner] as const]) {

@@ -1,4 +1,4 @@
-export { type Figure, indebtedFigure, type KarmicDebt } from './arithmetic/figure.js';
+export { type Figure, figure, indebtedFigure, type KarmicDebt } from './arithmetic/figure.js';
 export { chain, type Digit, DIGITS, digitSum, MASTERS, reduce, root } from './arithmetic/reduce.js';
 export { ageOn, type CalendarDate, readDate } from './calendar/calendar-date.js';
 export {

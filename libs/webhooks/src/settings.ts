@@ -59,6 +59,10 @@ export const settings = {
   WEBHOOK_DRY_RUN_WAIT_MS: milliseconds(5_000, 'longest wait of a request for the count of its dry run'),
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
   WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trials that may wait to be sent to each endpoint'),
+  WEBHOOK_DELIVERIES_KEPT_DAYS: count(
+    90,
+    'how long settled webhook deliveries and their attempts are kept (days)',
+  ),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',

@@ -4,6 +4,7 @@ import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
 import { startDatabase, type TestDatabase } from './postgres.js';
+import { ALL_DELIVERIES } from '../src/read-models/delivery/settled-sql.js';
 
 /** The fan-out on a database, fed with events. */
 export class FanningOut {
@@ -21,9 +22,9 @@ export class FanningOut {
 
   deliveries() {
     return this.rows<{ endpoint_id: string; type: string; status: string; sequence: number }>(
-      `select delivery.endpoint_id, event.type, delivery.status, delivery.sequence
-       from webhooks.delivery join webhooks.public_event event using (event_id)
-       order by delivery.endpoint_id, event.reading_id, delivery.sequence`,
+      `select delivery.endpoint_id, event.type, delivery.status, event.sequence
+       from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
+       order by delivery.endpoint_id, event.reading_id, event.sequence`,
     );
   }
 
@@ -48,7 +49,7 @@ export const fanningOut = (): FanningOut => {
   afterAll(() => test.database.stop());
   beforeEach(async () => {
     await test.database.pool.query(
-      `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret,
+      `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery, webhooks.secret,
          webhooks.lane, webhooks.unreleased_failure`,
     );
   });

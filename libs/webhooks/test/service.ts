@@ -29,6 +29,7 @@ import { EndpointRows } from '../src/read-models/endpoint/endpoint-rows.js';
 import type { TestDatabase } from './postgres.js';
 import { eventually } from './receiver.js';
 import { settings, type Config } from '../src/settings.js';
+import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../src/read-models/delivery/settled-sql.js';
 
 export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>;
@@ -210,14 +211,15 @@ export class TestService {
     readonly { delivery_id: string; status: string; attempts: number; sequence: number }[]
   > {
     const { rows } = await this.database.pool.query<never>(
-      'select delivery_id, status, attempts, sequence from webhooks.delivery order by created_at, sequence',
+      `select delivery_id, status, attempts, sequence
+       from ${ALL_DELIVERIES} join webhooks.public_event using (event_id) order by created_at, sequence`,
     );
     return rows;
   }
 
   async attempts(): Promise<readonly { number: number; status_code: number | null; error: string | null }[]> {
     const { rows } = await this.database.pool.query<never>(
-      'select number, status_code, error from webhooks.attempt order by delivery_id, number',
+      `select number, status_code, error from ${ALL_ATTEMPTS} order by delivery_id, number`,
     );
     return rows;
   }
@@ -226,7 +228,7 @@ export class TestService {
 /** Deletes all data between two tests. */
 export const wipe = (database: TestDatabase): Promise<unknown> =>
   database.pool.query(
-    `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
+    `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt, webhooks.settled_delivery,
        webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping,
        event_sourcing.consumer, event_sourcing.parked_event`,
   );

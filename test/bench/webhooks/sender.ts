@@ -19,8 +19,11 @@ import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher
 import { settings } from '../../../apps/service/src/settings.js';
 import { eventBody, settingsFor } from './deliveries.js';
 
+/** Settings of webhooks that a measurement changes. */
+const given = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('WEBHOOK_')));
+
 const work = async (databaseUrl: string): Promise<void> => {
-  const config = loadConfig(settings, settingsFor(databaseUrl));
+  const config = loadConfig(settings, { ...settingsFor(databaseUrl), ...given });
   const pool = openPool(databaseUrl, {
     size: config.DATABASE_POOL_SIZE,
     applicationName: 'bench',

@@ -8,7 +8,7 @@ import { prepareEventStore } from '@app/event-sourcing/store/prepare-eventstored
 import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import { collect, freshStream, numbered, one, rejection } from './support/events.js';
 
-/** URL of a real EventStoreDB with TLS, for a member of $admins. The test adds a login and default access. */
+/** URL of a real EventStoreDB with TLS, for a member of $admins. The test adds logins and default access. */
 const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
 
 (ADMIN_URL ? describe : describe.skip)('an EventStoreDB that was prepared', () => {
@@ -20,11 +20,17 @@ const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
     clients.push(client);
     return client;
   };
-  const prepare = (password: string) =>
-    prepareEventStore({ adminUrl: ADMIN_URL!, login: { username, password } });
+  const group = `services-${username}`;
+  const prepare = (password: string, name = username) =>
+    prepareEventStore({ adminUrl: ADMIN_URL!, login: { username: name, password }, group });
 
   beforeAll(async () => {
-    await prepare('first:p@ss');
+    expect(await prepare('first:p@ss')).toMatchObject([
+      { part: 'login', change: 'ready' },
+      { part: 'group', change: 'joined' },
+      { part: 'access to $all', change: 'changed' },
+      { part: 'default access', change: 'changed' },
+    ]);
   });
 
   afterAll(async () => {
@@ -66,9 +72,31 @@ const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
       expect(await rejection(refused())).toMatchObject({ type: 'access-denied' });
   });
 
+  it('lets in a second login of the service without changing access, and then refuses neither', async () => {
+    const another = `${username}-2`;
+    expect(await prepare('other', another)).toEqual([
+      { part: 'login', change: 'ready' },
+      { part: 'group', change: 'joined' },
+      { part: 'access to $all', change: 'as wanted' },
+      { part: 'default access', change: 'as wanted' },
+    ]);
+    for (const service of [as(another, 'other'), as(username, 'first:p@ss')]) {
+      await service.appendToStream(freshStream(), one());
+      expect(await collect(service.readAll({ maxCount: 1 }))).toHaveLength(1);
+    }
+  });
+
+  it('keeps its administrator: the service gets no login of $admins', async () => {
+    await expect(prepare('changed', 'admin')).rejects.toThrow('admin is an administrator');
+    await collect(
+      as('admin', new URL(ADMIN_URL!.replace(/^esdb/, 'http')).password).readAll({ maxCount: 1 }),
+    );
+  });
+
   it('is prepared again without a change except the password', async () => {
     expect(await prepare('second')).toEqual([
       { part: 'login', change: 'password set' },
+      { part: 'group', change: 'as wanted' },
       { part: 'access to $all', change: 'as wanted' },
       { part: 'default access', change: 'as wanted' },
     ]);
@@ -82,6 +110,7 @@ describe('a store that has no users', () => {
     const prepared = prepareEventStore({
       adminUrl: store.connectionString,
       login: { username: 'service', password: 'p' },
+      group: 'services',
     });
     await expect(prepared).rejects.toThrow('This store has no users: it is an embedded one.');
     await store.stop();

@@ -46,6 +46,8 @@ export interface ServerOptions {
   readonly sockets: string;
   readonly log: LogFile;
   readonly record: ProcessRecord;
+  /** Beyond those of a laptop, and instead of them. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** The setting is a comma-separated list; this is a list of one quoted name. */
@@ -62,8 +64,12 @@ export const launchServer = ({
   sockets,
   log,
   record,
+  settings: own,
 }: ServerOptions): Launched<void> => {
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries({ ...SETTINGS, ...own }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   const server = launch(
     {
       name: 'postgres',

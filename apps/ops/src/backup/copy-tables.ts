@@ -79,7 +79,7 @@ const copyTable = async (client: pg.ClientBase, folder: string, name: string): P
   const path = join(FOLDER, `${name}.gz`);
   const file = new RowsFile(join(folder, path));
   try {
-    await copyOut(client, copyText(name, columns, 'to stdout'), (row) => file.add(row));
+    await copyOut(client, await copyOutText(client, name, columns), (row) => file.add(row));
   } catch (error) {
     file.close();
     throw error;
@@ -94,15 +94,33 @@ export const fingerprintTable = async (
 ): Promise<Pick<TableCopy, 'rows' | 'sha256'>> => {
   const hash = createHash('sha256');
   let rows = 0;
-  await copyOut(client, copyText(name, columns, 'to stdout'), (row) => {
+  await copyOut(client, await copyOutText(client, name, columns), (row) => {
     hash.update(row);
     rows += 1;
   });
   return { rows, sha256: hash.digest('hex') };
 };
 
-export const copyText = (name: string, columns: readonly string[], where: string): string =>
-  `copy ${quoted(name)} (${columns.map((column) => pg.escapeIdentifier(column)).join(', ')}) ${where}`;
+const listed = (columns: readonly string[]): string =>
+  columns.map((column) => pg.escapeIdentifier(column)).join(', ');
+
+/** Fills a table with what {@link copyTables} copied. */
+export const copyInText = (name: string, columns: readonly string[]): string =>
+  `copy ${quoted(name)} (${listed(columns)}) from stdin`;
+
+/** The rows of a partitioned table in an order that does not depend on its partitions: a restored one has others. */
+const copyOutText = async (
+  client: pg.ClientBase,
+  name: string,
+  columns: readonly string[],
+): Promise<string> => {
+  const { rowCount } = await client.query(`select from pg_class where oid = $1::regclass and relkind = 'p'`, [
+    quoted(name),
+  ]);
+  return rowCount === 0
+    ? `copy ${quoted(name)} (${listed(columns)}) to stdout`
+    : `copy (select ${listed(columns)} from ${quoted(name)} order by 1) to stdout`;
+};
 
 /** `schema.table` with both names quoted. */
 export const quoted = (name: string): string => {
@@ -110,12 +128,12 @@ export const quoted = (name: string): string => {
   return `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`;
 };
 
-/** Every table that a backup holds, by name. */
+/** Every table that a backup holds, by name. One with partitions is one table. */
 export const tableNames = async (client: pg.ClientBase): Promise<readonly string[]> => {
   const { rows } = await client.query<{ name: string }>(
     `select n.nspname || '.' || c.relname as name
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind = 'r' and n.nspname = any($1) order by 1`,
+     where c.relkind in ('r', 'p') and not c.relispartition and n.nspname = any($1) order by 1`,
     [[...dataSchemas(MODULES), JOBS_SCHEMA]],
   );
   return rows

@@ -5,7 +5,7 @@ import { JOBS_SCHEMA, migratedLibraries, serviceSchemas } from '@app/platform/po
 import { projectPath } from '@app/platform/project-path.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';
-import { copyText, onDatabase, quoted, tableNames, type OnTable } from './copy-tables.js';
+import { copyInText, onDatabase, quoted, tableNames, type OnTable } from './copy-tables.js';
 import type { Manifest } from './manifest.js';
 import { readRows } from './table-file.js';
 
@@ -61,7 +61,7 @@ export const loadTables = (
     for (const [done, { name, columns, rows, file }] of postgres.tables.entries()) {
       onTable(done, postgres.tables.length);
       await client.query(`alter table ${quoted(name)} disable trigger user`);
-      await copyIn(client, copyText(name, columns, 'from stdin'), readRows(join(folder, file.path)));
+      await copyIn(client, copyInText(name, columns), readRows(join(folder, file.path)));
       await client.query(`alter table ${quoted(name)} enable trigger user`);
       const { rows: counted } = await client.query<{ rows: string }>(
         `select count(*) as rows from ${quoted(name)}`,

@@ -21,6 +21,8 @@ import { checkDocuments } from './doctor/documents.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkOrderLines } from './doctor/order-lines.js';
+import { checkLostRows } from './doctor/lost-rows.js';
+import { checkStandby } from './doctor/standby.js';
 import { checkStatements } from './doctor/statements.js';
 import { checkStoreFile } from './doctor/store-file.js';
 import { checkTables } from './doctor/tables.js';
@@ -65,6 +67,7 @@ const CHECKS: readonly Check[] = [
     run: ({ config }) => checkCertificates(config, Date.now()),
   },
   { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
+  { name: 'standby', needs: ['postgres'], run: ({ pool, config }) => checkStandby(pool, config) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
   { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },
   { name: 'bearer tokens', needs: [], run: checkIssuerKeys },
@@ -83,6 +86,7 @@ const CHECKS: readonly Check[] = [
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'batches', needs: ['postgres', 'event store'], run: checkBatches },
   { name: 'documents', needs: ['postgres'], run: ({ pool }) => checkDocuments(pool) },
+  { name: 'lost rows', needs: ['postgres', 'event store'], run: (session) => checkLostRows(session) },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
 ];
 

@@ -67,6 +67,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'created_at timestamp with time zone, dry_run boolean, endpoint_id text, events integer, finished_at timestamp with time zone, idempotency_key text, last_position numeric(20,0), modes text[], position numeric(20,0), replay_id uuid, since timestamp with time zone, state text, statuses text[], types text[], until timestamp with time zone, updated_at timestamp with time zone, workspace_id text',
   'webhooks.secret':
     'created_at timestamp with time zone, endpoint_id text, hint text, sealed bytea, secret_ref uuid, workspace_id text',
+  'webhooks.settled_delivery':
+    'attempts integer, created_at timestamp with time zone, delivery_id uuid, duration_ms integer, earlier jsonb, endpoint_id text, error text, event_id text, redelivery boolean, replay_id uuid, response_body bytea, settled_at timestamp with time zone, started_at timestamp with time zone, status text, status_code integer, test boolean',
   'webhooks.skipping': 'endpoint_id text, skipped_at timestamp with time zone, up_to bigint',
   'webhooks.unreleased_failure':
     'cause_event_id text, correlation_id text, event_id text, head text, livemode boolean, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',

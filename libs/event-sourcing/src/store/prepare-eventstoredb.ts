@@ -1,10 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CallOptions, Metadata, ServiceError } from '@grpc/grpc-js';
 import { BACKWARDS, END, EventStoreDBClient, StreamNotFoundError, jsonEvent } from '@eventstore/db-client';
-import usersGrpc from '@eventstore/db-client/generated/users_grpc_pb.js';
-import type { UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js';
-import usersPb from '@eventstore/db-client/generated/users_pb.js';
 import { withDeadline } from '../timing/deadline.js';
+import { ADMINS, ensureLogin, findLogin, joinGroup } from './store-users.js';
 
 /** EventStoreDB's logins and access lists cannot be prepared; the message says why and what to do. */
 export class UnpreparableStore extends Error {
@@ -16,15 +13,16 @@ export interface Preparation {
   readonly adminUrl: string;
   /** The login of the service. */
   readonly login: { readonly username: string; readonly password: string };
+  /** Group that gets the access. The login joins it. */
+  readonly group: string;
 }
 
 /** One step: done now, or found done. */
 export interface PreparedPart {
-  readonly part: 'login' | 'access to $all' | 'default access';
-  readonly change: 'ready' | 'password set' | 'changed' | 'as wanted';
+  readonly part: 'login' | 'group' | 'access to $all' | 'default access';
+  readonly change: 'ready' | 'password set' | 'joined' | 'changed' | 'as wanted';
 }
 
-const ADMINS = '$admins';
 const SETTINGS = '$settings';
 const METADATA_OF_ALL = '$$$all';
 const DEFAULT_ACCESS = 'update-default-acl';
@@ -34,29 +32,34 @@ const ATTEMPTS = 10;
 const BETWEEN_ATTEMPTS_MS = 1_000;
 const CALL_WITHIN_MS = 5_000;
 
-/** FAILED_PRECONDITION: a user of that name has another password. With the same password, creating succeeds. */
-const CONFLICT = 9;
 const UNAUTHENTICATED = 16;
 const UNIMPLEMENTED = 12;
 /** gRPC codes: DEADLINE_EXCEEDED, NOT_FOUND (not the leader), UNAVAILABLE, and UNAUTHENTICATED during user creation. */
 const PASSING = new Set([4, 5, 14, UNAUTHENTICATED]);
 
 /**
- * Gives the service a login without administrator rights. It may read `$all`, and read and append to streams. It cannot
- * delete streams, change their metadata, or touch system streams. Other logins get nothing by default. If default access
- * is set already, adds the service and removes nobody. Safe to repeat.
+ * Gives the service a login without administrator rights, in a group. The group may read `$all`, and read and append to
+ * streams. It cannot delete streams, change their metadata, or touch system streams. Other logins get nothing by default.
+ * If default access is set already, adds the group and removes nobody. Safe to repeat.
  * @throws UnpreparableStore
  */
 export const prepareEventStore = async ({
   adminUrl,
   login,
+  group,
 }: Preparation): Promise<readonly PreparedPart[]> => {
   const client = EventStoreDBClient.connectionString(adminUrl);
   try {
+    const known = await patiently(() => findLogin(client, login.username));
+    if (known?.groups.includes(ADMINS))
+      throw new UnpreparableStore(
+        `${login.username} is an administrator of the event store: give the service another login.`,
+      );
     return [
       { part: 'login', change: await patiently(() => ensureLogin(client, login)) },
-      { part: 'access to $all', change: await patiently(() => openAll(client, login.username)) },
-      { part: 'default access', change: await patiently(() => setDefaultAccess(client, login.username)) },
+      { part: 'group', change: await patiently(() => joinGroup(client, login.username, group)) },
+      { part: 'access to $all', change: await patiently(() => openAll(client, group)) },
+      { part: 'default access', change: await patiently(() => setDefaultAccess(client, group)) },
     ];
   } finally {
     await bounded(client.dispose()).catch(() => undefined);
@@ -92,55 +95,6 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-type Answered = (error: ServiceError | null) => void;
-
-/** The client has no operations for users, but it has the protocol's stubs: this calls them on its connection. */
-const askUsers = (
-  client: EventStoreDBClient,
-  ask: (users: UsersClient, metadata: Metadata, options: CallOptions, answered: Answered) => unknown,
-): Promise<void> =>
-  client['execute'](
-    usersGrpc.UsersClient,
-    'users',
-    (users: UsersClient) =>
-      new Promise<void>((resolve, reject) => {
-        const [metadata, options] = client['callArguments']({
-          requiresLeader: true,
-          deadline: CALL_WITHIN_MS,
-        });
-        ask(users, metadata, options, (error) => (error ? reject(error) : resolve()));
-      }),
-  );
-
-const ensureLogin = async (
-  client: EventStoreDBClient,
-  { username, password }: Preparation['login'],
-): Promise<PreparedPart['change']> => {
-  const options = new usersPb.CreateReq.Options();
-  options.setLoginName(username);
-  options.setPassword(password);
-  options.setFullName('The service');
-  const create = new usersPb.CreateReq();
-  create.setOptions(options);
-  try {
-    await askUsers(client, (users, metadata, options, answered) =>
-      users.create(create, metadata, options, answered),
-    );
-    return 'ready';
-  } catch (error) {
-    if ((error as { code?: number }).code !== CONFLICT) throw error;
-  }
-  const known = new usersPb.ResetPasswordReq.Options();
-  known.setLoginName(username);
-  known.setNewPassword(password);
-  const reset = new usersPb.ResetPasswordReq();
-  reset.setOptions(known);
-  await askUsers(client, (users, metadata, options, answered) =>
-    users.resetPassword(reset, metadata, options, answered),
-  );
-  return 'password set';
-};
-
 type Roles = string | readonly string[] | undefined;
 const listed = (roles: Roles): readonly string[] =>
   roles === undefined ? [] : typeof roles === 'string' ? [roles] : roles;
@@ -165,9 +119,9 @@ interface DefaultAccess {
   readonly $systemStreamAcl?: AccessList;
 }
 
-const openAll = async (client: EventStoreDBClient, username: string): Promise<PreparedPart['change']> => {
+const openAll = async (client: EventStoreDBClient, group: string): Promise<PreparedPart['change']> => {
   const { data, revision } = await lastOf<AllMetadata>(client, '$metadata', METADATA_OF_ALL);
-  const wanted = [ADMINS, username];
+  const wanted = [ADMINS, group];
   if (includesAll(data?.$acl?.$r, wanted)) return 'as wanted';
   const changed = { ...data, $acl: { ...data?.$acl, $r: union(data?.$acl?.$r, wanted) } };
   await append(client, METADATA_OF_ALL, { type: '$metadata', data: changed, after: revision });
@@ -176,12 +130,12 @@ const openAll = async (client: EventStoreDBClient, username: string): Promise<Pr
 
 const setDefaultAccess = async (
   client: EventStoreDBClient,
-  username: string,
+  group: string,
 ): Promise<PreparedPart['change']> => {
   const { data: access, revision } = await lastOf<DefaultAccess>(client, DEFAULT_ACCESS, SETTINGS);
-  const service = [ADMINS, username];
+  const service = [ADMINS, group];
   const users = access?.$userStreamAcl;
-  if (['$r', '$w', '$mr'].every((right) => includesAll(users?.[right as keyof AccessList], service)))
+  if ((['$r', '$w', '$mr'] as const).every((right) => includesAll(users?.[right], service)))
     return 'as wanted';
   const admins = [ADMINS];
   const changed = {

@@ -41,7 +41,11 @@ describe('the reason for a Y', () => {
     ['Roy-Yves', ['afterVowel', 'startBeforeConsonant']],
     ['Ann', []],
   ])('of %s is told letter by letter', (source, reasons) => {
-    expect(yReasonsOf(source)).toEqual(reasons);
+    expect(yReasonsOf(source).map(({ reason }) => reason)).toEqual(reasons);
+  });
+
+  it('comes with the part of a hyphenated word that decides', () => {
+    expect(yReasonsOf('Tanya-Young').map(({ part }) => part)).toEqual(['TANYA', 'YOUNG']);
   });
 });
 

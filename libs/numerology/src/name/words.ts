@@ -44,12 +44,13 @@ export function foldToWords(name: StructuredName): FoldedName {
 }
 
 /**
- * Why each Y of a word is a vowel or a consonant, in the order of the letters.
+ * Why each Y of a word is a vowel or a consonant, in the order of the letters, with the part of a hyphenated word that
+ * decides it, folded to `A`–`Z`.
  * @param source one word in the caller's spelling
  */
-export const yReasonsOf = (source: string): YReason[] =>
-  foldToSegments(source).flatMap((segment) =>
-    [...segment].flatMap((letter, at) => (letter === 'Y' ? [yReasonAt(segment, at)] : [])),
+export const yReasonsOf = (source: string): { readonly part: string; readonly reason: YReason }[] =>
+  foldToSegments(source).flatMap((part) =>
+    [...part].flatMap((letter, at) => (letter === 'Y' ? [{ part, reason: yReasonAt(part, at) }] : [])),
   );
 
 /** All letters of the given words, in order. */

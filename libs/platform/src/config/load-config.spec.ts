@@ -56,6 +56,20 @@ describe('loadConfig', () => {
     expect(message.split('\n')).toHaveLength(2);
   });
 
+  it.each(['postgresql://app:hunter2@one:5432,two:5432/app', 'postgresql://one,two/app'])(
+    'says that the driver knows one host: %s',
+    (url) => {
+      expect(messageOf({ ...REQUIRED, DATABASE_URL: url })).toMatch(
+        /^ {2}DATABASE_URL: names several hosts/m,
+      );
+    },
+  );
+
+  it('takes a comma in a password', () => {
+    const url = 'postgresql://app:one,two@localhost:5432/app';
+    expect(loadConfig(settings, { ...REQUIRED, DATABASE_URL: url }).DATABASE_URL).toBe(url);
+  });
+
   it.each([
     ['DATABASE_URL', 'mysql://canary'],
     ['EVENTSTORE_URL', 'http://canary'],

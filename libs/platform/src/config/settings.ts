@@ -12,6 +12,16 @@ const base64Key = z
   .string()
   .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
 
+/** The driver knows one host, and does not look for a primary among several. */
+const postgresUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  hostname: /^[^,]*$/,
+  error: ({ input }) =>
+    /^\w+:\/\/([^/?]*@)?[^/?@]*,/.test(String(input))
+      ? 'names several hosts: name one, such as a proxy that leads to the primary'
+      : 'must be a URL of PostgreSQL',
+});
+
 /**
  * The connections and limits of every process. Modules add theirs (`libs/<module>/src/settings.ts`). Names are
  * environment variables; units are in the name or the description. Validated once, at start-up.
@@ -23,12 +33,9 @@ export const settings = z
       z.coerce.number().int().min(0).max(65_535).default(3000),
       'port the API listens on; 0 lets the system choose',
     ),
-    DATABASE_URL: setting(
-      z.url({ protocol: /^postgres(ql)?$/ }),
-      'PostgreSQL, as postgresql://user:password@host:port/database',
-    ),
+    DATABASE_URL: setting(postgresUrl, 'PostgreSQL, as postgresql://user:password@host:port/database'),
     DATABASE_OWNER_URL: setting(
-      z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+      postgresUrl.optional(),
       'the same database, with the role that owns its schemas; for ops migrate and ops projections, never for API or worker',
     ),
     DATABASE_POOL_SIZE: count(12, 'connections per process'),

@@ -7,6 +7,7 @@ import { StoreDamaged, StoreUnavailable, isAccessDenied } from '@app/event-sourc
  * - `table_missing`: a table or column that this program needs does not exist
  * - `disk_full`
  * - `unsupported`: its version is too old for this program
+ * - `read_only`: it takes no writes: a standby, or a server that was set to read-only
  * - `overloaded`: it has too little of something else, such as connections
  */
 export const FAULT_KINDS = [
@@ -16,6 +17,7 @@ export const FAULT_KINDS = [
   'table_missing',
   'disk_full',
   'unsupported',
+  'read_only',
   'overloaded',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
@@ -34,6 +36,9 @@ const ADDRESS = 'Is it running, and is its address right (DATA_DIR, or DATABASE_
 /** SQLSTATE with which a session on a PostgreSQL that is too old ends, in the class of connection exceptions. */
 export const TOO_OLD = '08V01';
 
+/** SQLSTATE of a write on a server that takes none. Sessions on a standby are refused with it. */
+export const READ_ONLY = '25006';
+
 /** SQLSTATE classes and codes (PostgreSQL, appendix A), the more specific first. */
 const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
   [/^53100$/, 'disk_full'],
@@ -42,6 +47,7 @@ const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
   [/^(28|42501$)/, 'refused'],
   [/^(XX00[12]|58030)$/, 'damaged'],
   [new RegExp(`^${TOO_OLD}$`), 'unsupported'],
+  [new RegExp(`^${READ_ONLY}$`), 'read_only'],
   [/^(08|57P|3D000$)/, 'absent'],
 ];
 /** Of a socket. A file has some of them too, with other system calls. */
@@ -58,6 +64,8 @@ export const ADVICE: Readonly<Record<FaultKind, string>> = {
   table_missing: 'ops doctor names what is missing, and the command that makes it again.',
   disk_full: 'Free some space on its disk; everything resumes by itself.',
   unsupported: 'Upgrade it: PostgreSQL 18 is tested, and 15 is the oldest that can work.',
+  read_only:
+    'DATABASE_URL must lead to the primary: promote the standby, or correct the proxy. Everything resumes by itself.',
   overloaded: 'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
 };
 
@@ -68,6 +76,7 @@ const SAID: Readonly<Record<FaultKind, string>> = {
   table_missing: 'lacks a table or column',
   disk_full: 'has no disk space left',
   unsupported: 'is too old for this program',
+  read_only: 'takes no writes',
   overloaded: 'is out of connections or memory',
 };
 

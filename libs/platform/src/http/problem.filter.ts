@@ -10,6 +10,8 @@ import {
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { isStoreAway } from '@app/event-sourcing/store/errors.js';
+import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { allowedMethods } from './allowed-methods.js';
 import { admissionOf } from './door/admission.js';
@@ -20,6 +22,9 @@ import { refuse } from './send-problem.js';
 /** The only place that turns errors into problems. It logs causes and never sends them. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
+  private readonly away = new Recurring();
+  private lastAwayAt = -Infinity;
+
   constructor(@Inject(LOGGER) private readonly log: Logger) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -28,20 +33,33 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const problem = tooMany(error, request) ?? otherMethod(error, request) ?? toProblem(error);
     const requestId = requestIdOf(request);
-    if (problem.status >= 500 && !problem.options.isLogged) {
-      const cause = problem.options.cause ?? error;
-      this.log.error(
-        { requestId, code: problem.code, err: cause instanceof Error ? cause : undefined },
-        problem.title,
-      );
-    }
+    if (problem.status >= 500 && !problem.options.isLogged)
+      this.say(problem, problem.options.cause ?? error, requestId);
     if (response.headersSent) {
       response.destroy();
       return;
     }
     refuse(request, response, problem, requestId);
   }
+
+  /**
+   * A store that is away fails every request: the log gets one line, and then one at growing intervals. That the event
+   * store is away, its connection says first, for the whole process.
+   */
+  private say({ code, title }: Problem, cause: unknown, requestId: string): void {
+    const err = cause instanceof Error ? cause : undefined;
+    const isAway = isDependencyAway(cause);
+    const at = performance.now();
+    if (at - this.lastAwayAt > NEW_FAULT_AFTER_MS) this.away.over();
+    if (isAway) this.lastAwayAt = at;
+    const times = isAway ? this.away.happened(`${code} ${err?.name}`) : 1;
+    if (times === 0 || (times === 1 && isStoreAway(cause))) return;
+    this.log.error({ requestId, code, err, ...(isAway && { times }) }, title);
+  }
 }
+
+/** After this time (ms) without a failure, a new one is another fault. */
+const NEW_FAULT_AFTER_MS = 30_000;
 
 /** No route was found, so the credentials were not checked: the request counts as one without credentials. */
 const tooMany = (error: unknown, request: Request): Problem | null =>

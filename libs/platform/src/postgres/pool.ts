@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { READ_ONLY } from '../fault/fault.js';
 import { REFUSE_OLD_SERVER } from './server-version.js';
 
 export const POSTGRES = Symbol('Postgres');
@@ -38,6 +39,10 @@ export const openPool = (
   return pool;
 };
 
+const REFUSE_STANDBY = `if pg_is_in_recovery() then
+  raise exception 'it is a standby' using errcode = '${READ_ONLY}';
+end if;`;
+
 /** How often PostgreSQL looks, while a statement runs, whether the client is still there (ms). */
 const LOOK_FOR_CLIENT_MS = 1_000;
 
@@ -46,7 +51,9 @@ const LOOK_FOR_CLIENT_MS = 1_000;
  * each retry would leave another session, until none are left. Therefore the wait for a lock ends before the client
  * gives up (55P03), and PostgreSQL looks for its client meanwhile. Some platforms cannot do the latter.
  *
- * A server that is too old is refused here, because it may be exchanged while the process runs.
+ * A server that is too old is refused here, because it may be exchanged while the process runs. So is a standby: after a
+ * promotion, the address may still lead to the server that was demoted, and its rows are of the past. A server cannot
+ * become a standby without ending its sessions.
  */
 const prepareSession =
   (queryTimeoutMs: number) =>
@@ -54,6 +61,7 @@ const prepareSession =
   (client: pg.ClientBase): unknown =>
     client.query(`do $$ begin
       ${REFUSE_OLD_SERVER}
+      ${REFUSE_STANDBY}
       perform set_config('lock_timeout', '${Math.ceil(0.8 * queryTimeoutMs)}', false);
       begin
         perform set_config('client_connection_check_interval', '${LOOK_FOR_CLIENT_MS}', false);

@@ -84,6 +84,7 @@ describe('The lint', () => {
     ['dash without spaces', 'Un détour—long.'],
     ['elision', 'Demandez si il vient.'],
     ['elision', 'Ce que on voit.'],
+    ['elision before a name', 'Prenons les lettres de Odette Guérin.'],
     ['word twice', 'Il y a de de la place.'],
   ])('names the fault in French: %s', (rule, text) => {
     expect(brokenRules('fr-FR', text)).toContain(rule);

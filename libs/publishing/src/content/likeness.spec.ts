@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { likenessOf } from './likeness.js';
+import { childLikenessOf, likenessOf } from './likeness.js';
 import { limitFaults } from './limits.js';
-import { commonPerson } from './random-people.js';
+import { commonChild, commonPerson } from './random-people.js';
 import { type Trial, trialDocument } from './trial.js';
 
 const trial = (seed: number): Trial => ({
@@ -36,6 +36,24 @@ it('Likeness is what two readings share, by what their people have in common', (
     childWords: [],
     sentences: [],
     choices: [],
+    likeness: [],
+    childLikeness: [],
   } as const;
   expect(limitFaults({ ...stats, likeness: found })).toHaveLength(3);
+});
+
+it('Children are measured by the same strata, and twins apart', () => {
+  const children = [1, 1, 2, 3].map((seed): Trial => ({
+    ...trial(seed),
+    person: commonChild('en-US', seed),
+  }));
+  const found = childLikenessOf('en-US', children, children.map(trialDocument));
+  const [any, path, , siblings, twins] = found;
+  expect(any).toMatchObject({ stratum: 'any two', pairs: 6, p95: 1 });
+  expect(path).toMatchObject({ stratum: 'one Life Path', p95: 1 });
+  expect([siblings?.stratum, twins?.stratum]).toEqual(['one family name', 'one family name and date']);
+  // One date gives one Life Path, one birthday and one forecast.
+  expect(twins?.median).toBeGreaterThan(2 * (siblings?.median ?? 1));
+  expect(twins?.median).toBeLessThan(1);
+  for (const each of [siblings, twins]) expect(each).not.toHaveProperty('most');
 });

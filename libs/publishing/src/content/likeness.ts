@@ -1,6 +1,6 @@
 import type { DocumentV1, Locale } from '../document/document.js';
 import { proseOf } from '../document/prose.js';
-import { commonPerson } from './random-people.js';
+import { commonChild, commonPerson, type Person } from './random-people.js';
 import { quantile } from './quantile.js';
 import { type Trial, trialDocument, trialResult } from './trial.js';
 
@@ -57,36 +57,57 @@ const pairsWhere = (count: number, holds: (one: number, other: number) => boolea
   return pairs;
 };
 
+/** Somebody with common names by a number, perhaps with a given family name. */
+type PersonOf = (seed: number, lastName?: string) => Person;
+
 const RELATIVES = 150;
 
-/** Two people with one family name: spouses, siblings. */
-const relatives = (locale: Locale): Likeness => {
+const sequencesFor = (locale: Locale, person: Person): ReadonlySet<string> =>
+  sequencesOf(trialDocument({ person, locale, gender: 'neutral' }));
+
+/** Two people with one family name: spouses, siblings; `born` gives the second the date of birth of the first. */
+const relatives = (
+  locale: Locale,
+  personOf: PersonOf,
+  stratum: string,
+  born: 'apart' | 'together' = 'apart',
+): Likeness => {
   const shares = Array.from({ length: RELATIVES }, (_, seed) => {
-    const first = commonPerson(locale, 10_000 + seed);
-    const second = commonPerson(locale, 20_000 + seed, first.name.lastNames[0]);
-    const [one, other] = [first, second].map((person) =>
-      sequencesOf(trialDocument({ person, locale, gender: 'neutral' })),
-    );
-    return one && other ? shareOf(one, other) : 0;
+    const first = personOf(10_000 + seed);
+    const other = personOf(20_000 + seed, first.name.lastNames[0]);
+    const second = born === 'together' ? { ...other, dateOfBirth: first.dateOfBirth } : other;
+    return shareOf(sequencesFor(locale, first), sequencesFor(locale, second));
   });
-  return summed('one family name', shares);
+  return summed(stratum, shares);
 };
 
-/** The likeness of readings by stratum. */
-export const likenessOf = (
-  locale: Locale,
+type Most = NonNullable<Likeness['most']>;
+/** What the readings of any two people, with one Life Path, and with one Expression too, must stay below. */
+type Limits = readonly [any: Most, samePath: Most, sameName: Most];
+
+const ADULTS: Limits = [
+  { median: 0.2, p95: 0.35 },
+  { median: 0.25, p95: 0.4 },
+  { median: 0.5, p95: 0.5 },
+];
+/** A small child has less behind them to tell apart: the book for parents is a quarter of the other. */
+const CHILDREN: Limits = [
+  { median: 0.2, p95: 0.4 },
+  { median: 0.37, p95: 0.55 },
+  { median: 0.5, p95: 0.68 },
+];
+
+/** The likeness of readings by what their people have in common. */
+const strataOf = (
   trials: readonly Trial[],
   documents: readonly DocumentV1[],
+  [any, onePath, oneName]: Limits,
 ): Likeness[] => {
   const sequences = documents.map(sequencesOf);
   const numbers = trials.map((trial) => trialResult(trial).numbers);
   const path = (at: number) => numbers[at]?.lifePath.value;
   const name = (at: number) => numbers[at]?.expression.value;
-  const measure = (
-    stratum: string,
-    holds: (one: number, other: number) => boolean,
-    most?: Likeness['most'],
-  ) =>
+  const measure = (stratum: string, holds: (one: number, other: number) => boolean, most: Most) =>
     summed(
       stratum,
       pairsWhere(documents.length, holds).map(([one, other]) =>
@@ -97,12 +118,36 @@ export const likenessOf = (
   const samePath = (one: number, other: number) => path(one) === path(other);
   const sameName = (one: number, other: number) => name(one) === name(other);
   return [
-    measure('any two', () => true, { median: 0.2, p95: 0.35 }),
-    measure('one Life Path', samePath, { median: 0.25, p95: 0.4 }),
-    measure('one Life Path and Expression', (one, other) => samePath(one, other) && sameName(one, other), {
-      median: 0.5,
-      p95: 0.5,
-    }),
-    relatives(locale),
+    measure('any two', () => true, any),
+    measure('one Life Path', samePath, onePath),
+    measure(
+      'one Life Path and Expression',
+      (one, other) => samePath(one, other) && sameName(one, other),
+      oneName,
+    ),
+  ];
+};
+
+/** The likeness of the readings of adults, by stratum. */
+export const likenessOf = (
+  locale: Locale,
+  trials: readonly Trial[],
+  documents: readonly DocumentV1[],
+): Likeness[] => [
+  ...strataOf(trials, documents, ADULTS),
+  relatives(locale, (seed, lastName) => commonPerson(locale, seed, lastName), 'one family name'),
+];
+
+/** The same of readings for parents; of siblings, and of twins, who share a date as well. */
+export const childLikenessOf = (
+  locale: Locale,
+  trials: readonly Trial[],
+  documents: readonly DocumentV1[],
+): Likeness[] => {
+  const childOf: PersonOf = (seed, lastName) => commonChild(locale, seed, lastName);
+  return [
+    ...strataOf(trials, documents, CHILDREN),
+    relatives(locale, childOf, 'one family name'),
+    relatives(locale, childOf, 'one family name and date', 'together'),
   ];
 };

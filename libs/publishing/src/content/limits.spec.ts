@@ -16,10 +16,11 @@ const stats = (change: Partial<ReadingStats>): ReadingStats => ({
   sentences: [],
   choices: [],
   likeness: [],
+  childLikeness: [],
   ...change,
 });
 const choice = { key: 'passion 5', forms: 3, favorite: 2, readers: 400 };
-const pairs = { stratum: 'nothing in common', pairs: 9, most: { median: 0.2, p95: 0.35 } };
+const pairs = { stratum: 'any two', pairs: 9, most: { median: 0.2, p95: 0.35 } };
 
 describe('The limits of what readings share', () => {
   it.each(LOCALES)('hold for adults and children with common names: %s', (locale) => {
@@ -94,5 +95,8 @@ describe('The limits of what readings share', () => {
     expect(limitFaults(stats({ likeness: [{ ...pairs, median: 0.1, p95: 0.35 }] }))).toHaveLength(1);
     expect(limitFaults(stats({ likeness: [{ ...pairs, median: 0.2, p95: 0.3 }] }))).toHaveLength(1);
     expect(limitFaults(stats({ likeness: [{ ...pairs, median: 0.19, p95: 0.34 }] }))).toEqual([]);
+    expect(limitFaults(stats({ childLikeness: [{ ...pairs, median: 0.25, p95: 0.3 }] }))).toEqual([
+      'readings of children, any two: 25 % alike in the median, 30 % at 95 %',
+    ]);
   });
 });

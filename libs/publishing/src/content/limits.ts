@@ -1,4 +1,5 @@
 import { isLopsided } from './choices.js';
+import type { Likeness } from './likeness.js';
 import { quantile } from './quantile.js';
 import type { ReadingStats } from './reading-stats.js';
 
@@ -48,8 +49,22 @@ export const childLengthFaults = ({ childWords }: Pick<ReadingStats, 'childWords
   ];
 };
 
+const likenessFaults = (who: string, likeness: readonly Likeness[]): string[] =>
+  likeness
+    .filter(({ median, p95, most }) => most !== undefined && (median >= most.median || p95 >= most.p95))
+    .map(
+      ({ stratum, median, p95 }) =>
+        `readings of ${who}, ${stratum}: ${percent(median)} alike in the median, ${percent(p95)} at 95 %`,
+    );
+
 /** What the readings of one language have too much in common. */
-export const limitFaults = ({ people, sentences, choices, likeness }: ReadingStats): string[] => [
+export const limitFaults = ({
+  people,
+  sentences,
+  choices,
+  likeness,
+  childLikeness,
+}: ReadingStats): string[] => [
   ...sentences
     .filter(({ share }) => share > sentenceLimit(people))
     .map(({ sentence, share }) => `in ${percent(share)} of the readings: ${sentence}`),
@@ -59,10 +74,6 @@ export const limitFaults = ({ people, sentences, choices, likeness }: ReadingSta
       ({ key, favorite, forms, share }) =>
         `${key}: form ${favorite} of ${forms} goes to ${percent(share)} of its readers`,
     ),
-  ...likeness
-    .filter(({ median, p95, most }) => most !== undefined && (median >= most.median || p95 >= most.p95))
-    .map(
-      ({ stratum, median, p95 }) =>
-        `two people with ${stratum} share ${percent(median)} in the median, ${percent(p95)} at 95 %`,
-    ),
+  ...likenessFaults('adults', likeness),
+  ...likenessFaults('children', childLikeness),
 ];

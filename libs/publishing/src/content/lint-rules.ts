@@ -98,6 +98,10 @@ const FRENCH_TYPOGRAPHY: readonly LintRule[] = [
     name: 'elision',
     pattern: /\b(?:si ils?|(?:que|lorsque|puisque) (?:ils?|elles?|on|une?)|jusque (?:à|au))(?!\p{L})/iu,
   },
+  {
+    name: 'elision before a name',
+    pattern: /(?<!\p{L})(?:de|que|jusque|lorsque|puisque) [AÀÂEÉÈÊËIÎÏOÔŒUÛÜ]\p{L}/u,
+  },
   { name: 'word twice', pattern: /(?<![\p{L}-])(?!(?:vous|nous) )(\p{L}{2,}|[ày]) \1(?!\p{L})/iu },
   { name: 'double space', pattern: / {2}/u },
 ];

@@ -97,6 +97,7 @@ export const commonPerson = (locale: Locale, seed: number, lastName?: string): P
 /**
  * A child under seven with common names of a country, always the same for a number.
  * @param seed any 32-bit integer
+ * @param lastName for siblings
  */
-export const commonChild = (locale: Locale, seed: number): Person =>
-  commonBorn(locale, seed, { first: FIRST_CHILD, last: LAST_CHILD });
+export const commonChild = (locale: Locale, seed: number, lastName?: string): Person =>
+  commonBorn(locale, seed, { first: FIRST_CHILD, last: LAST_CHILD }, lastName);

@@ -99,6 +99,30 @@ describe('A whole reading', () => {
     expect(faultsOf(saying('en-US', sentence))).toContain(`${fault}: ${sentence}`);
   });
 
+  it.each([
+    'A 8 comes again.',
+    'You have a 11/2 there.',
+    'It runs to an 3.',
+    'It is a 18 in all.',
+    'A rare thing, a 80th birthday.',
+  ])('gives a number the article of its spoken form: %s', (sentence) => {
+    expect(faultsOf(saying('en-US', sentence))).toContain('a wrong article: ');
+  });
+
+  it('may say an 8, an 11/2, an 18, an 85th birthday, a 7, a 180 and a 110th birthday', () => {
+    const right = 'An 8, an 11/2, an 18 and an 85th birthday, but a 7, a 1, a 180 and a 110th birthday.';
+    expect(faultsOf(saying('en-US', right))).toBe('');
+  });
+
+  it('has no wrong article on the page of the method either', () => {
+    const document = documentOf('en-US');
+    const planted = paragraph('planted.method', [text('It is still a '), numberRef('now.personalYear', '8')]);
+    const children = document.children.map((node) =>
+      node.role === 'method' ? { ...node, children: [...node.children, planted] } : node,
+    );
+    expect(faultsOf({ ...document, children })).toBe('a wrong article: a 8');
+  });
+
   it.each(['fr-FR', 'en-US'] as const)('sets the name as the text, in %s', (locale) => {
     for (const last of ["O'Neil", "d'Arc Jr."]) {
       const document = documentOf(locale, { ...camille, name: name('Tom', last) });

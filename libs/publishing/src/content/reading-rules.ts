@@ -1,5 +1,5 @@
 import type { Block, DocumentV1, Inline, Locale, Section } from '../document/document.js';
-import { proseOf } from '../document/prose.js';
+import { paragraphsWithin, proseOf } from '../document/prose.js';
 import { headingsOf, textsOf } from '../document/walk.js';
 import { CONTRASTS, SIMILES } from './book/book-rules.js';
 import { familyOf } from './book/families.js';
@@ -45,6 +45,20 @@ const typeFaults = (document: DocumentV1): string[] =>
     ...(/'/.test(text) ? [`a straight apostrophe: ${text}`] : []),
     ...(/(?<!\.)\.\.(?!\.)/.test(text) ? [`a doubled period: ${text}`] : []),
   ]);
+
+/** "A 8", "a 11/2", "an 7": an article that its number, as it is spoken, does not take. */
+const WRONG_ARTICLE = /\b(?:a (?=(?:8\d*|11|18)(?!\d))|an (?!(?:8\d*|11|18)(?!\d))(?=\d))\S*/giu;
+
+const articleFaults = (document: DocumentV1): string[] => {
+  if (document.locale !== 'en-US') return [];
+  const printed = [
+    ...headingsOf(document).map(({ title }) => title),
+    ...document.children.flatMap(paragraphsWithin),
+  ];
+  return printed
+    .flatMap((text) => text.match(WRONG_ARTICLE) ?? [])
+    .map((found) => `a wrong article: ${found}`);
+};
 
 /** A list of numbers in a sentence: « 3, 5 et 8 », "3 and 5". */
 const NUMBER_LIST = /\d(?:\/\d)?(?:, \d(?:\/\d)?)*,? (?:et|and) \d(?:\/\d)?/gu;
@@ -189,6 +203,7 @@ export const readingFaults = (document: DocumentV1): string[] => {
     ...listsOfOne(document),
     ...bareMasters(document),
     ...typeFaults(document),
+    ...articleFaults(document),
     ...addresseeFaults(document, prose),
     ...forecastFaults(document),
     ...countFaults(document.locale, prose),

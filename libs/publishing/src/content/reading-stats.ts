@@ -3,10 +3,10 @@ import { proseOf } from '../document/prose.js';
 import { wordsIn } from './book/texts.js';
 import { type Choice, choicesOf, sureShare } from './choices.js';
 import { sentencesOf } from './clashes.js';
-import { likenessOf, type Likeness } from './likeness.js';
+import { childLikenessOf, likenessOf, type Likeness } from './likeness.js';
 import { quantile } from './quantile.js';
-import { commonChild, commonPerson } from './random-people.js';
-import { trialDocument, trialResult } from './trial.js';
+import { commonChild, commonPerson, type Person } from './random-people.js';
+import { type Trial, trialDocument, trialResult } from './trial.js';
 
 /** Sections that tell a time. */
 const FORECAST = ['cycles', 'year'];
@@ -14,7 +14,7 @@ const FORECAST = ['cycles', 'year'];
 const EXPECTED = ['opening', 'method', 'notice'];
 /** A sentence of so few words is a formula. */
 const FORMULA_WORDS = 3;
-/** Adults for each child whose reading is measured; of a child's, only the length is. */
+/** Adults for each child whose reading is measured. */
 const ADULTS_PER_CHILD = 4;
 
 /** A sentence, and in what share of the readings it is. */
@@ -23,7 +23,7 @@ export interface SharedSentence {
   readonly share: number;
 }
 
-/** What the readings of people with common names of a country measure; all but `childWords` is of adults. */
+/** What the readings of people with common names of a country measure, of adults but for what is named after children. */
 export interface ReadingStats {
   readonly locale: Locale;
   readonly people: number;
@@ -37,6 +37,7 @@ export interface ReadingStats {
   /** The most lopsided first. */
   readonly choices: readonly Choice[];
   readonly likeness: readonly Likeness[];
+  readonly childLikeness: readonly Likeness[];
 }
 
 const wordsOf = (document: DocumentV1, roles?: readonly string[]): number => {
@@ -58,14 +59,12 @@ const sharedSentences = (documents: readonly DocumentV1[]): SharedSentence[] => 
     .toSorted((one, other) => other.share - one.share);
 };
 
-const childWordsOf = (locale: Locale, children: number, seed: number): number[] =>
-  Array.from({ length: children }, (_, index) =>
-    wordsOf(trialDocument({ person: commonChild(locale, seed + index), locale, gender: 'neutral' })),
-  );
+const trialsOf = (locale: Locale, people: number, personAt: (index: number) => Person): Trial[] =>
+  Array.from({ length: people }, (_, index) => ({ person: personAt(index), locale, gender: 'neutral' }));
 
 /**
- * Composes the readings of `people` adults with common names, and measures them; and the length of those of a quarter as
- * many children under seven.
+ * Composes the readings of `people` adults with common names, and measures them; and the length and likeness of those of a
+ * quarter as many children under seven.
  * @param seed of the first person; the others follow
  * @param likeness whether to compare readings in pairs, which takes as long as all the rest
  */
@@ -75,23 +74,23 @@ export const measureReadings = (
   seed: number,
   { likeness = true }: { readonly likeness?: boolean } = {},
 ): ReadingStats => {
-  const trials = Array.from({ length: people }, (_, index) => ({
-    person: commonPerson(locale, seed + index),
-    locale,
-    gender: 'neutral' as const,
-  }));
+  const trials = trialsOf(locale, people, (index) => commonPerson(locale, seed + index));
   const documents = trials.map(trialDocument);
+  const children = Math.ceil(people / ADULTS_PER_CHILD);
+  const childTrials = trialsOf(locale, children, (index) => commonChild(locale, seed + index));
+  const childDocuments = childTrials.map(trialDocument);
   return {
     locale,
     people,
     words: documents.map((document) => wordsOf(document)),
     forecast: documents.map((document) => wordsOf(document, FORECAST)),
-    childWords: childWordsOf(locale, Math.ceil(people / ADULTS_PER_CHILD), seed),
+    childWords: childDocuments.map((document) => wordsOf(document)),
     sentences: sharedSentences(documents),
     choices: choicesOf(locale, trials.map(trialResult)).toSorted(
       (one, other) => sureShare(other) - sureShare(one),
     ),
     likeness: likeness ? likenessOf(locale, trials, documents) : [],
+    childLikeness: likeness ? childLikenessOf(locale, childTrials, childDocuments) : [],
   };
 };
 
@@ -102,9 +101,19 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`.padSta
 
 const ROWS = 15;
 
+const printLikeness = (of: string, likeness: readonly Likeness[], print: (line: string) => void): void => {
+  print(`  8-word sequences that ${of} share`);
+  for (const { stratum, pairs, median, p95, most } of likeness) {
+    const limit = most ? ` (below ${percent(most.median).trim()}, ${percent(most.p95).trim()})` : '';
+    print(
+      `  ${stratum.padEnd(32)} ${String(pairs).padStart(7)} pairs  median${percent(median)}  p95${percent(p95)}${limit}`,
+    );
+  }
+};
+
 /** Prints what was measured as tables. */
 export const printStats = (stats: ReadingStats, print: (line: string) => void): void => {
-  const { locale, people, words, forecast, childWords, sentences, choices, likeness } = stats;
+  const { locale, people, words, forecast, childWords, sentences, choices, likeness, childLikeness } = stats;
   print(`${locale}: ${people} adults with common names; 5 % / median / 95 %`);
   print(`  words of prose        ${spread(words)}`);
   print(`  words of the forecast ${spread(forecast)}`);
@@ -117,11 +126,6 @@ export const printStats = (stats: ReadingStats, print: (line: string) => void): 
     .forEach(({ key, favorite, forms, share, readers }) =>
       print(`  ${percent(share)}  ${key}, form ${favorite} of ${forms}; ${readers} readers`),
     );
-  print('  8-word sequences that two readings share');
-  for (const { stratum, pairs, median, p95, most } of likeness) {
-    const limit = most ? ` (below ${percent(most.median).trim()}, ${percent(most.p95).trim()})` : '';
-    print(
-      `  ${stratum.padEnd(32)} ${String(pairs).padStart(7)} pairs  median${percent(median)}  p95${percent(p95)}${limit}`,
-    );
-  }
+  printLikeness('two readings', likeness, print);
+  printLikeness('two readings for parents', childLikeness, print);
 };

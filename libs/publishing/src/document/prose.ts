@@ -3,7 +3,8 @@ import type { Block, DocumentV1, Inline, Section } from './document.js';
 const inlineText = (node: Inline): string =>
   'children' in node ? node.children.map(inlineText).join('') : node.value;
 
-const paragraphsWithin = (node: Block | Section): string[] => {
+/** Every paragraph and list item within, in reading order. */
+export const paragraphsWithin = (node: Block | Section): string[] => {
   switch (node.type) {
     case 'paragraph':
       return [node.children.map(inlineText).join('')];

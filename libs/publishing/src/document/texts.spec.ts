@@ -3,6 +3,7 @@ import { bookFor } from '../content/book/book.js';
 import { randomPerson } from '../content/random-people.js';
 import { trialDocument } from '../content/trial.js';
 import { proseOf, repeatedSentences } from './prose.js';
+import type { Inline } from './document.js';
 import { strongestPlanes } from '../figures/plane-bars.js';
 import { monthsAhead } from './facts.js';
 import { composed, figuresOf, LOCALES, nodesOf, sectionOf, textOf } from './testing/composed.js';
@@ -23,6 +24,8 @@ import {
 
 const english = bookFor('en-US');
 const only = (key: string, at = 0): string => english.entry(key)[at]?.text.neutral ?? '';
+const textOfInline = (node: Inline): string =>
+  'children' in node ? node.children.map(textOfInline).join('') : node.value;
 /** The text up to its first placeholder. */
 const headOf = (key: string): string => only(key).split('{')[0] ?? '';
 
@@ -103,11 +106,27 @@ describe('The forecast', () => {
     expect(others).toHaveLength(3);
   });
 
-  it('names the three letters of the essence', () => {
-    const { physical, mental, spiritual } = resultOf(camille).now.transits;
-    const text = textOf(composed(camille), 'year.essence');
-    for (const letter of [physical, mental, spiritual]) expect(text).toContain(letter);
-  });
+  it.each([
+    [minh, 'essence'],
+    [newborn, 'under7/essence'],
+  ])(
+    'has the three letters of the essence in bold, each in its place, and nothing else',
+    (person, family) => {
+      const { essence, transits } = resultOf(person).now;
+      expect(new Set(Object.values(transits)).size).toBe(3);
+      const [told] = sectionOf(composed(person), 'year.essence').children;
+      if (told?.type !== 'paragraph') throw new Error('no paragraph');
+      const marked = told.children.map((node) =>
+        node.type === 'strong' ? `**${textOfInline(node)}**` : textOfInline(node),
+      );
+      const letters: Readonly<Record<string, string>> = { ...transits };
+      const expected = only(`${family} ${essence.value}`).replaceAll(
+        /\{(\w+)\}/g,
+        (_, place: string) => `**${letters[place]}**`,
+      );
+      expect(marked.join('')).toBe(expected);
+    },
+  );
 
   it('tells apart equal letters of the essence, as all have who bear no middle name', () => {
     const { mental, spiritual } = resultOf(indebted).now.transits;
@@ -259,5 +278,18 @@ describe('The pinnacles ahead', () => {
     const ahead = textOf(composed(emma), 'cycles.ahead');
     expect(ahead).not.toContain(only('pinnacles/ahead 7'));
     expect(ahead).toContain(only('pinnacles/ahead 9'));
+  });
+});
+
+describe('The periods of a far future, for parents', () => {
+  it('say of a number that stays that it stays', () => {
+    const person = {
+      name: { firstNames: ['Idriss'], middleNames: ['Karim'], lastNames: ['Belkacem'] },
+      dateOfBirth: '2024-03-17',
+    };
+    const document = trialDocument({ person, locale: 'en-US', gender: 'masculine' });
+    const told = nodesOf(document).find(({ id }) => id === 'cycles.later.period-3');
+    const stays = english.entry('frames/under7 cycles.samePeriod').map(({ text }) => text.neutral);
+    expect(stays.some((sentence) => JSON.stringify(told).includes(sentence))).toBe(true);
   });
 });

@@ -87,6 +87,15 @@ describe('A pull quote', () => {
     'Vous connaissez sans doute les deux humeurs.',
     'Vos amis gagnent à savoir lesquels, avant le dessert si possible.',
     'Vous demandez plutôt qui a construit la salle.',
+    'Vous voudriez bien, au contraire, les emmener tous au bord de la mer.',
+    'Vous, vous ne savez plus par quel bout prendre les arbres.',
+    'Vous avez remis une bûche, allumé la radio, proposé une baignade.',
+    'Vous noterez qui reste le plus longtemps dans la salle, et pourquoi.',
+    'Vous parlez davantage, vous dites moins, et le retour à la maison sonne creux.',
+    'Vous vous levez, vous désignez trois volontaires, et la séance reprend.',
+    'Votre voisine de table a parfois l’impression d’habiter trop près.',
+    'Votre enfant prend peut-être le camion du voisin avec une franche innocence.',
+    'Votre œil est précieux quand on le demande.',
   ])('in French neither: %s', (sentence) => {
     expect(pullQuoteIn('fr-FR', grey(sentence))).toBeUndefined();
     expect(pullQuoteIn('fr-FR', grey('Vous jouez quatre morceaux de guitare jusqu’au pont.'))).toBeDefined();

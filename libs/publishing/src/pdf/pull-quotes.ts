@@ -3,7 +3,7 @@ import type { Inline, Locale, Paragraph, Section } from '../document/document.js
 /** Paragraphs in a row with more characters than this make a grey page. */
 const GREY = 1_400;
 /** Characters of a pull quote: two or three lines. */
-const SHORTEST = 42;
+const SHORTEST = 48;
 const LONGEST = 105;
 
 /** How a sentence begins that stands without the one before it. */
@@ -16,8 +16,18 @@ const STANDS_ALONE: Readonly<Record<Locale, RegExp>> = {
 const POINTS_BACK: Readonly<Record<Locale, RegExp>> = {
   'en-US':
     /\b(?:it|its|they|them|their|this|that|these|those|then|there|one|ones|too|also|still|so|such|do|did|does|him|her|he|she|his|anyway|instead|either|just|though|could|may|weren’t|wasn’t|didn’t|by now|by the way)\b|^You (?:were|had|ate|used)\b/i,
-  'fr-FR':
-    /(?<!\p{L})(?:il|ils|elle|elles|lui|leur|ce|cet|cette|ces|cela|ça|celui|celle|ceux|celles|lequel|laquelle|lesquels|lesquelles|en|y|alors|aussi|ainsi|puis|là|encore|pourtant|donc|plutôt|maintenant|pouvez|les deux)(?!\p{L})|^Vous (?:le|la|les|l’)|(?<!\p{L})(?:où|de|à|pour) les? \p{L}+(?:er|ir|re)(?!\p{L})/iu,
+  'fr-FR': new RegExp(
+    [
+      String.raw`(?<!\p{L})(?:il|ils|elle|elles|lui|leur|ce|cet|cette|ces|cela|ça|celui|celle|ceux|celles|lequel|laquelle|lesquels|lesquelles|en|y|alors|aussi|ainsi|puis|là|encore|pourtant|donc|plutôt|maintenant|désormais|davantage|pouvez|peut-être|les deux|au même|la même|les mêmes|au contraire|l’affaire|vous vous)(?!\p{L})`,
+      String.raw`(?<!\p{L})(?:où|de|à|pour) les? \p{L}+(?:er|ir|re)(?!\p{L})`,
+      String.raw`^Vous(?:,| (?:le|la|les|l’))`,
+      // A tale: what the reader did or will do.
+      String.raw`^Vous (?:(?:avez|aviez|êtes) \p{L}{3,}(?:é|i|u|is|it)|\p{L}+rez)(?!\p{L})`,
+      // Of somebody else.
+      String.raw`^(?:Votre|Vos) (?:voisine?s?|compagnons|amis|proches|entourage|enfant)(?!\p{L})`,
+    ].join('|'),
+    'iu',
+  ),
 };
 
 /** Letters between a quote and its sentence, at least: three lines. An echo that follows at once looks like a slip. */

@@ -5,6 +5,7 @@ import { reading, released, testReading } from '../../test/events.js';
 import { NEVER } from '../../test/replaying.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
 import { replayTask } from './replay/replay.job.js';
+import { ALL_DELIVERIES } from '../read-models/delivery/settled-sql.js';
 
 interface Listed {
   readonly data: readonly { endpointId?: string; deliveryId: string; readingId: string; livemode: boolean }[];
@@ -87,7 +88,7 @@ describe('An event', () => {
     const sentTo = async ({ endpointId }: { endpointId: string }): Promise<Record<string, boolean>> => {
       const { rows } = await test.database.pool.query<{ reading_id: string; livemode: boolean }>(
         `select event.reading_id, (event.body::json ->> 'livemode')::boolean as livemode
-         from webhooks.delivery join webhooks.public_event event using (event_id) where endpoint_id = $1`,
+         from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) where endpoint_id = $1`,
         [endpointId],
       );
       return Object.fromEntries(rows.map((row) => [row.reading_id, row.livemode]));

@@ -65,7 +65,7 @@ export class StormyService {
     settings: Readonly<Record<string, string>> = {},
     dataDir?: string,
   ): Promise<StormyService> {
-    const stores = await startStores({ ...IMPATIENT, ...settings }, dataDir);
+    const stores = await startStores({ ...IMPATIENT, ...settings }, { dataDir });
     const service = new StormyService(stores, await startReceiver(), new Map());
     await Promise.all(PROCESSES.map((name) => service.startProcess(name)));
     await service.openCustomer();

@@ -200,7 +200,8 @@ const storedParts = async (pool: Pool, ids: readonly string[]): Promise<Map<stri
   return new Map(rows.map(({ id, ...parts }) => [id, parts]));
 };
 
-const isErased = async (store: EventStore, readingId: string): Promise<boolean> => {
+/** Whether the stream of a reading says that it was erased. */
+export const isErased = async (store: EventStore, readingId: string): Promise<boolean> => {
   for await (const event of store.read(`reading-${readingId}`, { direction: 'backwards', limit: 3 }))
     if (event.type === 'ReadingErased' && !isOpaque(decodeOrShow(readingEvents, event))) return true;
   return false;

@@ -97,9 +97,14 @@ const ENGLISH_BORROWED: readonly LintRule[] = [
   },
 ];
 
+/** What is filled in may be an 8 or an 11, so a text writes "the {number}" or does without an article. */
+const ENGLISH_ARTICLES: readonly LintRule[] = [
+  { name: 'an article before what is filled in', pattern: /\ban? \{\w+\}/iu },
+];
+
 export const BOOK_RULES: Readonly<Record<Locale, readonly LintRule[]>> = {
   'fr-FR': [...FRENCH_CLAIMS, ...FRENCH_BORROWED],
-  'en-US': [...ENGLISH_CLAIMS, ...ENGLISH_BORROWED],
+  'en-US': [...ENGLISH_CLAIMS, ...ENGLISH_BORROWED, ...ENGLISH_ARTICLES],
 };
 
 /** What no text puts near a child under seven: what cuts, burns, is swallowed, pulls under, or is out in traffic. */
@@ -117,10 +122,10 @@ export const FALSE_SCENES: Readonly<Record<Locale, Readonly<Partial<Record<AgeBa
     '80+': /(?<!\p{L})(?:patronn?e?s?|promotion|réunions? de (?:service|travail|chantier)|collègues?|salaires?|employeurs?|embauch\p{L}*|votre carrière|déménage(?:r|z))(?!\p{L})/iu,
   },
   'en-US': {
-    '7-15': /\b(?:meetings?|co-?workers?|colleagues?|salar(?:y|ies)|boss(?:es)?|clients?|customers?|spouses?|partner’s|marriage|your (?:kids|children)|grandchild(?:ren)?|the office|job interview|careers?|retire\w*|promotion|employers?|tax(?:es)?|your (?:job|trade)|the rent)\b/iu,
+    '7-15': /\b(?:meetings?|co-?workers?|colleagues?|salar(?:y|ies)|boss(?:es)?|clients?|customers?|spouses?|partner’s|marriage|your (?:kids|children)|grandchild(?:ren)?|the office|job interview|careers?|retire\w*|promotion|employers?|tax(?:es)?|your (?:job|trade)|the rent|spreadsheets?|balance sheets?|do business|profitable)\b/iu,
     '16-29': /\b(?:your (?:kids|children)|grandchild(?:ren)?|retire(?:d|ment)|your long career)\b/iu,
     '60-79': /\b(?:your teachers?|first job|your parents (?:want|expect|ask))\b/iu,
-    '80+': /\b(?:boss(?:es)?|promotion|co-?workers?|colleagues?|salar(?:y|ies)|employers?|job interview|your career|deadlines?)\b/iu,
+    '80+': /\b(?:boss(?:es)?|promotion|co-?workers?|colleagues?|salar(?:y|ies)|employers?|job interview|your career|deadlines?|spreadsheets?|balance sheets?|do business|profitable|clients?|customers?|rivals?)\b/iu,
   },
 }; // prettier-ignore
 

@@ -92,6 +92,9 @@ const grid = {
   figureAltComplete: label('passion'),
   passionOne: line('number', 'count'),
   passionTie: line('numbers', 'count'),
+  /** Of a tie that names more than it tells: which of them follow. */
+  passionToldOne: line('number'),
+  passionToldMany: line('numbers'),
   lessonsNone: line(),
   lessonsOne: line('number'),
   lessonsMany: line('numbers'),
@@ -242,6 +245,8 @@ const under7 = {
     nowFirst: line('number', 'toAge', 'toYear'),
     laterPeriod: label('number', 'fromAge', 'fromYear'),
     laterPinnacle: label('number', 'fromAge', 'fromYear'),
+    /** In place of the text of a third period with the number of the second. */
+    samePeriod: line(),
     challengesIntro: line('number'),
   },
   year: {

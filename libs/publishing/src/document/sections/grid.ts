@@ -4,12 +4,15 @@ import { lessonKey, toldPassions } from '../claimants.js';
 import type { Composer } from '../composer.js';
 import type { Block, Inline, Paragraph, Section } from '../document.js';
 import { absentRoots, fullLesson, holderOf, resourceOf } from '../facts.js';
-import { listUnlessEmpty, paragraph, section } from '../nodes.js';
+import { listUnlessEmpty, paragraph, section, sentences } from '../nodes.js';
 
 /** The text of a number in the grid, by its key in the book. */
 type TextKey = (digit: number) => string;
 
-/** The fullest cells. A further one whose text would contradict the reading is named and not explained. */
+/**
+ * The fullest cells, of which a tie tells two at most, and none whose text would contradict the reading. The page says
+ * which it tells, where it names more.
+ */
 export const passions = (composer: Composer, textKey: TextKey): Section => {
   const { result, plan, say, plain, list: join, letterCount } = composer;
   const { hiddenPassion, counts } = result.grid;
@@ -19,15 +22,16 @@ export const passions = (composer: Composer, textKey: TextKey): Section => {
     hiddenPassion.length === 1
       ? say('frames/grid passionOne', { number: String(first), count })
       : say('frames/grid passionTie', { numbers: join(hiddenPassion.map(String)), count });
+  const told = toldPassions(result).filter((digit) => !plan.leftOut.has(textKey(digit)));
+  const frame = told.length === 1 ? 'passionToldOne' : 'passionToldMany';
+  const which = say(`frames/grid ${frame}`, { number: String(told[0]), numbers: join(told.map(String)) });
   return section(
     'grid.passion',
     'subsection',
     plain('frames/grid passionTitle'),
     [
-      paragraph('grid.passion.intro', intro),
-      ...toldPassions(result)
-        .filter((digit) => !plan.leftOut.has(textKey(digit)))
-        .map((digit) => paragraph(`grid.passion.${digit}`, say(textKey(digit)))),
+      paragraph('grid.passion.intro', told.length < hiddenPassion.length ? sentences([intro, which]) : intro),
+      ...told.map((digit) => paragraph(`grid.passion.${digit}`, say(textKey(digit)))),
     ],
     ['grid.hiddenPassion'],
   );

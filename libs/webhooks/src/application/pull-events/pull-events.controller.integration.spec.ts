@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { failure, reading } from '../../../test/events.js';
 import { webhookRequests } from '../../../test/webhook-requests.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 interface Page {
   readonly data: readonly { id: string; type: string; readingId: string; sequence: number }[];
@@ -17,7 +18,7 @@ const page = async (query: string, as = test.ws): Promise<Page> =>
 /** The bodies of an endpoint's deliveries, in the order of the log. */
 const pushed = async (endpointId: string): Promise<string[]> => {
   const { rows } = await test.database.pool.query<{ body: string }>(
-    `select event.body from webhooks.delivery join webhooks.public_event event using (event_id)
+    `select event.body from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
      where endpoint_id = $1 and not test order by event.position`,
     [endpointId],
   );

@@ -7,24 +7,24 @@ import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
-import { NEVER_ATTEMPTED, markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
+import { NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
+import { ALL_DELIVERIES, INSERT_SKIPPED } from '../../read-models/delivery/settled-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
 import { probeNow } from '../probe-now.js';
 import { Redeliver, type RedeliverResult } from './redeliver.command.js';
 
-/** Redeliveries of the event of delivery $3 to its endpoint. */
-const REDELIVERY = `
-  delivery.endpoint_id = $1 and delivery.redelivery and delivery.replay_id is null and delivery.event_id = (
-    select event_id from webhooks.delivery known where known.delivery_id = $3)`;
+/** The event of delivery $3. */
+const EVENT = `(select event_id from ${ALL_DELIVERIES} where delivery_id = $3)`;
 
 /** A pending redelivery counts as the requested one. So does a skipped one while the endpoint is disabled. */
 const FIND = `
   with ${OPEN_ENDPOINT}
-  select delivery_id from webhooks.delivery cross join open_endpoint
-  where ${REDELIVERY} and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
-  order by delivery.created_at limit 1`;
+  select delivery_id from ${ALL_DELIVERIES} cross join open_endpoint
+  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null
+    and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
+  order by created_at limit 1`;
 
 /** Makes a scheduled redelivery due now, unless it is in flight, and its workspace queue ready. */
 const SEND_NOW = `
@@ -38,16 +38,24 @@ const SEND_NOW = `
 
 /** A redelivery that was skipped without an attempt is replaced. */
 const REMOVE_SKIPPED = `
-  delete from webhooks.delivery
-  where ${REDELIVERY} and ${NEVER_ATTEMPTED} and delivery_id <> $3 and $2`;
+  delete from webhooks.settled_delivery unsent
+  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null and ${NEVER_ATTEMPTED}
+    and delivery_id <> $3 and $2`;
 
 const ADD = `
-  with ${OPEN_ENDPOINT}, inserted as (
+  with ${OPEN_ENDPOINT}, again as (
+    select delivery.endpoint_id, event.workspace_id, event_id, event.reading_id, event.sequence, delivery.test, is_open
+    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) cross join open_endpoint
+    where delivery.delivery_id = $3
+  ), skipped as (${INSERT_SKIPPED}
+    select $5, endpoint_id, event_id, 'skipped', 0, test, true, $4::timestamptz, $4::timestamptz
+    from again where not is_open
+  ), inserted as (
     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                   due_at, test, redelivery, created_at, settled_at)
-    select $5, endpoint_id, workspace_id, event_id, reading_id, sequence, ${newStatus('is_open')},
-           $4::timestamptz, test, true, $4::timestamptz, case when is_open then null else $4::timestamptz end
-    from webhooks.delivery cross join open_endpoint where delivery_id = $3
+                                   due_at, test, redelivery, created_at)
+    select $5, endpoint_id, workspace_id, event_id, coalesce(reading_id, $5), sequence, 'pending', $4::timestamptz, test,
+           true, $4::timestamptz
+    from again where is_open
     returning workspace_id, status, due_at
   )
   ${markQueuesReady('inserted')}`;

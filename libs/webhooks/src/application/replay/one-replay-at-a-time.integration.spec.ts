@@ -7,6 +7,7 @@ import { eventually } from '../../../test/receiver.js';
 import { wipe } from '../../../test/service.js';
 import type { ReplayRecord } from '../../contracts/replay.js';
 import { replayTask, rescueAbandoned } from './replay.job.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const WS = 'ws_1';
 const SINCE = '2026-04-01T00:00:00Z';
@@ -45,7 +46,7 @@ const work = ({ replayId }: ReplayRecord): Promise<void> =>
   replayTask(database.pool, { now: () => Date.now() }).handle({ replayId }, new AbortController().signal);
 const change = (body: object) => api.request('patch', `/webhooks/${endpointId}`, WS, body).expect(200);
 const count = async (what: string): Promise<number> =>
-  (await database.pool.query(`select from webhooks.${what}`)).rowCount ?? 0;
+  (await database.pool.query(`select from ${what.replace(/^delivery/, ALL_DELIVERIES)}`)).rowCount ?? 0;
 
 describe('While a replay of an endpoint runs', () => {
   it('another is refused, and the response names the one that runs', async () => {
@@ -54,7 +55,7 @@ describe('While a replay of an endpoint runs', () => {
     expect(body).toMatchObject({ code: 'replay_in_progress', replayId: first.replayId });
     expect((body as { detail: string }).detail).toContain(`/api/v1${path(first)}`);
     expect(headers['retry-after']).toMatch(/^\d+$/);
-    expect(await count('replay')).toBe(1);
+    expect(await count('webhooks.replay')).toBe(1);
     await work(first);
     await asked();
   });
@@ -202,9 +203,10 @@ describe('When requested repeatedly', () => {
     const refused = answers.find(({ status }) => status === 429)!;
     expect(refused.body).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('10') });
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);
-    expect([await count('delivery where test'), await count('public_event where position is null')]).toEqual([
-      10, 10,
-    ]);
+    expect([
+      await count('delivery where test'),
+      await count('webhooks.public_event where position is null'),
+    ]).toEqual([10, 10]);
     await database.pool.query(
       `update webhooks.delivery set status = 'exhausted', settled_at = now() where test`,
     );

@@ -7,6 +7,7 @@ import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { EVENT_OUTCOME, NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 import { LOCK_ENDPOINT } from '../open-endpoint.js';
 
 const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
@@ -57,16 +58,16 @@ const REPLAY_PAGE = `
     from page cross join replay
     cross join lateral (
       select ${EVENT_OUTCOME} as outcome
-      from webhooks.delivery
+      from ${ALL_DELIVERIES}
       where delivery.endpoint_id = replay.endpoint_id and delivery.event_id = page.event_id
     ) found
     where page.occurred_at >= replay.since and page.occurred_at < replay.until
       and page.type = any (replay.types)
       and case when page.livemode then 'live' else 'test' end = any (replay.modes) and found.outcome = any (replay.statuses)
   ), unsent as (
-    delete from webhooks.delivery using chosen, replay
-    where not replay.dry_run and delivery.endpoint_id = replay.endpoint_id and delivery.event_id = chosen.event_id
-      and delivery.replay_id <> replay.replay_id and ${NEVER_ATTEMPTED}
+    delete from webhooks.settled_delivery unsent using chosen, replay
+    where not replay.dry_run and unsent.endpoint_id = replay.endpoint_id and unsent.event_id = chosen.event_id
+      and unsent.replay_id <> replay.replay_id and ${NEVER_ATTEMPTED}
   ), inserted as (
     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                    replay_id, created_at)

@@ -16,10 +16,10 @@ import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import {
   isReferenced,
   markQueuesReady,
-  newStatus,
   showsExternalIds,
   storedBody,
 } from '../../read-models/delivery/delivery-sql.js';
+import { INSERT_SKIPPED } from '../../read-models/delivery/settled-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
@@ -62,12 +62,14 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
                 shows and is_referenced
          from (select ${showsExternalIds('$4')} as shows, ${isReferenced('$5::uuid')} as is_referenced) reference
          returning event_id, workspace_id, sequence, occurred_at
+       ), skipped as (${INSERT_SKIPPED}
+         select $9, $1, event_id, 'skipped', 0, true, false, occurred_at, occurred_at
+         from sample cross join open_endpoint where not is_open
        ), inserted as (
          insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                        due_at, test, created_at, settled_at)
-         select $9, $1, workspace_id, event_id, $10::uuid, sequence, ${newStatus('is_open')},
-                occurred_at, true, occurred_at, case when is_open then null else occurred_at end
-         from sample cross join open_endpoint
+                                        due_at, test, created_at)
+         select $9, $1, workspace_id, event_id, $10::uuid, sequence, 'pending', occurred_at, true, occurred_at
+         from sample cross join open_endpoint where is_open
          returning workspace_id, status, due_at
        ), ready as (${markQueuesReady('inserted')})
        select pg_notify('webhooks_due', '')`,

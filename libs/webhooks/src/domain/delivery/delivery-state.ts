@@ -21,7 +21,8 @@ import type { DeliveryStatus } from '../../contracts/deliveries.js';
  * - skipped: the endpoint was disabled or deleted, before or after the insert.
  *
  * The last three are final. An outcome that arrives afterwards adds its attempt to the history and changes no status. A
- * redelivery or a replay is a new delivery of the same event. The table stores the first three as `pending`.
+ * redelivery or a replay is a new delivery of the same event. The first three are `pending` rows of the queue
+ * (`webhooks.delivery`); a settled delivery is a row of the history (`webhooks.settled_delivery`).
  *
  * The states of a workspace queue (a row of `webhooks.lane`), which holds the deliveries of a workspace's endpoints:
  *
@@ -35,21 +36,13 @@ import type { DeliveryStatus } from '../../contracts/deliveries.js';
  */
 export type DeliveryTransition = 'succeed' | 'retry' | 'exhaust' | 'skip';
 
-/** Each transition: the statuses it starts from and the one it leads to. It changes no other status. */
-export const DELIVERY_TRANSITIONS: Readonly<
-  Record<DeliveryTransition, Readonly<Partial<Record<DeliveryStatus, DeliveryStatus>>>>
-> = {
-  succeed: { pending: 'succeeded' },
-  retry: { pending: 'pending' },
-  exhaust: { pending: 'exhausted' },
-  skip: { pending: 'skipped' },
+/** The status of a pending delivery after a transition. A settled delivery has none: its status never changes. */
+export const STATUS_AFTER: Readonly<Record<DeliveryTransition, DeliveryStatus>> = {
+  succeed: 'succeeded',
+  retry: 'pending',
+  exhaust: 'exhausted',
+  skip: 'skipped',
 };
-
-export const nextStatus = (status: DeliveryStatus, transition: DeliveryTransition): DeliveryStatus =>
-  DELIVERY_TRANSITIONS[transition][status] ?? status;
-
-/** @param isOpen the endpoint is enabled and not deleted */
-export const initialStatus = (isOpen: boolean): DeliveryStatus => (isOpen ? 'pending' : 'skipped');
 
 /** @param backOffMs pause before the next attempt; `null`: the schedule has none */
 export const transitionAfterFailure = (backOffMs: number | null): 'retry' | 'exhaust' =>

@@ -127,7 +127,7 @@ describe('The dispatcher', () => {
     await test.service.happen(reading(randomUUID()).completed());
     await test.settled(1);
     const { rows } = await test.database.pool.query<{ bytes: number }>(
-      'select octet_length(response_body) as bytes from webhooks.attempt',
+      'select octet_length(response_body) as bytes from webhooks.settled_delivery',
     );
     expect(rows).toEqual([{ bytes: 4_096 }]);
   });

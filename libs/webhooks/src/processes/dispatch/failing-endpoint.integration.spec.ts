@@ -6,6 +6,7 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
 import { TestService } from '../../../test/service.js';
 import { replayTask } from '../../application/replay/replay.job.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const WS = 'ws_1';
 const SECOND = 1_000;
@@ -55,7 +56,10 @@ const delivery = async (readingId: string) => {
     due_at: Date;
     lease: string | null;
   }>(
-    'select status, attempts, due_at, lease from webhooks.delivery where reading_id = $1 order by created_at desc limit 1',
+    `select delivery.status, delivery.attempts, delivery.due_at, queued.lease
+     from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
+     left join webhooks.delivery queued using (delivery_id)
+     where event.reading_id = $1 order by delivery.created_at desc limit 1`,
     [readingId],
   );
   return rows[0]!;

@@ -11,6 +11,7 @@ import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { skipPending } from '../skipping/skip-pending.js';
 import { WorkspaceQueues, type WorkspaceClaim } from './workspace-queues.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
+import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const HOUR = 3_600_000;
 const LEASE_MS = 1_000;
@@ -63,9 +64,11 @@ const deliveries = async () => {
     status: string;
     attempts: number;
     lease: string | null;
-    due_at: Date;
-  }>('select status, attempts, lease, due_at from webhooks.delivery order by sequence');
-  return rows.map(({ due_at: dueAt, ...row }) => ({ ...row, dueAt: dueAt.getTime() }));
+    due_at: Date | null;
+  }>(`select delivery.status, delivery.attempts, queued.lease, delivery.due_at
+    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
+    left join webhooks.delivery queued using (delivery_id) order by event.sequence`);
+  return rows.map(({ due_at: dueAt, ...row }) => ({ ...row, dueAt: dueAt?.getTime() }));
 };
 
 describe('A failure', () => {
@@ -91,7 +94,7 @@ describe('A worker whose lease expired', () => {
     return rows.map(({ consecutive_failures: failures }) => failures);
   };
   const attempts = async () => {
-    const { rows } = await database.pool.query('select delivery_id, error from webhooks.attempt');
+    const { rows } = await database.pool.query(`select delivery_id, error from ${ALL_ATTEMPTS}`);
     return rows;
   };
 
@@ -149,7 +152,7 @@ describe('A detached delivery', () => {
       runSteps(client, skipPending(endpointId, '99', instant(now))),
     );
     await outcomes.succeeded(attemptIn(claim, now, success));
-    const { rows } = await database.pool.query('select delivery_id, error from webhooks.attempt');
+    const { rows } = await database.pool.query(`select delivery_id, error from ${ALL_ATTEMPTS}`);
     expect(rows).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1, lease: null },
@@ -185,13 +188,93 @@ describe('An attempt under way when its endpoint is disabled', () => {
   ] as const)('and %s is in the history of a delivery that stays skipped', async (_, record, result) => {
     const now = Date.now();
     const claim = await claimNext(now);
-    await database.pool.query(`update webhooks.delivery set status = 'skipped', settled_at = now()`);
+    const { endpointId } = claim.endpoints[0]!;
+    await transaction(database.pool, (client) =>
+      runSteps(client, skipPending(endpointId, '99', instant(now))),
+    );
     await record(outcomes, attemptIn(claim, now, result));
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1 },
       { status: 'skipped', attempts: 0 },
     ]);
-    const { rows } = await database.pool.query('select error from webhooks.attempt');
+    const { rows } = await database.pool.query(`select error from ${ALL_ATTEMPTS}`);
     expect(rows).toEqual([{ error: result.error }]);
+  });
+});
+
+describe('Outcomes that end together', () => {
+  const more = async (count: number): Promise<WorkspaceClaim> => {
+    await database.pool.query(
+      `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                      created_at)
+       select gen_random_uuid(), endpoint_id, workspace_id, event_id, gen_random_uuid(), 1, 'pending', now(), now()
+       from webhooks.delivery cross join generate_series(1, $1) where sequence = 1`,
+      [count],
+    );
+    const { rows } = await database.pool.query<{ delivery_id: string }>(
+      'select delivery_id from webhooks.delivery where sequence = 1',
+    );
+    deliveryIds = rows.map(({ delivery_id: deliveryId }) => deliveryId);
+    return claimNext(Date.now());
+  };
+  /** @returns the statements that recorded them */
+  const record = async (
+    claim: WorkspaceClaim,
+    results: readonly [AttemptResult, number | null][],
+  ): Promise<{ statements: number; failures: readonly unknown[] }> => {
+    let statements = 0;
+    const counting = {
+      query: (...query: [never]) => {
+        statements += 1;
+        return database.pool.query(...query);
+      },
+    };
+    const log = new OutcomeLog(counting as unknown as typeof database.pool);
+    const failures = await Promise.all(
+      results.map(([result, backOffMs], index) => {
+        const attempt = { ...attemptIn(claim, Date.now(), result), deliveryId: deliveryIds[index]! };
+        return result.error === null ? log.succeeded(attempt) : log.failed(attempt, backOffMs);
+      }),
+    );
+    return { statements, failures };
+  };
+
+  it('as failures take two statements, whatever their number, and all count', async () => {
+    const claim = await more(59);
+    const results = Array.from(
+      { length: 60 },
+      (_, n) => [failure, n % 2 ? HOUR : null] as [AttemptResult, null],
+    );
+    const { statements, failures } = await record(claim, results);
+    expect(statements).toBe(2);
+    expect(failures).toContainEqual(expect.objectContaining({ consecutiveFailures: 60 }));
+    const { rows } = await database.pool.query(
+      `select status, count(*)::integer, sum(attempts)::integer as attempts from ${ALL_DELIVERIES}
+       group by status order by status`,
+    );
+    expect(rows).toEqual([
+      { status: 'exhausted', count: 30, attempts: 30 },
+      // The last is the next delivery of the reading.
+      { status: 'pending', count: 31, attempts: 30 },
+    ]);
+  });
+
+  it('as failures and then a success leave an endpoint that has recovered; the other way, one that fails', async () => {
+    const claim = await more(5);
+    const [bad, good]: [AttemptResult, null][] = [
+      [failure, null],
+      [success, null],
+    ];
+    const failing = async (): Promise<number> => {
+      const { rows } = await database.pool.query<{ failures: number }>(
+        'select consecutive_failures as failures from webhooks.endpoint_health',
+      );
+      return rows[0]!.failures;
+    };
+    await record(claim, [bad!, bad!, good!]);
+    expect(await failing()).toBe(0);
+    deliveryIds = deliveryIds.slice(3);
+    await record(claim, [bad!, good!, bad!]);
+    expect(await failing()).toBe(1);
   });
 });

@@ -65,7 +65,7 @@ const happen = async (): Promise<void> => {
 const allSucceeded = (): Promise<void> =>
   eventually(async () => {
     const { rows } = await database.pool.query<{ succeeded: number }>(
-      `select count(*)::integer as succeeded from webhooks.delivery where status = 'succeeded'`,
+      `select count(*)::integer as succeeded from webhooks.settled_delivery where status = 'succeeded'`,
     );
     return rows[0]!.succeeded === WORKSPACES * EVENTS;
   }, 30_000);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { endpoint, reading, secretRef } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const test = fanningOut();
 const A = endpoint('we_a');
@@ -15,7 +16,7 @@ describe('An endpoint in the fan-out', () => {
     const status = Object.fromEntries(
       (
         await test.rows<{ reading_id: string; status: string }>(
-          'select reading_id, status from webhooks.delivery',
+          `select reading_id, status from ${ALL_DELIVERIES} join webhooks.public_event using (event_id)`,
         )
       ).map(({ reading_id, status }) => [reading_id, status]),
     );

@@ -52,6 +52,7 @@ describe('The fan-out', () => {
       await test.rows('select * from webhooks.endpoint order by 1'),
       await test.rows('select * from webhooks.public_event order by 1'),
       await test.rows('select * from webhooks.delivery order by 1'),
+      await test.rows('select * from webhooks.settled_delivery order by 1'),
       await test.rows('select * from webhooks.unreleased_failure order by 1'),
     ];
     await test.handle(...batch);
@@ -118,7 +119,9 @@ describe('The fan-out', () => {
     ];
     await test.handle(...batch);
     const inOne = [await test.deliveries(), await test.bodies()];
-    await test.database.pool.query('truncate webhooks.endpoint, webhooks.public_event, webhooks.delivery');
+    await test.database.pool.query(
+      'truncate webhooks.endpoint, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery',
+    );
     for (const event of batch) await test.handle(event);
     expect([await test.deliveries(), await test.bodies()]).toEqual(inOne);
   });
@@ -184,24 +187,32 @@ describe('The fan-out', () => {
     await pool.query('truncate webhooks.content');
   });
 
-  it('forgets the answers to events with an external id when the reading is erased', async () => {
+  it('forgets the answers to the events of a reading that is erased, also of settled deliveries', async () => {
     const [erased, other] = [randomUUID(), randomUUID()];
-    await test.database.pool.query(
-      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups)
-       select id, 'ws_1', '', '{x}' from unnest($1::uuid[]) as id`,
-      [[erased, other]],
-    );
+    const { pool } = test.database;
     await test.handle(A.created(), reading(erased).completed(), reading(other).completed());
-    await test.database.pool.query(
+    await pool.query(
+      `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery,
+                                              created_at, settled_at, started_at, response_body)
+       select gen_random_uuid(), endpoint_id, event_id, 'succeeded', 1, false, true, now(), now(), now(), 'order-4711'
+       from webhooks.delivery`,
+    );
+    await pool.query(
       `insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id)
        select delivery_id, 1, now(), 1, 200, 'order-4711', endpoint_id from webhooks.delivery`,
     );
     await test.handle(stored(`reading-${erased}`, 3, 'ReadingErased', { workspaceId: 'ws_1' }));
     const left = await test.rows(
-      `select reading_id from webhooks.attempt join webhooks.delivery using (delivery_id)
-       where response_body is not null`,
+      `select event.reading_id, 'pending' as of from webhooks.attempt join webhooks.delivery using (delivery_id)
+       join webhooks.public_event event using (event_id) where response_body is not null
+       union all
+       select event.reading_id, 'settled' from webhooks.settled_delivery join webhooks.public_event event using (event_id)
+       where response_body is not null order by 2`,
     );
-    expect(left).toEqual([{ reading_id: other }]);
+    expect(left).toEqual([
+      { reading_id: other, of: 'pending' },
+      { reading_id: other, of: 'settled' },
+    ]);
     await test.database.pool.query('truncate webhooks.attempt');
   });
 

@@ -115,11 +115,17 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   return notices.length > 0 ? [...statements, ...insertNotices(notices, firstPauseMs)] : statements;
 };
 
-/** Receivers may have repeated the external id of an erased reading in their answers. */
+/** Receivers may have repeated the external id of an erased reading in their answers, or what they know of the person. */
 const forgetAnswers = (readingId: string): Statement => sql`
-  update webhooks.attempt set response_body = null
-  from webhooks.public_event event
-  join webhooks.endpoint using (workspace_id)
-  join webhooks.delivery on delivery.endpoint_id = endpoint.endpoint_id and delivery.event_id = event.event_id
-  where event.reading_id = ${readingId} and event.shows_external_id
-    and attempt.delivery_id = delivery.delivery_id and attempt.response_body is not null`;
+  with sent as (
+    select event_id, endpoint_id from webhooks.public_event event join webhooks.endpoint using (workspace_id)
+    where event.reading_id = ${readingId}
+  ), pending as (
+    update webhooks.attempt set response_body = null
+    from sent join webhooks.delivery using (event_id, endpoint_id)
+    where attempt.delivery_id = delivery.delivery_id and attempt.response_body is not null
+  )
+  update webhooks.settled_delivery settled set response_body = null
+  from sent
+  where settled.event_id = sent.event_id and settled.endpoint_id = sent.endpoint_id
+    and settled.response_body is not null`;

@@ -4,10 +4,10 @@ import type { PublicEvent } from '../../domain/delivery/public-event.js';
 import {
   isReferenced,
   markQueuesReady,
-  newStatus,
   showsExternalIds,
   storedBody,
 } from '../../read-models/delivery/delivery-sql.js';
+import { INSERT_SKIPPED } from '../../read-models/delivery/settled-sql.js';
 
 /** SQL: the events as rows. */
 export const rowsOf = (events: readonly PublicEvent[]): Statement => {
@@ -95,25 +95,31 @@ export const insertNotices = (notices: readonly Notice[], firstPauseMs: number):
  * notices differ. @param pause the parameter that holds the pause before the first attempt (ms)
  */
 const deliverStored = (pause: string): string => `
-    inserted as (
-      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                     due_at, created_at, settled_at)
-      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id), endpoint.endpoint_id, stored.workspace_id,
-             stored.event_id, stored.queue, stored.sequence,
-             ${newStatus('endpoint.enabled')},
-             greatest(stored.occurred_at + ${pause} * interval '1 millisecond', waiting.due_at),
-             stored.occurred_at,
-             case when endpoint.enabled then null else greatest(stored.occurred_at, endpoint.disabled_at) end
+    subscribed as (
+      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id) as delivery_id, endpoint.endpoint_id,
+             stored.workspace_id, stored.event_id, stored.queue, stored.sequence, stored.occurred_at, endpoint.enabled,
+             endpoint.disabled_at
       from stored
       join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
         and stored.type = any (endpoint.events || endpoint.notices)
         and case when stored.livemode then 'live' else 'test' end = any (endpoint.modes)
+    ), skipped as (${INSERT_SKIPPED}
+      select delivery_id, endpoint_id, event_id, 'skipped', 0, false, false, occurred_at,
+             greatest(occurred_at, disabled_at)
+      from subscribed where not enabled
+    ), inserted as (
+      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                     due_at, created_at)
+      select delivery_id, endpoint_id, workspace_id, event_id, queue, sequence, 'pending',
+             greatest(occurred_at + ${pause} * interval '1 millisecond', waiting.due_at), occurred_at
+      from subscribed
       left join lateral (
         select max(due_at) as due_at from webhooks.delivery earlier
-        where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.queue
+        where earlier.endpoint_id = subscribed.endpoint_id and earlier.reading_id = subscribed.queue
           and earlier.status = 'pending' and earlier.lease is null
       ) waiting on true
-      order by stored.occurred_at
+      where enabled
+      order by occurred_at
       on conflict (delivery_id) do nothing
       returning workspace_id, status, due_at
     )

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { batchEnded, endpoint, reading } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const test = fanningOut();
 const asked = (id: string, settings: object = {}) =>
   endpoint(id).created({ modes: ['live'], notices: ['batch.ended'], ...settings }, { version: 3 });
 const told = () =>
   test.rows<{ endpoint_id: string; status: string }>(
-    `select endpoint_id, status from webhooks.delivery join webhooks.public_event event using (event_id)
+    `select endpoint_id, status from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
      where event.type = 'batch.ended' order by endpoint_id`,
   );
 

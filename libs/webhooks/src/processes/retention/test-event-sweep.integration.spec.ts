@@ -6,15 +6,18 @@ import { testKeyOf, url } from '../../../test/api.js';
 import { reading, testReading } from '../../../test/events.js';
 import { webhookRequests } from '../../../test/webhook-requests.js';
 import { forgetTestEvents, sweepTestEvents } from './test-event-sweep.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const test = webhookRequests();
 /** When the events of the helpers happened. */
 const HAPPENED = Date.parse('2026-04-04T09:30:00Z');
 const DAY_MS = 86_400_000;
 
+const EVENTS = 'webhooks.public_event event';
+const DELIVERIES = `${ALL_DELIVERIES} join ${EVENTS} using (event_id)`;
 const readingsOf = async (table: string): Promise<string[]> => {
   const { rows } = await test.database.pool.query<{ reading_id: string }>(
-    `select reading_id from webhooks.${table} where workspace_id = $1`,
+    `select event.reading_id from ${table} where workspace_id = $1`,
     [test.ws],
   );
   return rows.map((row) => row.reading_id);
@@ -26,8 +29,8 @@ it('deletes old events of test readings with their deliveries, and no live ones'
   await test.happen(reading(live).completed(), testReading(tested).completed());
   expect(await forgetTestEvents(test.database.pool, HAPPENED)).toBe(0);
   expect(await forgetTestEvents(test.database.pool, HAPPENED + 1)).toBe(1);
-  expect(await readingsOf('public_event')).toEqual([live]);
-  expect(await readingsOf('delivery')).toEqual([live]);
+  expect(await readingsOf(EVENTS)).toEqual([live]);
+  expect(await readingsOf(DELIVERIES)).toEqual([live]);
   const { body } = await test.api.request('get', '/events', testKeyOf(test.ws)).expect(200);
   expect(body).toMatchObject({ data: [] });
 });
@@ -45,7 +48,7 @@ it('deletes nothing while the clocks cannot be trusted, and keeps as many days a
     };
     const log = pino({ level: 'silent' });
     await sweepTestEvents(test.database.pool, clock, { TEST_DATA_KEPT_DAYS: 3 }, log).run(stopping.signal);
-    return readingsOf('public_event');
+    return readingsOf(EVENTS);
   };
   const untrusted = () => {
     throw new ClockUntrusted('the clocks differ');

@@ -18,13 +18,17 @@ const FORGET = `
   with old as materialized (
     select event_id, workspace_id from webhooks.public_event
     where not livemode and occurred_at < $1 order by occurred_at limit ${AT_ONCE} for update skip locked
+  ), of_old as materialized (
+    select endpoint.endpoint_id, old.event_id from old join webhooks.endpoint using (workspace_id)
   ), deliveries as (
-    delete from webhooks.delivery using (
-      select endpoint.endpoint_id, old.event_id from old join webhooks.endpoint using (workspace_id)) of_old
+    delete from webhooks.delivery using of_old
     where delivery.endpoint_id = of_old.endpoint_id and delivery.event_id = of_old.event_id
     returning delivery_id
   ), attempts as (
     delete from webhooks.attempt using deliveries where attempt.delivery_id = deliveries.delivery_id
+  ), settled as (
+    delete from webhooks.settled_delivery settled using of_old
+    where settled.endpoint_id = of_old.endpoint_id and settled.event_id = of_old.event_id
   ), failures as (
     delete from webhooks.unreleased_failure where not livemode and occurred_at < $1
   )

@@ -6,6 +6,7 @@ import { Receiver, eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 /** More than are skipped at once. */
 const MANY = 12_000;
@@ -39,7 +40,7 @@ const addPending = (endpointId: string, workspaceId: string): Promise<unknown> =
     [endpointId, workspaceId],
   );
 const count = async (status: string): Promise<number> =>
-  (await database.pool.query('select from webhooks.delivery where status = $1', [status])).rowCount ?? 0;
+  (await database.pool.query(`select from ${ALL_DELIVERIES} where status = $1`, [status])).rowCount ?? 0;
 const change = (endpointId: string, enabled: boolean, workspaceId = 'ws_1') =>
   service.streams.execute(
     endpointId,

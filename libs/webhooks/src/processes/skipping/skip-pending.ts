@@ -3,7 +3,8 @@ import type pg from 'pg';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
-import { statusAfter } from '../../read-models/delivery/delivery-sql.js';
+import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
+import { appendSettled } from '../../read-models/delivery/settled-sql.js';
 
 /** Deliveries skipped in one transaction: about a fifth of a second. */
 const AT_ONCE = 5_000;
@@ -17,8 +18,8 @@ const NOTE = `
   on conflict do nothing`;
 
 /**
- * Leaves out deliveries whose outcome is being recorded, until the next round. A detached delivery keeps its lease, so
- * that its outcome is still recorded.
+ * Leaves out deliveries whose outcome is being recorded, until the next round. The outcome of an attempt under way is
+ * added later (processes/dispatch/outcome-sql.ts).
  */
 const SKIP = `
   with noted as (
@@ -29,9 +30,13 @@ const SKIP = `
     where delivery.status = 'pending' and coalesce(delivery.added, 0) <= noted.up_to
     order by delivery.reading_id, delivery.sequence limit ${AT_ONCE}
     for update of delivery skip locked
-  )
-  update webhooks.delivery set status = ${statusAfter('skip')}, settled_at = chosen.skipped_at
-  from chosen where delivery.delivery_id = chosen.delivery_id`;
+  ), ended as (
+    delete from webhooks.delivery using chosen where delivery.delivery_id = chosen.delivery_id
+    returning delivery.delivery_id, delivery.endpoint_id, delivery.event_id,
+              '${STATUS_AFTER.skip}' as status, delivery.attempts, delivery.test, delivery.redelivery,
+              delivery.replay_id, delivery.created_at, chosen.skipped_at as settled_at
+  ), ${appendSettled('ended')}
+  select count(*)::integer as skipped from ended`;
 
 const FORGET = `
   delete from webhooks.skipping noted
@@ -74,7 +79,7 @@ const skipNext = (pool: pg.Pool): Promise<boolean> =>
     );
     if (!rows[0]) return false;
     const values = [rows[0].endpoint_id];
-    const { rowCount } = await client.query(SKIP, values);
+    const found = await client.query<{ skipped: number }>(SKIP, values);
     await client.query(FORGET, values);
-    return rowCount === AT_ONCE;
+    return found.rows[0]!.skipped === AT_ONCE;
   });

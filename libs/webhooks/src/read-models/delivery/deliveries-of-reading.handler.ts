@@ -4,6 +4,7 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { ListDeliveriesOfReading, type DeliveryOfReading } from '../../contracts/deliveries.js';
+import { ALL_DELIVERIES } from './settled-sql.js';
 
 interface Row extends Omit<DeliveryOfReading, 'createdAt' | 'settledAt'> {
   readonly createdAt: Date;
@@ -23,7 +24,7 @@ export class ListDeliveriesOfReadingHandler implements IQueryHandler<ListDeliver
               delivery.settled_at as "settledAt"
        from webhooks.public_event event
        join webhooks.endpoint using (workspace_id)
-       join webhooks.delivery on delivery.endpoint_id = endpoint.endpoint_id and delivery.event_id = event.event_id
+       join ${ALL_DELIVERIES} on delivery.endpoint_id = endpoint.endpoint_id and delivery.event_id = event.event_id
        where event.reading_id = $1
        order by delivery.created_at, event.sequence, delivery.endpoint_id`,
       [readingId],

@@ -5,6 +5,7 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DeliveryStatus } from '../../contracts/deliveries.js';
 import type { DeliveredType } from '../../contracts/notice-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
+import { ALL_ATTEMPTS, ALL_DELIVERIES } from './settled-sql.js';
 
 /** One attempt as the endpoint's owner sees it: of the response only the class of error and the status. */
 export interface AttemptRecord {
@@ -78,11 +79,16 @@ type AttemptColumns = Pick<Columns, 'started_at' | 'duration_ms' | 'status_code'
 };
 
 const SELECT = `
-  select delivery.*, event.type, event.livemode, event.reading_id as of_reading_id, last.number, last.started_at, last.duration_ms, last.status_code, last.error
-  from webhooks.delivery
+  select delivery.*, event.type, event.livemode, event.sequence, event.reading_id as of_reading_id, last.*
+  from ${ALL_DELIVERIES}
   join webhooks.public_event event using (event_id)
   left join lateral (
-    select * from webhooks.attempt where attempt.delivery_id = delivery.delivery_id order by number desc limit 1
+    select number, started_at, duration_ms, status_code, error from webhooks.attempt
+    where delivery.started_at is null and attempt.delivery_id = delivery.delivery_id
+    union all
+    select delivery.attempts, delivery.started_at, delivery.duration_ms, delivery.status_code, delivery.error
+    where delivery.started_at is not null
+    order by number desc limit 1
   ) last on true`;
 
 /** Most skipped deliveries counted when an endpoint is enabled. */
@@ -115,7 +121,7 @@ export class DeliveryRows {
   /** All attempts of a delivery, the first first. */
   async attempts(deliveryId: string): Promise<readonly AttemptRecord[]> {
     const { rows } = await this.pool.query<AttemptColumns>(
-      'select * from webhooks.attempt where delivery_id = $1 order by number',
+      `select * from ${ALL_ATTEMPTS} where delivery_id = $1 order by number`,
       [deliveryId],
     );
     return rows.map(attemptFromColumns);
@@ -141,6 +147,10 @@ export class DeliveryRows {
          and delivery.created_at >= coalesce($8::timestamptz, '-infinity')
          and delivery.created_at < coalesce($9::timestamptz, 'infinity')
          and (not $10 or not exists (
+           select from webhooks.settled_delivery other
+           where other.endpoint_id = delivery.endpoint_id and other.event_id = delivery.event_id
+             and other.status = 'succeeded')
+           and not exists (
            select from webhooks.delivery other
            where other.endpoint_id = delivery.endpoint_id and other.event_id = delivery.event_id
              and other.status = 'succeeded'))
@@ -170,7 +180,7 @@ export class DeliveryRows {
   async countSkipped(endpointId: string): Promise<number> {
     const { rows } = await this.pool.query<{ skipped: number }>(
       `select count(*)::integer as skipped from (
-         select from webhooks.delivery join webhooks.endpoint using (endpoint_id)
+         select from ${ALL_DELIVERIES} join webhooks.endpoint using (endpoint_id)
          where endpoint_id = $1 ${UNSUCCEEDED} and not delivery.test and not delivery.redelivery
            and (delivery.status = 'skipped' and delivery.settled_at >= endpoint.disabled_at
              or delivery.status = 'pending' and exists (

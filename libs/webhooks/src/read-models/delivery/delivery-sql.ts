@@ -1,22 +1,5 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
-import {
-  DELIVERY_TRANSITIONS,
-  OUTCOME_PRECEDENCE,
-  initialStatus,
-  type DeliveryTransition,
-} from '../../domain/delivery/delivery-state.js';
-
-/** SQL: the status of a `delivery` after a transition (domain/delivery/delivery-state.ts). */
-export const statusAfter = (transition: DeliveryTransition): string => {
-  const cases = Object.entries(DELIVERY_TRANSITIONS[transition]).map(
-    ([from, to]) => `when '${from}' then '${to}'`,
-  );
-  return `case delivery.status ${cases.join(' ')} else delivery.status end`;
-};
-
-/** SQL: the status of a new delivery. @param isOpen SQL: whether its endpoint is enabled and not deleted */
-export const newStatus = (isOpen: string): string =>
-  `case when ${isOpen} then '${initialStatus(true)}' else '${initialStatus(false)}' end`;
+import { OUTCOME_PRECEDENCE } from '../../domain/delivery/delivery-state.js';
 
 /** SQL: whether bodies made now for a workspace show the external ids of readings. */
 export const showsExternalIds = (workspaceId: string): string => `
@@ -35,9 +18,9 @@ export const EVENT_OUTCOME = `
   case ${OUTCOME_PRECEDENCE.map((status) => `when bool_or(status = '${status}') then '${status}'`).join(' ')}
        else 'missing' end`;
 
-/** SQL: a `delivery` that was skipped before any attempt. A redelivery or a replay of its event replaces it. */
+/** SQL: a settled `unsent` delivery was skipped before any attempt. A redelivery or a replay of its event replaces it. */
 export const NEVER_ATTEMPTED = `
-  delivery.status = 'skipped' and delivery.attempts = 0 and delivery.lease is null`;
+  unsent.status = 'skipped' and unsent.attempts = 0`;
 
 /**
  * SQL at the end of every statement that inserts deliveries. It makes their workspace queues ready for when they are

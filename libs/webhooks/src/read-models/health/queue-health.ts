@@ -17,23 +17,26 @@ import {
   type EndpointColumns,
 } from '../endpoint/endpoint-rows.js';
 import { freeAt } from '../delivery/delivery-sql.js';
+import { ALL_ATTEMPTS } from '../delivery/settled-sql.js';
 
 /** Period over which attempts are counted. */
 const WINDOW_MS = 86_400_000;
 
 /**
- * Pending deliveries and recent attempts of a query's `endpoint`, and its `health`. $1: start of the counted period.
+ * Pending deliveries and recent attempts of a query's `endpoint`, and its `health`. $1: start of the counted period. The last
+ * success is one of the newest deliveries.
  */
 const HEALTH_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
   (select ${freeAt('min(due_at)')} from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as next_at,
-  (select started_at from webhooks.attempt
-   where attempt.endpoint_id = endpoint.endpoint_id and attempt.error is null
-   order by started_at desc limit 1) as last_success_at,
+  (select max(started_at)
+   from (select started_at from webhooks.settled_delivery
+         where settled_delivery.endpoint_id = endpoint.endpoint_id and status = 'succeeded'
+         order by created_at desc limit 100) newest) as last_success_at,
   (select coalesce(json_object_agg(ended, count), '{}')
-   from (select coalesce(error, 'succeeded') as ended, count(*)::integer from webhooks.attempt
+   from (select coalesce(error, 'succeeded') as ended, count(*)::integer from ${ALL_ATTEMPTS}
          where attempt.endpoint_id = endpoint.endpoint_id and attempt.started_at > $1
          group by 1) counted) as attempts`;
 

@@ -4,6 +4,7 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import { ALL_DELIVERIES } from '../delivery/settled-sql.js';
 import { GetReplay, type ReplayableStatus, type ReplayRecord } from '../../contracts/replay.js';
 
 interface Columns {
@@ -28,7 +29,7 @@ const SELECT = `
          (case when state in ('finished', 'stopped') then 1
                else coalesce(position / greatest(last_position, 1), 0) end)::float8 as progress,
          (select coalesce(json_object_agg(status, count), '{}')
-          from (select status, count(*)::integer from webhooks.delivery where delivery.replay_id = replay.replay_id
+          from (select status, count(*)::integer from ${ALL_DELIVERIES} where delivery.replay_id = replay.replay_id
                 group by status) counted) as deliveries
   from webhooks.replay`;
 

@@ -215,7 +215,16 @@ describe('The page of the method', () => {
       'In WYATT, Y comes after a consonant and no vowel stands before it, so it is a vowel.',
     );
     expect(page).toContain('In LYNN, Y stands between two consonants, so it is a vowel.');
-    expect(page).toContain('In TANYAYOUNG, Y stands at the start before a vowel, so it is a consonant.');
+    expect(page).toContain('In YOUNG, Y stands at the start before a vowel, so it is a consonant.');
+    expect(page).toContain(
+      'In TANYA, Y stands between a consonant and a vowel, and an earlier vowel does the work, so it is a consonant.',
+    );
+  });
+
+  it('says so once where the name repeats a word', () => {
+    const page = pageOf(person('Mary', ['Mary'], 'Lynn', '1990-01-02'), 'en-US');
+    expect(page.match(/In MARY, Y stands/g)).toHaveLength(1);
+    expect(page.match(/In LYNN, Y stands/g)).toHaveLength(1);
   });
 
   it.each([
@@ -236,9 +245,14 @@ describe('The page of the method', () => {
   it('names what another sum of the letters, another Y, and another calendar give', () => {
     const page = pageOf(person('Nguyễn', ['Thị'], 'Minh', '1984-11-22'), 'en-US');
     expect(page).toContain('Soul Urge, where every Y is a vowel: 6 instead of 8.');
-    expect(page).toContain('it is still a 6, and becomes a 7 on the birthday');
+    expect(page).toContain('it is still 6, and it becomes 7 on the birthday');
     const ada = pageOf(person('Ada', ['King'], 'Lovelace', '1815-12-10'), 'en-US');
     expect(ada).toContain('no word reduced first: 28 → 10 → 1. That makes 1 instead of 19/1.');
+  });
+
+  it('says what a 33 reduced to 6 changes, in a word of the name too', () => {
+    const page = pageOf(person('Vincent', ['Ross'], 'Mercer', '1967-11-22'), 'en-US');
+    expect(page).toContain('What it would change: Expression (22/4), Active (6), and Pinnacle 1 (6).');
   });
 
   it('says so when every usual method gives the same', () => {

@@ -38,12 +38,12 @@ const wordRows = ({ plain }: Composer, { letters, spelling }: CountedWord): stri
   [plain('frames/terms consonants'), addedLetters(spelling.filter(({ vowel }) => !vowel))],
 ];
 
-/** Why each Y counts as it does; one line for each word and reason. */
+/** Why each Y counts as it does; one line for each part of a word and reason, though the name may repeat the word. */
 const yLines = ({ result, say }: Composer): Block => {
-  const lines = result.normalization.words.flatMap(({ source, letters }) =>
-    [...new Set(yReasonsOf(source))].map((reason) =>
-      say(`frames/method yReasons.${reason}`, { word: letters }),
-    ),
+  const reasons = result.normalization.words.flatMap(({ source }) => yReasonsOf(source));
+  const told = new Map(reasons.map((each) => [`${each.part} ${each.reason}`, each]));
+  const lines = [...told.values()].map(({ part, reason }) =>
+    say(`frames/method yReasons.${reason}`, { word: part }),
   );
   return lines.length === 0
     ? paragraph('method.words.y', say('frames/method yNone'))

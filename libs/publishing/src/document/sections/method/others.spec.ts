@@ -98,14 +98,46 @@ const linesOf = (locale: Locale, result: ReadingResult): [key: string, values: R
       line(y === 'vowel' ? 'yVowel' : 'yConsonant', values);
     }
   }
-  const of33 = Object.entries(result.numbers).filter(([, { value }]) => value === 33);
-  if (of33.length > 0)
-    line('no33', {
-      numbers: formatList(
-        locale,
-        of33.map(([key]) => term(key)),
-      ),
-    });
+  const to22 = (sum: number): number => (endOf(sum) === 33 ? 6 : endOf(sum));
+  const shownTo22 = (sum: number): string => (endOf(sum) === 33 ? '6' : shown(sum));
+  const kept = (end: number): string => (KEPT.includes(end) ? `${end}/${single(end)}` : String(end));
+  const words22 = (key: (typeof NAMES)[number]): number => {
+    const sums = countedBy(result, key, 'own')
+      .map(worthOf)
+      .filter((sum) => sum > 0);
+    return sums.length === 1 ? (sums[0] ?? 0) : added(sums.map(to22));
+  };
+  const ofGroup = (group: string): number =>
+    worthOf(
+      result.normalization.words.filter((word) => word.group === group).flatMap((word) => [...word.letters]),
+    );
+  const [m = 0, d = 0, y = 0] = [month, day, year].map(endOf);
+  const pinnacles = (reduce: (sum: number) => number): number[] => {
+    const [first = 0, second = 0] = [m + d, d + y].map(reduce);
+    return [first, second, reduce(first + second), reduce(m + y)];
+  };
+  const rows: [name: string, own: string, other: string][] = [
+    [term('lifePath'), shown(own), shownTo22(own)],
+    ...NAMES.map((key): [string, string, string] => [
+      term(key),
+      shown(byWord(countedBy(result, key, 'own'))),
+      shownTo22(words22(key)),
+    ]).filter(([, , other]) => other !== '0'),
+    [term('active'), kept(endOf(ofGroup('first'))), kept(to22(ofGroup('first')))],
+    [term('heredity'), kept(endOf(ofGroup('last'))), kept(to22(ofGroup('last')))],
+    [
+      term('maturity'),
+      kept(endOf(endOf(own) + endOf(byWord(countedBy(result, 'expression', 'own'))))),
+      kept(to22(to22(own) + to22(words22('expression')))),
+    ],
+    ...pinnacles(endOf).map((each, at): [string, string, string] => [
+      `${term('pinnacle')} ${at + 1}`,
+      kept(each),
+      kept(pinnacles(to22)[at] ?? 0),
+    ]),
+  ];
+  const changed = rows.flatMap(([name, before, other]) => (before === other ? [] : [`${name} (${other})`]));
+  if (changed.length > 0) line('no33', { numbers: formatList(locale, changed) });
 
   // The personal years 1 of a life, by the calendar; and the age at which the reading begins each period.
   const ones = Array.from({ length: 91 }, (_, age) => age).filter(

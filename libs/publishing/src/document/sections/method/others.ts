@@ -1,4 +1,4 @@
-import { chain, digitSum, indebtedFigure } from '@app/numerology/index.js';
+import { chain, digitSum, type Figure, figure, indebtedFigure, root } from '@app/numerology/index.js';
 import type { Composer } from '../../composer.js';
 import type { Inline, Section } from '../../document.js';
 import { isBeyond } from '../../facts.js';
@@ -114,16 +114,38 @@ const otherYear = (composer: Composer): Inline[][] => {
   return [composer.say('frames/method others.birthdayYear', values)];
 };
 
-/** Books that stop at 22 reduce a 33 to 6. */
-const otherMasters = ({ result, say, plain, list: join }: Composer): Inline[][] => {
-  const kept = Object.entries(result.numbers).filter(([, { value }]) => value === 33);
-  return kept.length === 0
-    ? []
-    : [
-        say('frames/method others.no33', {
-          numbers: join(kept.map(([key]) => plain(`frames/terms ${key}`))),
-        }),
-      ];
+const lastTo22 = (sum: number): number => (lastOf(sum) === 33 ? root(sum) : lastOf(sum));
+
+/** Books that stop at 22 reduce a 33 to 6, in a word of the name as in a number, and so end elsewhere. */
+const otherMasters = (composer: Composer): Inline[][] => {
+  const { result, say, plain, list: join } = composer;
+  const { numbers, cycles } = result;
+  const shown = ({ value, display }: Figure): string => (value === 33 ? String(root(value)) : display);
+  const words = countedWords(result);
+  const ofName = NAME_NUMBERS.flatMap((key) => {
+    const sums = words.map(({ spelling }) => total(spelling.filter(ROLES[key]))).filter((sum) => sum > 0);
+    const [only = 0] = sums;
+    const sum = sums.length === 1 ? only : sums.reduce((whole, each) => whole + lastTo22(each), 0);
+    return sum === 0 ? [] : [{ key, sum }];
+  });
+  const maturity = lastTo22(numbers.lifePath.value) + lastTo22(ofName[0]?.sum ?? 0);
+  const changed = [
+    { key: 'lifePath' as const, other: shown(numbers.lifePath) },
+    ...ofName.map(({ key, sum }) => ({ key, other: shown(indebtedFigure(sum)) })),
+    { key: 'active' as const, other: shown(numbers.active) },
+    { key: 'heredity' as const, other: shown(numbers.heredity) },
+    { key: 'maturity' as const, other: shown(figure(maturity)) },
+  ].filter(({ key, other }) => other !== numbers[key].display);
+  const [first = 0, second = 0] = cycles.pinnacles.map(({ value }) => lastTo22(value));
+  const pinnacles = cycles.pinnacles.flatMap((stage) => {
+    const other = shown(stage.index === 3 ? figure(first + second) : stage);
+    return other === stage.display ? [] : [`${plain('frames/terms pinnacle')} ${stage.index} (${other})`];
+  });
+  const told = [
+    ...changed.map(({ key, other }) => `${plain(`frames/terms ${key}`)} (${other})`),
+    ...pinnacles,
+  ];
+  return told.length === 0 ? [] : [say('frames/method others.no33', { numbers: join(told) })];
 };
 
 /** What another usual method makes of this person, where it makes something else. */

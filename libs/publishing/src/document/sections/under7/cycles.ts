@@ -21,9 +21,11 @@ const later = (composer: Composer, kind: 'period' | 'pinnacle'): Paragraph[] => 
       ),
     );
     const own = `under7/${stage.value} ${isPeriod ? 'laterPeriod' : 'laterPinnacle'}`;
-    const isSecondPinnacle = earlier === 1 && !isPeriod;
-    const again = isSecondPinnacle ? [say('frames/cycles sameAgain', { number: pinnacleRef(stage) })] : [];
-    const text = earlier === 0 ? [say(own)] : again;
+    const again = isPeriod
+      ? say('frames/under7 cycles.samePeriod')
+      : say('frames/cycles sameAgain', { number: pinnacleRef(stage) });
+    // A third pinnacle with the number would print the same sentence twice.
+    const text = [[say(own)], [again]][earlier] ?? [];
     return paragraph(`cycles.later.${kind}-${stage.index}`, sentences([[head], ...text]));
   });
 };

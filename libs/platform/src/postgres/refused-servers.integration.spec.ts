@@ -42,6 +42,33 @@ it('a session on a PostgreSQL that is too old is refused with its cause, as a de
   }
 });
 
-it('such a database is not migrated', async () => {
+it('a session on a standby is refused with its cause, as a dependency that is away', async () => {
+  const standby = await freshDatabase();
+  const owner = openPool(standby.databaseUrl, { size: 1, applicationName: 'x', onError: () => undefined });
+  const database = new URL(standby.databaseUrl).pathname.slice(1);
+  await owner.query(`create schema says;
+    create function says.pg_is_in_recovery() returns boolean language sql as 'select true';
+    alter database "${database}" set search_path = says, public, pg_catalog`);
+  await owner.end();
+  const pool = openPool(standby.databaseUrl, {
+    size: 1,
+    applicationName: 'x',
+    onError: () => undefined,
+    queryTimeoutMs: 5_000,
+  });
+  try {
+    const error: unknown = await pool.query('select 1').catch((reason: unknown) => reason);
+    expect(faultOf(error)).toMatchObject({
+      kind: 'read_only',
+      message: 'PostgreSQL takes no writes (it is a standby)',
+    });
+    expect(isDependencyAway(error)).toBe(true);
+  } finally {
+    await pool.end();
+    await standby.stop();
+  }
+});
+
+it('a database on a server that is too old is not migrated', async () => {
   await expect(migrate(postgres.databaseUrl, [])).rejects.toThrow('PostgreSQL 14.11 is older than 15');
 });

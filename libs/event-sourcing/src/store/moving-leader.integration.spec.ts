@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startCluster, type Cluster, type ClusterNode } from '../testing/cluster.js';
+import { openEventStore, type EventStoreDb } from './eventstoredb.js';
+import { CLIENT_UNDER_TEST } from './testing/client-under-test.js';
+import { startServer, type StartedServer } from './testing/start-server.js';
+import { startLoad, until, type Load } from './testing/under-load.js';
+
+/** The stream of appends, and one subscription. */
+const AT_REST = 2;
+
+let dataDir: string;
+let server: StartedServer;
+let cluster: Cluster;
+let store: EventStoreDb;
+let load: Load;
+let said: string[];
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'moving-leader-'));
+  server = await startServer(dataDir);
+  cluster = await startCluster(server.port);
+  said = [];
+  store = await openEventStore({
+    client: CLIENT_UNDER_TEST,
+    connectionString: cluster.connectionString,
+    appendTimeoutMs: 500,
+    readTimeoutMs: 1_000,
+    report: (message) => said.push(message),
+  });
+  load = await startLoad(store);
+  await load.more(3);
+});
+
+afterEach(async () => {
+  await load.stop();
+  await store.close();
+  await cluster.stop();
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const failures = (times: number): Promise<void> => {
+  const before = load.failures();
+  return until(() => load.failures() >= before + times);
+};
+/** The stream of appends is at the new leader. At most the subscription is left on another node. */
+const goesOnAt = async (leader: ClusterNode): Promise<void> => {
+  await load.more(3);
+  await load.rest();
+  await until(() => leader.openCalls() >= 1 && cluster.openCalls() === AT_REST);
+  expect(load.seen).toEqual(load.written);
+  await load.more(3);
+};
+
+describe('a process whose address names three nodes', () => {
+  it('follows a leader that hands over, there and back', async () => {
+    const [first, second, third] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode];
+    for (const next of [second, third, first, second]) {
+      cluster.lead(next);
+      await goesOnAt(next);
+    }
+    expect(store.connection.renewals).toBe(0);
+  });
+
+  it('waits for an election that takes its time', async () => {
+    cluster.lead(null);
+    await failures(5);
+    cluster.lead(cluster.nodes[2]!);
+    await goesOnAt(cluster.nodes[2]!);
+  });
+
+  it('leaves a leader whose connections are refused', async () => {
+    const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
+    first.network.refuse(true);
+    first.network.cut();
+    cluster.lead(second);
+    await goesOnAt(second);
+  });
+
+  it('leaves a frozen leader, also while the others still name it', async () => {
+    const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
+    first.network.hold('all');
+    cluster.lead(null, first);
+    await failures(3);
+    cluster.lead(second, first);
+    await load.more(3);
+    expect(store.connection.renewals).toBeGreaterThan(0);
+    first.network.release();
+    await goesOnAt(second);
+    expect(said.filter((message) => !message.includes('renewed'))).toEqual([
+      'the event store does not answer; calls to it are tried again',
+      expect.stringContaining('the event store answers again'),
+    ]);
+  });
+
+  it('leaves a frozen leader while nobody calls', async () => {
+    const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
+    await load.rest();
+    first.network.hold('all');
+    cluster.lead(second, first);
+    await until(() => store.connection.renewals > 0);
+    first.network.release();
+    await goesOnAt(second);
+  });
+
+  it('outlives a restart of each node, one after the other', async () => {
+    for (const [index, node] of cluster.nodes.entries()) {
+      const next = cluster.nodes[(index + 1) % cluster.nodes.length]!;
+      node.network.refuse(true);
+      node.network.cut();
+      cluster.lead(next);
+      await goesOnAt(next);
+      node.network.refuse(false);
+    }
+  });
+});

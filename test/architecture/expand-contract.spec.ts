@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { projectPath } from '@app/platform/project-path.js';
+
+/**
+ * Migrations run before processes of the previous version have stopped, so those must keep working: a migration only
+ * adds (CONTRIBUTING.md, "How to change a table"). What takes away is named here, with the reason why it breaks nobody.
+ */
+const CONTRACTIONS: Readonly<Record<string, string>> = {
+  'webhooks/0002_event_feed new unique index':
+    'older writers leave its column empty, and it counts no empty one',
+  'webhooks/0004_attempt_times set not null': 'no version before it was released',
+  'webhooks/0005_lanes new trigger': 'it does for older writers what newer ones do themselves',
+  'webhooks/0006_workspace_lanes drop table': 'no version before it was released',
+  'webhooks/0006_workspace_lanes drop trigger': 'it makes the trigger again, for the new table',
+  'webhooks/0006_workspace_lanes new trigger': 'it does for older writers what newer ones do themselves',
+  'webhooks/0010_one_replay_at_a_time new unique index':
+    'older writers refuse what it refuses, but for a race',
+  'webhooks/0011_queues_without_trigger drop function': 'only the trigger used it',
+  'webhooks/0011_queues_without_trigger drop trigger':
+    'workers of this version make the queues ready that older ones do not',
+  'webhooks/0013_livemode drop constraint': 'a unique index with one more column takes its place',
+  'webhooks/0013_livemode new unique index': 'it takes the place of a stricter constraint',
+};
+
+/** What may break a reader or a writer of the version before, in statements about tables that were there before. */
+const RULES: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['drop table', /\bdrop table\b/],
+  [
+    'drop column',
+    /\bdrop (column )?(?!not null|default|index|table|trigger|function|constraint|schema|policy)\w/,
+  ],
+  ['drop trigger', /\bdrop trigger\b/],
+  ['drop function', /\bdrop (function|procedure|routine)\b/],
+  ['drop constraint', /\bdrop constraint\b/],
+  ['rename', /\brename\b/],
+  ['change of type', /\balter (column )?\w+ (set data )?type\b/],
+  ['set not null', /\bset not null\b/],
+  ['new column without default', /\badd (column )?(?!constraint)[^,]*\bnot null\b(?![^,]*\bdefault\b)/],
+  ['new constraint', /\badd constraint\b/],
+  ['new unique index', /\bcreate unique index\b/],
+  ['new trigger', /\bcreate trigger\b/],
+];
+
+interface Statement {
+  readonly migration: string;
+  readonly text: string;
+}
+
+/** The statements of the part that is applied, without comments. */
+const statementsOf = (migration: string, file: string): readonly Statement[] => {
+  const up = file.split(/^-- Down Migration/m)[0]!.replace(/--.*$/gm, '');
+  return up
+    .split(';')
+    .map((text) => ({ migration, text: text.replace(/\s+/g, ' ').trim().toLowerCase() }))
+    .filter(({ text }) => text !== '');
+};
+
+/** Rules that a migration breaks, as `<migration> <rule>`. No older process knows a table that it creates itself. */
+const contractionsOf = (migration: string, file: string): readonly string[] => {
+  const statements = statementsOf(migration, file);
+  const namedBy = (pattern: RegExp): readonly string[] =>
+    statements.flatMap(({ text }) => pattern.exec(text)?.[1] ?? []);
+  const dropped = namedBy(/^drop table (?:if exists )?(\S+)/);
+  const own = namedBy(/^create table (?:if not exists )?(\S+)/).filter((table) => !dropped.includes(table));
+  const isOwn = (text: string): boolean => own.some((table) => text.includes(` ${table}`));
+  return [
+    ...new Set(
+      statements
+        .filter(({ text }) => !isOwn(text) && !text.startsWith('create table'))
+        .flatMap(({ text }) => RULES.filter(([, pattern]) => pattern.test(text)))
+        .map(([rule]) => `${migration} ${rule}`),
+    ),
+  ];
+};
+
+const migrations = readdirSync(projectPath('libs')).flatMap((library) => {
+  const folder = projectPath('libs', library, 'migrations');
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.sql'))
+      .map((name) => [`${library}/${name.slice(0, -'.sql'.length)}`, `${folder}/${name}`] as const);
+  } catch {
+    return [];
+  }
+});
+
+describe('migrations', () => {
+  it('take nothing away that processes of the previous version need', () => {
+    const found = migrations.flatMap(([name, path]) => contractionsOf(name, readFileSync(path, 'utf8')));
+    expect(migrations.length).toBeGreaterThan(40);
+    expect(found.toSorted()).toEqual(Object.keys(CONTRACTIONS).toSorted());
+  });
+
+  it.each([
+    ['drop table', 'drop table billing.balance;'],
+    ['drop column', 'alter table billing.balance drop column held;'],
+    ['drop column', 'alter table billing.balance add column a text, drop held;'],
+    ['rename', 'alter table billing.balance rename column held to reserved;'],
+    ['change of type', 'alter table billing.balance alter column held type bigint;'],
+    ['set not null', 'alter table billing.balance alter held set not null;'],
+    ['new column without default', 'alter table billing.balance add column plan text not null;'],
+    ['new constraint', 'alter table billing.balance add constraint positive check (held >= 0);'],
+    ['new unique index', 'create unique index one on billing.balance (plan);'],
+    ['new trigger', 'create trigger t before insert on billing.balance execute function f();'],
+    ['drop table', 'drop table billing.balance; create table billing.balance (held int);'],
+    ['drop function', 'drop function webhooks.open_lanes();'],
+  ])('that break the rule "%s" are found', (rule, statement) => {
+    expect(contractionsOf('m', `-- Up Migration\n${statement}\n-- Down Migration\n`)).toEqual([`m ${rule}`]);
+  });
+
+  it.each([
+    'alter table billing.balance add column plan text;',
+    `alter table billing.balance add column plan text not null default 'studio';`,
+    'alter table billing.balance alter column held drop not null, alter column held drop default;',
+    'create table billing.plan (name text not null unique); create unique index p on billing.plan (name);',
+    `create table billing.plan (name text); create trigger t before insert on billing.plan execute function f();`,
+    'create index plan on billing.balance (plan); drop index billing.held;',
+    '-- drop table billing.balance;',
+  ])('that only add are not: %s', (statements) => {
+    expect(contractionsOf('m', `-- Up Migration\n${statements}\n-- Down Migration\ndrop table t;`)).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { childEnvironment, withoutOperatorsSecrets } from '../../../apps/embedded/src/child-environment.js';
+import { openDataFolder } from '../../../apps/embedded/src/data-folder.js';
+import { loadSecrets } from '../../../apps/embedded/src/secrets.js';
+import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
+import { Integrator, person, until } from '../../support/integrator.js';
+import { OpsProcess } from '../../support/ops-process.js';
+import { startPostgres } from '../../support/start-postgres.js';
+import { startProcess } from '../../support/start-processes.js';
+import type { Stack } from '../../support/start-stack.js';
+import { serve } from '../event-store/load.js';
+import { recoveryAfter, type Recovery } from './fault.js';
+
+const CREDITS = 10_000_000;
+/** So that only faults refuse a call. */
+const UNLIMITED = {
+  RATE_READ_PER_MINUTE: '1000000',
+  RATE_READ_BURST: '1000000',
+  RATE_CREATE_PER_MINUTE: '1000000',
+  RATE_CREATE_BURST: '1000000',
+  READINGS_IN_FLIGHT: '1000000',
+};
+
+/** Something that fails until the service has recovered. */
+export interface Works {
+  /** A POST is accepted. */
+  post(): Promise<void>;
+  /** A reading is accepted and completed. */
+  reading(): Promise<void>;
+}
+
+export interface Installation extends Works {
+  stop(): Promise<void>;
+}
+
+export const worksOf = (customer: Integrator): Works => {
+  const accepted = async (): Promise<string> => {
+    const { status, body } = await customer.create(person());
+    if (status !== 202) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
+    return body.readingId;
+  };
+  return {
+    post: async () => void (await accepted()),
+    reading: async () => {
+      const readingId = await accepted();
+      await until(
+        async () => (await customer.reading(readingId)).status === 'completed',
+        () => `the reading ${readingId} is completed`,
+      );
+    },
+  };
+};
+
+/** One API and one worker with the limits of production, on a store that they reach under this address. */
+export const startInstallation = async (eventStoreUrl: string): Promise<Installation> => {
+  const postgres = await startPostgres();
+  const folder = temporaryDataDir();
+  const environment = childEnvironment(
+    { ...process.env, ...UNLIMITED, LOG_LEVEL: 'silent' },
+    loadSecrets(openDataFolder(folder)),
+    {
+      DATABASE_URL: postgres.applicationUrl,
+      DATABASE_OWNER_URL: postgres.ownerUrl,
+      EVENTSTORE_URL: eventStoreUrl,
+    },
+  );
+  const own = { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1' };
+  const processes = await Promise.all([startProcess('api', own), startProcess('worker', own)]);
+  const ops = new OpsProcess(environment);
+  const stack = {
+    baseUrl: processes[0].baseUrl,
+    eventStoreUrl,
+    ops: (args: readonly string[]) => ops.json(args),
+  } as Stack;
+  const customer = await Integrator.open(stack, CREDITS);
+  return {
+    ...worksOf(customer),
+    stop: async () => {
+      ops.stop();
+      await Promise.all(processes.map((one) => one.stop()));
+      await postgres.stop();
+      removeDataFolder(folder);
+    },
+  };
+};
+
+/** An embedded store without TLS and login, in a process of its own. */
+export const startStore = async (): Promise<{ readonly port: number; stop(): Promise<void> }> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'recovery-'));
+  const { port, stop } = await serve('store', dataDir);
+  return {
+    port,
+    stop: async () => {
+      await stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Intervals of the calls. A worker makes fewer readings than an API accepts. */
+const [POST_EVERY_MS, READING_EVERY_MS] = [100, 500];
+
+export interface Measured {
+  readonly fault: string;
+  readonly inflict: () => Promise<void> | void;
+  /** Before the next measurement. */
+  readonly mend?: () => Promise<void> | void;
+  /** Seconds from the fault until the other side could serve. Asked once the fault is there. */
+  readonly otherSide?: () => Promise<number>;
+}
+
+/** Measures one fault twice: until a POST is accepted, and until a reading is completed. */
+export const measure = async (
+  works: Works,
+  { fault, inflict, mend, otherSide }: Measured,
+  say: (text: string) => void,
+): Promise<readonly Recovery[]> => {
+  const rows: Recovery[] = [];
+  for (const [measured, work, everyMs] of [
+    ['a POST is accepted', works.post, POST_EVERY_MS],
+    ['a reading is completed', works.reading, READING_EVERY_MS],
+  ] as const) {
+    let other: Promise<number> | undefined;
+    const seconds = await recoveryAfter(
+      work,
+      async () => {
+        await inflict();
+        other = otherSide?.();
+      },
+      everyMs,
+    );
+    const row = { fault, measured, seconds, otherSide: (await other) ?? null };
+    say(`  ${fault}, until ${measured}: ${seconds.toFixed(1)} s`);
+    rows.push(row);
+    await mend?.();
+    await works.reading();
+  }
+  return rows;
+};

@@ -1,0 +1,43 @@
+import { Argument, Command } from 'commander';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { projectPath } from '@app/platform/project-path.js';
+import { clusterFaults } from './cluster-faults.js';
+import type { Fault, Recovery } from './fault.js';
+import { networkFaults } from './network-faults.js';
+import { realCluster } from './real-cluster.js';
+import { stackFaults } from './stack-faults.js';
+import { recoveryTable, withRecoveries } from './table.js';
+
+const FAULTS: readonly Fault[] = [networkFaults, clusterFaults, stackFaults, realCluster];
+
+const command = new Command('recovery')
+  .description('Measures how long the service takes to recover from faults of the stores and of the network.')
+  .addArgument(
+    new Argument('[names...]', 'kinds of faults; all by default').choices(FAULTS.map(({ name }) => name)),
+  )
+  .option('--write', 'write the rows into the table of docs/operations.md')
+  .addHelpText(
+    'after',
+    `
+real-cluster needs RECOVERY_NODE_COMMAND, the command line of one node of EventStoreDB or KurrentDB. It contains {port},
+{replication}, {data} and {seeds}. The node serves 127.0.0.1 without TLS. The command runs three of them.
+
+Examples:
+  npm run recovery
+  npm run recovery -- network --write`,
+  )
+  .parse();
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const rows: Recovery[] = [];
+for (const { name, run } of FAULTS) {
+  if (command.args.length > 0 && !command.args.includes(name)) continue;
+  say(`${name}…`);
+  rows.push(...(await run(say)));
+}
+process.stdout.write(`${recoveryTable(rows)}\n`);
+if (command.opts<{ write?: boolean }>().write) {
+  const page = projectPath('docs/operations.md');
+  writeFileSync(page, withRecoveries(readFileSync(page, 'utf8'), rows));
+}
+process.exit(0);

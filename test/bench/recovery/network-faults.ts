@@ -1,0 +1,62 @@
+import { startRelay } from '@app/event-sourcing/testing/relay.js';
+import type { Fault } from './fault.js';
+import { measure, startInstallation, startStore, type Measured } from './installation.js';
+
+/** Longer than any limit of a call. */
+const PAUSE_MS = 5_000;
+
+/** A network between the service and a store of one node. */
+export const networkFaults: Fault = {
+  name: 'network',
+  run: async (say) => {
+    const store = await startStore();
+    const relay = await startRelay(store.port);
+    const installation = await startInstallation(`esdb://127.0.0.1:${relay.port}?tls=false`);
+    const pausing = (pause: () => void, resume: () => void): Pick<Measured, 'inflict' | 'otherSide'> => ({
+      inflict: pause,
+      otherSide: () =>
+        new Promise((resolve) =>
+          setTimeout(() => {
+            resume();
+            resolve(PAUSE_MS / 1_000);
+          }, PAUSE_MS),
+        ),
+    });
+    const faults: readonly Measured[] = [
+      { fault: 'the connection to the store is reset', inflict: () => relay.cut() },
+      {
+        fault: 'the network to the store is away for 5 s',
+        ...pausing(
+          () => {
+            relay.refuse(true);
+            relay.cut();
+          },
+          () => relay.refuse(false),
+        ),
+      },
+      {
+        fault: 'the store is frozen for 5 s (one node)',
+        ...pausing(
+          () => relay.hold('all'),
+          () => relay.release(),
+        ),
+      },
+      { fault: 'the connection falls silent, and new ones work', inflict: () => relay.freeze() },
+      { fault: 'the connection is closed in one direction', inflict: () => relay.halfClose('answers') },
+      {
+        fault: 'everything arrives 200 ms late',
+        inflict: () => relay.delay(200),
+        mend: () => relay.delay(0),
+      },
+    ];
+    try {
+      const rows = [];
+      for (const one of faults) rows.push(...(await measure(installation, one, say)));
+      return rows;
+    } finally {
+      await installation.stop();
+      await relay.stop();
+      await store.stop();
+    }
+  },
+};

@@ -1,0 +1,176 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
+import { secondsUntil, type Fault } from './fault.js';
+import { measure, startInstallation, type Measured } from './installation.js';
+
+const NODES = [0, 1, 2] as const;
+const ANSWER_WITHIN_MS = 400;
+
+const gossip = z.object({
+  members: z.array(z.object({ state: z.string(), isAlive: z.boolean(), httpEndPointPort: z.number() })),
+});
+
+/** Three nodes of EventStoreDB or KurrentDB on this machine. `RECOVERY_NODE_COMMAND` starts one. */
+export const realCluster: Fault = {
+  name: 'real-cluster',
+  run: async (say) => {
+    const command = process.env['RECOVERY_NODE_COMMAND'];
+    if (command === undefined) {
+      say('  left out: RECOVERY_NODE_COMMAND names no server');
+      return [];
+    }
+    const cluster = await startRealCluster(command);
+    const installation = await startInstallation(cluster.connectionString);
+    let former: RealNode;
+    const anotherLeads = (): Promise<number> =>
+      secondsUntil(async () => (await cluster.leader()) !== former.port && (await cluster.leader()) !== null);
+    const atLeader = (work: (leader: RealNode) => Promise<void>) => async (): Promise<void> => {
+      const port = await cluster.leader();
+      former = cluster.nodes.find((one) => one.port === port)!;
+      await work(former);
+    };
+    const whole = async (): Promise<void> => void (await secondsUntil(cluster.isWhole));
+    const faults: readonly Measured[] = [
+      {
+        fault: 'three nodes of EventStoreDB 23.10.6: the leader resigns',
+        inflict: atLeader(({ port }) => resign(port)),
+        otherSide: anotherLeads,
+        mend: whole,
+      },
+      {
+        fault: 'the same: a follower is restarted (SIGTERM)',
+        inflict: async () => {
+          const leader = await cluster.leader();
+          const follower = cluster.nodes.find(({ port }) => port !== leader)!;
+          follower.signal('SIGTERM');
+        },
+        mend: async () => {
+          await cluster.revive();
+          await whole();
+        },
+      },
+      {
+        fault: 'the same: the leader is restarted without resigning (SIGTERM)',
+        inflict: atLeader(async (leader) => leader.signal('SIGTERM')),
+        otherSide: anotherLeads,
+        mend: async () => {
+          await cluster.revive();
+          await whole();
+        },
+      },
+      {
+        fault: 'the same: the leader is killed (SIGKILL)',
+        inflict: atLeader(async (leader) => leader.signal('SIGKILL')),
+        otherSide: anotherLeads,
+        mend: async () => {
+          await cluster.revive();
+          await whole();
+        },
+      },
+      {
+        fault: 'the same: the leader freezes (SIGSTOP)',
+        inflict: atLeader(async (leader) => leader.signal('SIGSTOP')),
+        otherSide: anotherLeads,
+        mend: async () => {
+          former.signal('SIGCONT');
+          await whole();
+        },
+      },
+    ];
+    try {
+      const rows = [];
+      for (const one of faults) rows.push(...(await measure(installation, one, say)));
+      return rows;
+    } finally {
+      await installation.stop();
+      await cluster.stop();
+    }
+  },
+};
+
+interface RealNode {
+  readonly port: number;
+  readonly signal: (signal: NodeJS.Signals) => void;
+}
+
+const startRealCluster = async (command: string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'recovery-cluster-'));
+  const ports = await Promise.all([...NODES, ...NODES].map(() => listenOnce(0, '127.0.0.1')));
+  const children = new Map<number, ChildProcess>();
+  const start = (index: number): void => {
+    const data = join(folder, String(index));
+    mkdirSync(data, { recursive: true });
+    const seeds = NODES.filter((one) => one !== index).map((one) => `127.0.0.1:${ports[one]}`);
+    const line = command
+      .replaceAll('{port}', String(ports[index]))
+      .replaceAll('{replication}', String(ports[index + NODES.length]))
+      .replaceAll('{data}', data)
+      .replaceAll('{seeds}', seeds.join(','));
+    children.set(index, spawn('sh', ['-c', `exec ${line}`], { stdio: 'ignore' }));
+  };
+  const asked = async (index: number) => {
+    const answer = await fetch(`http://127.0.0.1:${ports[index]}/gossip`, {
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    return gossip.parse(await answer.json()).members;
+  };
+  /** The node that says of itself that it leads. */
+  const leader = async (): Promise<number | null> => {
+    const leaders = await Promise.all(
+      NODES.map(async (index) => {
+        const members = await asked(index).catch(() => []);
+        const own = members.find(({ httpEndPointPort: port }) => port === ports[index]);
+        return own?.state === 'Leader' ? ports[index]! : null;
+      }),
+    );
+    return leaders.findLast((port) => port !== null) ?? null;
+  };
+  const isWhole = async (): Promise<boolean> => {
+    const views = await Promise.all(NODES.map((index) => asked(index)));
+    return views.every(
+      (members) =>
+        members.filter(({ state }) => state === 'Follower').length === 2 &&
+        members.filter(({ state, isAlive }) => state === 'Leader' && isAlive).length === 1,
+    );
+  };
+  for (const index of NODES) start(index);
+  await secondsUntil(isWhole);
+  return {
+    connectionString: `esdb://${NODES.map((index) => `127.0.0.1:${ports[index]}`).join(',')}?tls=false`,
+    nodes: NODES.map((index): RealNode => ({
+      port: ports[index]!,
+      signal: (signal) => void children.get(index)!.kill(signal),
+    })),
+    leader,
+    isWhole,
+    /** Starts the nodes that have ended, or are about to. */
+    revive: async (): Promise<void> => {
+      for (const [index, child] of children) {
+        if (!child.killed) continue;
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+        start(index);
+      }
+    },
+    stop: async (): Promise<void> => {
+      for (const child of children.values()) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        const ended = once(child, 'exit');
+        child.kill('SIGCONT');
+        child.kill('SIGKILL');
+        await ended;
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** What the guide for operators says before a leader is restarted. */
+const resign = async (port: number): Promise<void> => {
+  for (const path of ['priority/-1', 'resign'])
+    await fetch(`http://127.0.0.1:${port}/admin/node/${path}`, { method: 'POST' });
+};
