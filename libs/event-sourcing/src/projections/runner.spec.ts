@@ -19,11 +19,12 @@ const parkedRow = {
 
 it('While the consumer is busy, attempts to release parked streams do not queue up', async () => {
   let looked = 0;
-  const query = async (text: string) => {
+  let position: unknown = null;
+  const query = async (text: string, values: readonly unknown[] = []) => {
+    if (text.includes('set position')) position = values[1];
     if (text.includes('distinct on (cause_stream')) looked += 1;
     else if (text.includes('parked_event')) return { rows: [parkedRow], rowCount: 1 };
-    if (text.includes('event_sourcing.consumer'))
-      return { rows: [{ position: null, epoch: '0' }], rowCount: 1 };
+    if (text.includes('event_sourcing.consumer')) return { rows: [{ position, epoch: '0' }], rowCount: 1 };
     return { rows: [], rowCount: 1 };
   };
   const client = { query, release: () => undefined };
