@@ -47,7 +47,7 @@ const typeFaults = (document: DocumentV1): string[] =>
   ]);
 
 /** "A 8", "a 11/2", "an 7": an article that its number, as it is spoken, does not take. */
-const WRONG_ARTICLE = /\b(?:a (?=(?:8\d*|11|18)(?!\d))|an (?!(?:8\d*|11|18)(?!\d))(?=\d))\S*/giu;
+const WRONG_ARTICLE = /\b(?:a\s(?=(?:8\d*|11|18)(?!\d))|an\s(?!(?:8\d*|11|18)(?!\d))(?=\d))\S*/giu;
 
 const articleFaults = (document: DocumentV1): string[] => {
   if (document.locale !== 'en-US') return [];

@@ -99,7 +99,7 @@ const ENGLISH_BORROWED: readonly LintRule[] = [
 
 /** What is filled in may be an 8 or an 11, so a text writes "the {number}" or does without an article. */
 const ENGLISH_ARTICLES: readonly LintRule[] = [
-  { name: 'an article before what is filled in', pattern: /\ban? \{\w+\}/iu },
+  { name: 'an article before what is filled in', pattern: /\ban?\s\{\w+\}/iu },
 ];
 
 export const BOOK_RULES: Readonly<Record<Locale, readonly LintRule[]>> = {

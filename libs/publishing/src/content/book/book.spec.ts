@@ -89,6 +89,11 @@ describe('The check of the book', () => {
     [prose(5), { a: 'They gamble on every match.' }, 'drink, drugs and gambling: "gamble"'],
     [prose(5), { a: 'Your boss is at lunch.' }, 'rings false at 7-15: "boss"'],
     [
+      prose(5, { uses: ['number'] }),
+      { a: 'This is a {number} year.' },
+      'an article before what is filled in: "a\u00A0{number}"',
+    ],
+    [
       prose(6),
       { a: 'You open the box and laugh.', b: 'You open the box to cry.' },
       'opens like passion b: "you open the box"',
@@ -121,6 +126,7 @@ describe('The check of the book', () => {
     ['en-US', '16-29', 'Your kids laugh.', 'Your kids'],
     ['en-US', '60-79', 'It is a first job.', 'first job'],
     ['en-US', '80+', 'Your employer calls.', 'employer'],
+    ['en-US', '80+', 'Keep the spreadsheet for them.', 'spreadsheet'],
   ] as const)('finds a scene that rings false, in %s at %s', (locale, band, text, scene) => {
     const file = fileOf(prose(5), { a: text });
     const faults = checkBook(locale, [file]).map(({ fault }) => fault);
