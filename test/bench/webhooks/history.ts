@@ -11,6 +11,7 @@ const DROPPED = 1_000_000;
 const AT_ONCE = 250_000;
 const WEEKS = 12;
 const BACKLOG = 20_000;
+const ROUNDS = 3;
 const NEVER = new AbortController().signal;
 
 /** Inserts settled deliveries, evenly over the weeks from one to another, counted back from now. */
@@ -27,20 +28,30 @@ const fill = async ({ pool, endpoints }: Setting, count: number, from: number, t
     );
 };
 
+/** The best of some runs, since other load on the machine can only slow them. */
+const best = async (setting: Setting, seconds: number): Promise<{ p99: number; rate: number }> => {
+  const [latencies, rates]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    latencies.push(await pacedLatency(setting, seconds));
+    rates.push((await sendingRate(setting, BACKLOG)).rate);
+  }
+  return { p99: Math.min(...latencies), rate: Math.max(...rates) };
+};
+
 /** The rate and the latency beside a long history, and what dropping a partition of it does to sending. */
 export const measureHistory = async (setting: Setting): Promise<void> => {
   const { pool, settings } = setting;
   const { seconds, add, say, count = LONG } = settings;
-  const empty = [await pacedLatency(setting, seconds), (await sendingRate(setting, BACKLOG)).rate] as const;
+  const empty = await best(setting, seconds);
   say(`  Filling: ${count.toLocaleString('en-US')} settled deliveries…`);
   await pool.query(`select webhooks.add_partitions(now() - interval '13 weeks', now())`);
   await fill(setting, count, 0, WEEKS);
   await fill(setting, Math.min(DROPPED, count), WEEKS, WEEKS + 1);
   await pool.query('vacuum analyze webhooks.settled_delivery');
   const name = `${count.toLocaleString('en-US')} settled`;
-  const long = [await pacedLatency(setting, seconds), (await sendingRate(setting, BACKLOG)).rate] as const;
-  add(ratio(`deliveries, ${name}; floor: none`, long[1], empty[1], 0.9));
-  add(atMost(`p99 at ${PACE}/s, ${name}; floor: none`, long[0] / empty[0], '×', 1.1));
+  const long = await best(setting, seconds);
+  add(ratio(`deliveries, ${name}; floor: none`, long.rate, empty.rate, 0.9));
+  add(atMost(`p99 at ${PACE}/s, ${name}; floor: none`, long.p99 / empty.p99, '×', 1.1));
   await measureDrop(setting);
   await pool.query('truncate webhooks.settled_delivery');
 };
