@@ -41,7 +41,13 @@ export const startLoad = (
     try {
       const answer = await fetch(`${baseUrl}/api/v1/readings`, {
         method: 'POST',
-        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+        headers: {
+          'x-api-key': apiKey,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+          // A kept connection may end while it is idle, just as the next request goes out.
+          connection: 'close',
+        },
         body: JSON.stringify(person()),
       });
       const body = (await answer.json()) as { readingId?: string };
