@@ -4,11 +4,12 @@ import { projectPath } from '@app/platform/project-path.js';
 import { clusterFaults } from './cluster-faults.js';
 import type { Fault, Recovery } from './fault.js';
 import { networkFaults } from './network-faults.js';
+import { promotion } from './promotion.js';
 import { realCluster } from './real-cluster.js';
 import { stackFaults } from './stack-faults.js';
 import { recoveryTable, withRecoveries } from './table.js';
 
-const FAULTS: readonly Fault[] = [networkFaults, clusterFaults, stackFaults, realCluster];
+const FAULTS: readonly Fault[] = [networkFaults, clusterFaults, stackFaults, promotion, realCluster];
 
 const command = new Command('recovery')
   .description('Measures how long the service takes to recover from faults of the stores and of the network.')

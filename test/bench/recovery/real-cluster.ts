@@ -171,6 +171,8 @@ const startRealCluster = async (command: string) => {
 
 /** What the guide for operators says before a leader is restarted. */
 const resign = async (port: number): Promise<void> => {
-  for (const path of ['priority/-1', 'resign'])
-    await fetch(`http://127.0.0.1:${port}/admin/node/${path}`, { method: 'POST' });
+  for (const path of ['priority/-1', 'resign']) {
+    const { ok, status } = await fetch(`http://127.0.0.1:${port}/admin/node/${path}`, { method: 'POST' });
+    if (!ok) throw new Error(`The leader answers ${status} to ${path}`);
+  }
 };
