@@ -133,7 +133,8 @@ export const measure = async (
       everyMs,
     );
     const row = { fault, measured, seconds, otherSide: (await other) ?? null };
-    say(`  ${fault}, until ${measured}: ${seconds.toFixed(1)} s`);
+    const waited = row.otherSide === null ? '' : `, ${row.otherSide.toFixed(1)} s of them for the other side`;
+    say(`  ${fault}, until ${measured}: ${seconds.toFixed(1)} s${waited}`);
     rows.push(row);
     await mend?.();
     await works.reading();

@@ -34,46 +34,41 @@ export const realCluster: Fault = {
       former = cluster.nodes.find((one) => one.port === port)!;
       await work(former);
     };
-    const whole = async (): Promise<void> => void (await secondsUntil(cluster.isWhole));
+    const whole = async (): Promise<void> =>
+      void (await secondsUntil(() => {
+        cluster.startEnded();
+        return cluster.isWhole();
+      }));
     const faults: readonly Measured[] = [
       {
-        fault: 'three nodes of EventStoreDB 23.10.6: the leader resigns',
+        fault: 'three EventStoreDB 23.10.6: the leader resigns',
         inflict: atLeader(({ port }) => resign(port)),
         otherSide: anotherLeads,
         mend: whole,
       },
       {
-        fault: 'the same: a follower is restarted (SIGTERM)',
+        fault: 'three EventStoreDB 23.10.6: a follower is restarted (SIGTERM)',
         inflict: async () => {
           const leader = await cluster.leader();
           const follower = cluster.nodes.find(({ port }) => port !== leader)!;
           follower.signal('SIGTERM');
         },
-        mend: async () => {
-          await cluster.revive();
-          await whole();
-        },
+        mend: whole,
       },
       {
-        fault: 'the same: the leader is restarted without resigning (SIGTERM)',
+        fault: 'three EventStoreDB 23.10.6: the leader is restarted without resigning (SIGTERM)',
         inflict: atLeader(async (leader) => leader.signal('SIGTERM')),
         otherSide: anotherLeads,
-        mend: async () => {
-          await cluster.revive();
-          await whole();
-        },
+        mend: whole,
       },
       {
-        fault: 'the same: the leader is killed (SIGKILL)',
+        fault: 'three EventStoreDB 23.10.6: the leader is killed (SIGKILL)',
         inflict: atLeader(async (leader) => leader.signal('SIGKILL')),
         otherSide: anotherLeads,
-        mend: async () => {
-          await cluster.revive();
-          await whole();
-        },
+        mend: whole,
       },
       {
-        fault: 'the same: the leader freezes (SIGSTOP)',
+        fault: 'three EventStoreDB 23.10.6: the leader freezes (SIGSTOP)',
         inflict: atLeader(async (leader) => leader.signal('SIGSTOP')),
         otherSide: anotherLeads,
         mend: async () => {
@@ -148,13 +143,10 @@ const startRealCluster = async (command: string) => {
     })),
     leader,
     isWhole,
-    /** Starts the nodes that have ended, or are about to. */
-    revive: async (): Promise<void> => {
-      for (const [index, child] of children) {
-        if (!child.killed) continue;
-        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-        start(index);
-      }
+    /** A former leader ends by itself, too, when it has to cut off what the others lack. */
+    startEnded: (): void => {
+      for (const [index, child] of children)
+        if (child.exitCode !== null || child.signalCode !== null) start(index);
     },
     stop: async (): Promise<void> => {
       for (const child of children.values()) {
@@ -171,6 +163,8 @@ const startRealCluster = async (command: string) => {
 
 /** What the guide for operators says before a leader is restarted. */
 const resign = async (port: number): Promise<void> => {
-  for (const path of ['priority/-1', 'resign'])
-    await fetch(`http://127.0.0.1:${port}/admin/node/${path}`, { method: 'POST' });
+  for (const path of ['priority/-1', 'resign']) {
+    const { ok, status } = await fetch(`http://127.0.0.1:${port}/admin/node/${path}`, { method: 'POST' });
+    if (!ok) throw new Error(`The leader answers ${status} to ${path}`);
+  }
 };
