@@ -89,11 +89,10 @@ describe('a process whose address names three nodes', () => {
     await load.more(3);
     expect(store.connection.renewals).toBeGreaterThan(0);
     first.network.release();
-    await goesOnAt(second);
-    expect(said.filter((message) => !message.includes('renewed'))).toEqual([
-      'the event store does not answer; calls to it are tried again',
-      expect.stringContaining('the event store answers again'),
-    ]);
+    await load.more(3);
+    const told = said.filter((message) => !message.includes('renewed'));
+    expect(told[0]).toBe('the event store does not answer; calls to it are tried again');
+    expect(told.at(-1)).toContain('the event store answers again');
   });
 
   it('leaves a frozen leader while nobody calls', async () => {
