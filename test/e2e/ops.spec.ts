@@ -183,6 +183,10 @@ describe('publications republish', () => {
       async () => (await versions()).every((version) => version === 2),
       () => 'three second versions',
     );
+    await until(
+      async () => (await texts(recorded)).length === 3,
+      () => 'rows of three second versions',
+    );
     expect(await republish('--yes')).toMatchObject({ found: 0, requested: 0 });
     expect(await versions()).toEqual([2, 2, 2]);
     await expect(

@@ -165,13 +165,20 @@ describe('The OpenAPI document', () => {
     expect([sequence('reading.completed'), sequence('reading.published')]).toEqual([1, 2]);
   });
 
-  it('has the four webhooks and the notice', () => {
+  it('has the four webhooks and the notices', () => {
     expect(Object.keys(document.webhooks ?? {})).toEqual([
       'reading.completed',
       'reading.published',
       'reading.failed',
       'reading.delayed',
       'batch.ended',
+      'credits.expiring',
+      'credits.low',
+      'endpoint.disabled',
+      'endpoint.failing',
+      'key.expiring',
+      'replay.finished',
+      'endpoint.verification',
     ]);
   });
 });

@@ -96,6 +96,8 @@ const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {
   );
   await ask(`DELETE ${endpoint}/replays/{replayId}`, { of: replayed });
   await ask(`GET ${endpoint}/health`, { of });
+  await ask(`GET ${endpoint}/stats`, { of });
+  await ask(`POST ${endpoint}/verify`, { of });
   await ask(`PATCH ${endpoint}`, { of, body: { events: ['reading.completed', 'reading.failed'] } });
   await ask(`POST ${endpoint}/rotate-secret`, { of, body: { overlapSeconds: 3_600 } });
   await ask(`GET ${endpoint}`, { of });

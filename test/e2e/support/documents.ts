@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { pathToFileURL } from 'node:url';
 import { projectPath } from '@app/platform/project-path.js';
+import { plainText } from '@app/publishing/pdf/pages/pdf-file.js';
 import { until, type Answer, type Integrator } from '../../support/integrator.js';
 
 const FORMATS = ['document_v1', 'markdown', 'pdf'];
@@ -38,7 +39,7 @@ export class Documents {
       etags: answers.map(({ headers }) => headers.get('etag')),
       bytes: bytes.map((one) => one.toString('base64')),
       markdown: bytes[1]!.toString(),
-      width: Number(/\/MediaBox \[0 0 (\d+)/.exec(bytes[2]!.toString('latin1'))?.[1]),
+      width: Number(/\/MediaBox \[0 0 (\d+)/.exec(plainText(bytes[2]!))?.[1]),
     };
   }
 
