@@ -48,15 +48,6 @@ afterAll(async () => {
 const eventsOf = (readingId: string) =>
   receiver.received.filter(({ event }) => event.readingId === readingId).map(({ event }) => event);
 
-/** The balance once the readings of earlier tests have been paid. */
-const balanceAtRest = async () => {
-  await until(
-    async () => (await customer.balance()).held === 0,
-    () => 'no credits are held',
-  );
-  return customer.balance();
-};
-
 const refusal = ({ status, headers, body }: Answer) => [status, body['code'], headers.get('retry-after')];
 
 describe('a reading', () => {
@@ -157,7 +148,7 @@ describe('a reading', () => {
   });
 
   it('costs 20 credits when it completes, and then holds none', async () => {
-    const before = await balanceAtRest();
+    const before = await customer.balanceAtRest();
     const { body } = await customer.create(person());
     await customer.untilEnded(body.readingId);
     await until(
@@ -168,7 +159,7 @@ describe('a reading', () => {
   });
 
   it('fails when it cannot be processed, releases the credits and announces it', async () => {
-    const before = await balanceAtRest();
+    const before = await customer.balanceAtRest();
     let toldOf: Promise<{ body: object }> | undefined;
     receiver.answer = ({ event }) => {
       if (event.type === 'reading.failed') toldOf = customer.call('GET', '/api/v1/credits');
@@ -239,7 +230,7 @@ describe('another version of a document', () => {
     await customer.untilEnded(readingId);
     documents = new Documents(customer, readingId);
     first = await documents.edition();
-    const before = await balanceAtRest();
+    const before = await customer.balanceAtRest();
     const same = await documents.republish({ onlyIfTextsChanged: true });
     expect([same.status, same.body]).toEqual([202, { readingId, version: 1, outcome: 'unchanged' }]);
     await stack.ops([...choosePaper, 'by-locale']);

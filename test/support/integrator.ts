@@ -124,6 +124,15 @@ export class Integrator {
       consumed: number;
     };
   }
+
+  /** The balance once the readings of earlier tests have been paid. */
+  async balanceAtRest(): Promise<{ available: number; held: number; consumed: number }> {
+    await until(
+      async () => (await this.balance()).held === 0,
+      () => 'no credits are held',
+    );
+    return this.balance();
+  }
 }
 
 /** How long a test waits for an event without a promised time. Generous: a slow machine is not a failure. */
