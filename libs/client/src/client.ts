@@ -59,15 +59,15 @@ export interface NoticeFilter {
 export type PageOf<T> = Omit<EventPage, 'data'> & { readonly data: T[] };
 
 /** Every type of notice: what a page of notices asks for by default. */
-const NOTICE_TYPES: readonly Notice['type'][] = [
-  'batch.ended',
-  'credits.expiring',
-  'credits.low',
-  'endpoint.disabled',
-  'endpoint.failing',
-  'key.expiring',
-  'replay.finished',
-];
+const NOTICE_TYPES = Object.keys({
+  'batch.ended': true,
+  'credits.expiring': true,
+  'credits.low': true,
+  'endpoint.disabled': true,
+  'endpoint.failing': true,
+  'key.expiring': true,
+  'replay.finished': true,
+} satisfies Record<Notice['type'], true>) as Notice['type'][];
 
 /** The events that webhooks deliver, to fetch instead of webhooks or in addition. */
 export class Events {

@@ -1,6 +1,6 @@
 import { startCluster, type ClusterNode } from '@app/event-sourcing/testing/cluster.js';
 import type { Fault } from './fault.js';
-import { measure, startInstallation, startStore, type Measured } from './installation.js';
+import { measureAll, startInstallation, startStore, type Measured } from './installation.js';
 
 /** As long as an election takes on a quiet machine. */
 const ELECTION_MS = 2_000;
@@ -60,9 +60,7 @@ export const clusterFaults: Fault = {
       },
     ];
     try {
-      const rows = [];
-      for (const one of faults) rows.push(...(await measure(installation, one, say)));
-      return rows;
+      return await measureAll(installation, faults, say);
     } finally {
       await installation.stop();
       await cluster.stop();

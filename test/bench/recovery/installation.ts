@@ -112,8 +112,18 @@ export interface Measured {
   readonly otherSide?: () => Promise<number>;
 }
 
-/** Measures one fault twice: until a POST is accepted, and until a reading is completed. */
-export const measure = async (
+/** Measures each fault twice: until a POST is accepted, and until a reading is completed. */
+export const measureAll = async (
+  works: Works,
+  faults: readonly Measured[],
+  say: (text: string) => void,
+): Promise<readonly Recovery[]> => {
+  const rows: Recovery[] = [];
+  for (const fault of faults) rows.push(...(await measure(works, fault, say)));
+  return rows;
+};
+
+const measure = async (
   works: Works,
   { fault, inflict, mend, otherSide }: Measured,
   say: (text: string) => void,

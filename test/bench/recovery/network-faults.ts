@@ -1,6 +1,6 @@
 import { startRelay } from '@app/event-sourcing/testing/relay.js';
 import type { Fault } from './fault.js';
-import { measure, startInstallation, startStore, type Measured } from './installation.js';
+import { measureAll, startInstallation, startStore, type Measured } from './installation.js';
 
 /** Longer than any limit of a call. */
 const PAUSE_MS = 5_000;
@@ -45,9 +45,7 @@ export const networkFaults: Fault = {
       { fault: 'the connection is closed in one direction', inflict: () => relay.halfClose('answers') },
     ];
     try {
-      const rows = [];
-      for (const one of faults) rows.push(...(await measure(installation, one, say)));
-      return rows;
+      return await measureAll(installation, faults, say);
     } finally {
       await installation.stop();
       await relay.stop();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
 import { secondsUntil, type Fault } from './fault.js';
-import { measure, startInstallation, type Measured } from './installation.js';
+import { measureAll, startInstallation, type Measured } from './installation.js';
 
 const NODES = [0, 1, 2] as const;
 const ANSWER_WITHIN_MS = 400;
@@ -78,9 +78,7 @@ export const realCluster: Fault = {
       },
     ];
     try {
-      const rows = [];
-      for (const one of faults) rows.push(...(await measure(installation, one, say)));
-      return rows;
+      return await measureAll(installation, faults, say);
     } finally {
       await installation.stop();
       await cluster.stop();

@@ -8,7 +8,7 @@ import { Integrator } from '../../support/integrator.js';
 import type { ChildName } from '../../support/stack-process.js';
 import { startStack, type StackStart } from '../../support/start-stack.js';
 import type { Fault, Recovery } from './fault.js';
-import { measure, worksOf, type Measured, type Works } from './installation.js';
+import { measureAll, worksOf, type Measured, type Works } from './installation.js';
 
 const CREDITS = 10_000_000;
 const DISK_MEBIBYTES = 500;
@@ -30,9 +30,7 @@ const withStack = async (
   const stack = await startStack({ ...options, env: { ...DEFAULT_LIMITS, ...options.env } });
   try {
     const works: Works = worksOf(await Integrator.open(stack, CREDITS));
-    const rows = [];
-    for (const one of faultsOf(stack)) rows.push(...(await measure(works, one, say)));
-    return rows;
+    return await measureAll(works, faultsOf(stack), say);
   } finally {
     await stack.stop();
   }
