@@ -9,6 +9,7 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { AnswerVault } from './application/answers/answer-vault.js';
 import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { replayTask, rescueReplays } from './application/replay/replay.job.js';
@@ -42,6 +43,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     private readonly registry: WorkRegistry,
     private readonly vault: SecretVault,
     private readonly headers: HeaderVault,
+    private readonly answers: AnswerVault,
     private readonly streams: EndpointStreams,
     private readonly metrics: WebhookMetrics,
     private readonly queryBus: QueryBus,
@@ -54,7 +56,8 @@ export class WebhooksWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { pool, config, clock, trustedClock, resolve, vault, headers, streams, log, queryBus } = this;
+    const { pool, config, clock, trustedClock, resolve, vault, headers, answers, streams, log, queryBus } =
+      this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addConsumer(projectionConsumer(contentProjection));
     this.registry.addJob(replayTask(pool, clock));
@@ -74,7 +77,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
       verifyEndpoints({ pool, clock, config, vault, headers, streams, openSender: openProbes, log }),
     );
     const observer = this.metrics;
-    const parts = { pool, config, clock, resolve, vault, headers, streams, queryBus, log, observer };
+    const parts = { pool, config, clock, resolve, vault, answers, headers, streams, queryBus, log, observer };
     // A dispatcher runs once; the loop may run again.
     this.registry.addLoop({
       name: 'webhooks.dispatcher',

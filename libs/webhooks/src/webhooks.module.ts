@@ -5,6 +5,7 @@ import { ChooseWebhookContentHandler } from './application/choose-webhook-conten
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
 import { EnableWebhookEndpointHandler } from './application/enable-webhook-endpoint/enable-webhook-endpoint.handler.js';
+import { AnswerVault } from './application/answers/answer-vault.js';
 import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
@@ -22,6 +23,7 @@ import { SendTestEventHandler } from './application/send-test-event/send-test-ev
 import { ProbeEndpointHandler } from './application/verification/probe-endpoint.handler.js';
 import { KnownHosts } from './application/verification/known-hosts.js';
 import { UrlCheck } from './application/url-check.js';
+import { FindAnsweredDeliveryHandler } from './read-models/delivery/answered-delivery.handler.js';
 import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
 import { ExportDeliveriesHandler } from './read-models/delivery/export-deliveries.handler.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
@@ -57,6 +59,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     ReplayRows,
     NoticeFeed,
     HourlyStats,
+    AnswerVault,
     HeaderVault,
     KnownHosts,
     SecretVault,
@@ -75,6 +78,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EnableWebhookEndpointHandler,
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
+    FindAnsweredDeliveryHandler,
     ListDeliveriesOfReadingHandler,
     ExportDeliveriesHandler,
     CountSecretsByKeyHandler,
@@ -91,6 +95,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     ReplayRows,
     NoticeFeed,
     HourlyStats,
+    AnswerVault,
     HeaderVault,
     SecretVault,
   ],
