@@ -23,9 +23,14 @@ import { SendTestEventHandler } from './application/send-test-event/send-test-ev
 import { ProbeEndpointHandler } from './application/verification/probe-endpoint.handler.js';
 import { KnownHosts } from './application/verification/known-hosts.js';
 import { UrlCheck } from './application/url-check.js';
+import {
+  LookAtWebhookRetentionHandler,
+  RunWebhookRetentionHandler,
+} from './processes/retention/retention.handlers.js';
 import { FindAnsweredDeliveryHandler } from './read-models/delivery/answered-delivery.handler.js';
 import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
 import { ExportDeliveriesHandler } from './read-models/delivery/export-deliveries.handler.js';
+import { DeletedPast } from './read-models/deleted-past/deleted-past.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
@@ -53,6 +58,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EndpointStreams,
     EndpointAccess,
     EndpointRows,
+    DeletedPast,
     DeliveryRows,
     EventFeed,
     QueueHealth,
@@ -80,11 +86,14 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     FindWebhookEndpointHandler,
     FindAnsweredDeliveryHandler,
     ListDeliveriesOfReadingHandler,
+    LookAtWebhookRetentionHandler,
+    RunWebhookRetentionHandler,
     ExportDeliveriesHandler,
     CountSecretsByKeyHandler,
     RewrapSecretsHandler,
   ],
   exports: [
+    DeletedPast,
     RESOLVE_HOST,
     EndpointAccess,
     EndpointStreams,

@@ -244,6 +244,7 @@ export const wipe = (database: TestDatabase): Promise<unknown> =>
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
        webhooks.settled_delivery,
        webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
-       webhooks.endpoint_headers, webhooks.verification, webhooks.endpoint_hour,
+       webhooks.endpoint_headers, webhooks.verification, webhooks.endpoint_hour, webhooks.deleted_past,
+       webhooks.last_sequence, platform.retention_round,
        event_sourcing.consumer, event_sourcing.parked_event`,
   );

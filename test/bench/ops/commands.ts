@@ -102,6 +102,8 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'database prepare': '--dry-run',
   'event-store prepare': '',
   audit: '',
+  'retention status': '',
+  'retention run': '--dry-run',
   migrate: '',
   'readings unreadable': '',
   'readings refund': '--all --reason bench',
