@@ -82,7 +82,9 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
   const links = `/readings/${readingId}/document/links`;
   const token = (await post(links, { format: 'pdf' }))['url']?.split('/').at(-1) ?? '';
   const { linkId = '' } = await post(links, { format: 'pdf' });
-  return { readingId, batchId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token };
+  const feed = await customer.call('GET', '/api/v1/events');
+  const eventId = (feed.body as { data: { id: string }[] }).data[0]!.id;
+  return { readingId, batchId, endpointId, deliveryId, replayId, eventId, keyId: keyId!, linkId, token };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
@@ -99,7 +101,6 @@ const send = async ({ method, target, body }: DescribedRequest, credentials: Cre
 /** The credentials that the owner uses for an operation. */
 const credentialsOf = (one: Party, operation: Operation): Credentials =>
   accepts(operation, 'apiKey') ? one.apiKey : one.bearer;
-
 const guarded = operations.filter(({ security }) => security.length > 0);
 /** The scope that an operation declares for a kind of credential. */
 const scopeOf = ({ security }: Operation, mode: 'apiKey' | 'bearer'): string =>
@@ -107,7 +108,6 @@ const scopeOf = ({ security }: Operation, mode: 'apiKey' | 'bearer'): string =>
 const forKeys = guarded.filter((operation) => accepts(operation, 'apiKey'));
 const named = (list: readonly Operation[]) =>
   list.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
-
 /** A well-formed id that nothing has. */
 const unknown: Ids = {
   readingId: randomUUID(),
@@ -115,6 +115,7 @@ const unknown: Ids = {
   endpointId: `we_${randomUUID()}`,
   deliveryId: randomUUID(),
   replayId: randomUUID(),
+  eventId: `evt_${randomUUID()}`,
   keyId: 'zzzzzzzz',
   linkId: randomUUID(),
   token: makeToken(randomBytes(SECRET_BYTES)).token,
@@ -133,6 +134,7 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   endpointId: 'webhook_not_found',
   deliveryId: 'delivery_not_found',
   replayId: 'not_found',
+  eventId: 'not_found',
   keyId: 'not_found',
   linkId: 'link_not_found',
   token: 'link_not_found',
