@@ -1,0 +1,39 @@
+import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { EndPortalSession } from '../../contracts/portal.js';
+import { NAMED_SESSION } from '../../http/portal-session.schemas.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Ends sessions of the portal before their time. */
+@Controller('api/v1/portal/sessions')
+@Accepts({ apiKey: 'portal:write' })
+@ApiTags('Portal')
+export class EndPortalSessionController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Delete(':sessionId')
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'endPortalSession',
+    summary: 'End a session of the workspace portal',
+    description:
+      'Its next request is refused, and its link if it has not begun. Ending it again changes nothing.',
+  })
+  @ApiParam({
+    name: 'sessionId',
+    description: NAMED_SESSION.description,
+    schema: { type: 'string', examples: [NAMED_SESSION.example] },
+  })
+  @Answers(204, 'The session has ended')
+  @Refuses('not_found')
+  async end(@Param('sessionId') sessionId: string, @Caller() { workspaceId }: Principal): Promise<void> {
+    const isEnded =
+      UUID.test(sessionId) && (await this.commands.execute(new EndPortalSession(workspaceId, sessionId)));
+    if (!isEnded) throw new Problem('not_found', { detail: 'There is no such session' });
+  }
+}
