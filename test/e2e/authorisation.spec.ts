@@ -84,7 +84,15 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
   const { linkId = '' } = await post(links, { format: 'pdf' });
   const feed = await customer.call('GET', '/api/v1/events');
   const eventId = (feed.body as { data: { id: string }[] }).data[0]!.id;
-  return { readingId, batchId, endpointId, deliveryId, replayId, eventId, keyId: keyId!, linkId, token };
+  const host = await customer.withKey('--scopes', 'portal:write,readings:read');
+  const opened = () =>
+    host.call<{ sessionId: string }>('POST', '/api/v1/portal/sessions', {
+      body: { scopes: ['readings:read'] },
+    });
+  await opened();
+  const { sessionId } = (await opened()).body;
+  const keys = { keyId: keyId!, linkId, token, sessionId };
+  return { readingId, batchId, endpointId, deliveryId, replayId, eventId, ...keys };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
@@ -118,6 +126,7 @@ const unknown: Ids = {
   eventId: `evt_${randomUUID()}`,
   keyId: 'zzzzzzzz',
   linkId: randomUUID(),
+  sessionId: randomUUID(),
   token: makeToken(randomBytes(SECRET_BYTES)).token,
 };
 const MALFORMED = [
@@ -137,6 +146,7 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   eventId: 'not_found',
   keyId: 'not_found',
   linkId: 'link_not_found',
+  sessionId: 'not_found',
   token: 'link_not_found',
 };
 
@@ -208,8 +218,9 @@ describe('An API key', () => {
     },
   );
 
-  // What a key may issue depends on its scopes: keys.spec.ts.
-  const independent = forKeys.filter(({ method, path }) => `${method} ${path}` !== 'POST /api/v1/keys');
+  // What a key may give depends on its scopes: keys.spec.ts, portal.spec.ts.
+  const giving = ['POST /api/v1/keys', 'POST /api/v1/portal/sessions'];
+  const independent = forKeys.filter(({ method, path }) => !giving.includes(`${method} ${path}`));
   it.each(named(independent))('%s: needs no other scope', async (_, operation) => {
     const { status } = await send(requestOf(operation, unknown), only.get(scopeOf(operation, 'apiKey'))!);
     expect([401, 403]).not.toContain(status);
