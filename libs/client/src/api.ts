@@ -2784,9 +2784,10 @@ export interface components {
                 };
             };
         };
+        EventOrNotice: components["schemas"]["PublicEvent"] | components["schemas"]["Notice"];
         EventPage: {
             /** @description The events of this page; notices if you ask for their types */
-            data: (components["schemas"]["PublicEvent"] | components["schemas"]["Notice"])[];
+            data: components["schemas"]["EventOrNotice"][];
             /** @description Never null: store it, and send it as `cursor` later */
             nextCursor: string;
             /** @description Whether more events wait already */
@@ -2949,6 +2950,8 @@ export interface components {
             available?: number;
             /** @description With `scope_missing`: the scope that the credential lacks */
             scope?: string;
+            /** @description With `no_longer_kept`: what happened from this instant on is kept (RFC 3339) */
+            keptSince?: string;
             /**
              * Format: uuid
              * @description With `replay_in_progress`: the running replay
@@ -4272,6 +4275,7 @@ export type DocumentLinkPage = components['schemas']['DocumentLinkPage'];
 export type EndpointDisabledNotice = components['schemas']['EndpointDisabledNotice'];
 export type EndpointFailingNotice = components['schemas']['EndpointFailingNotice'];
 export type EndpointVerificationNotice = components['schemas']['EndpointVerificationNotice'];
+export type EventOrNotice = components['schemas']['EventOrNotice'];
 export type EventPage = components['schemas']['EventPage'];
 export type IssuedApiKey = components['schemas']['IssuedApiKey'];
 export type KeyExpiringNotice = components['schemas']['KeyExpiringNotice'];
@@ -8175,7 +8179,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The event */
+            /** @description The event or notice */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8185,7 +8189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PublicEvent"];
+                    "application/json": components["schemas"]["EventOrNotice"];
                 };
             };
             /** @description The state is the one you have */

@@ -78,8 +78,8 @@ export class Events {
     return this.transport.json({ method: 'GET', path: '/api/v1/events', query, signal });
   }
 
-  /** One event, as its webhooks have it. @throws ProblemError `no_longer_kept` once events are deleted after their term */
-  get(eventId: string, { signal }: CallOptions = {}): Promise<PublicEvent> {
+  /** One event or notice, as its webhooks have it. @throws ProblemError `no_longer_kept` once events are deleted after their term */
+  get(eventId: string, { signal }: CallOptions = {}): Promise<PublicEvent | Notice> {
     return this.transport.json({
       method: 'GET',
       path: `/api/v1/events/${encodeURIComponent(eventId)}`,

@@ -6,7 +6,7 @@ import { Accepts, Caller, type Principal } from '@app/platform/auth/authenticati
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { sendJson } from '@app/platform/http/send-json.js';
-import { publicEventSchema } from '../../http/public-event.schema.js';
+import { eventOrNoticeSchema } from '../../http/public-event.schema.js';
 import { problemOf } from '../../http/refusals.js';
 import { NamesEvent } from '../../http/webhook-routes.js';
 import { DeletedPast } from '../../read-models/deleted-past/deleted-past.js';
@@ -32,7 +32,7 @@ export class ShowEventController {
       'Returns the same bytes as its webhooks; also those of a notice. Once events of the workspace are deleted after their term, an unknown id is 410: the service keeps no list of deleted ids.',
   })
   @NamesEvent()
-  @Answers(200, 'The event', publicEventSchema, ['ETag'])
+  @Answers(200, 'The event or notice', eventOrNoticeSchema, ['ETag'])
   @Refuses('no_longer_kept')
   async one(
     @Param('eventId') eventId: string,
