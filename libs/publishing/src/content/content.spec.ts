@@ -85,6 +85,8 @@ describe('The lint', () => {
     ['elision', 'Demandez si il vient.'],
     ['elision', 'Ce que on voit.'],
     ['elision before a name', 'Prenons les lettres de Odette Guérin.'],
+    ['elision before a name', 'De Odette Guérin, on tire trois sommes.'],
+    ['elision before a name', 'Prenons les lettres de Yvonne Dupuis.'],
     ['word twice', 'Il y a de de la place.'],
   ])('names the fault in French: %s', (rule, text) => {
     expect(brokenRules('fr-FR', text)).toContain(rule);
