@@ -30,7 +30,8 @@ describe('processConsumer', () => {
 
   it('follows the events that it reacts to, and those that it cannot read', () => {
     const big = defineProcess({
-      ...mailing,
+      name: 'tally.big',
+      catalogues: [selectEvents(tallyEvents, 'Added')],
       react: ({ data }) => (data.by > 1 ? [command({ mail: data.ref })] : []),
     });
     const consumer = processConsumer(big, () => Promise.resolve());
