@@ -14,6 +14,8 @@ export interface ReadingSummary {
   readonly locale: Locale;
   /** RFC 3339: when its personal data was erased. */
   readonly erasedAt: string | null;
+  /** The newest version of its document that the reading shows; `null`: none yet. */
+  readonly documentVersion: number | null;
 }
 
 /** `null` when there is no such reading. Reads the row, or the stream while the row is missing. */
