@@ -9,11 +9,11 @@ import {
   type DescribedRequest,
   type Operation,
 } from '../support/described-requests.js';
-import { Integrator, person } from '../support/integrator.js';
+import { Integrator } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
+import { thingsOf, type Ids } from './support/things-of.js';
 
 type Credentials = Readonly<Record<string, string>>;
-type Ids = Readonly<Record<string, string>>;
 
 /** A workspace with one object of every kind that a path can name. */
 interface Party {
@@ -59,37 +59,6 @@ const keyOf = async ({ workspaceId }: Integrator, scopes: readonly string[]): Pr
   const options = ['--workspace', workspaceId, '--scopes', scopes.join(',')];
   const { apiKey } = (await stack.ops(['key', 'issue', ...options])) as { apiKey: string };
   return { 'x-api-key': apiKey };
-};
-
-/** Creates an object for each path parameter: two endpoints, readings and deliveries, so that lists have pages. */
-const thingsOf = async (customer: Integrator): Promise<Ids> => {
-  const post = async (path: string, body: object) =>
-    (await customer.call('POST', `/api/v1${path}`, { body })).body as Record<string, string>;
-  await customer.create(person());
-  const { readingId } = (await customer.create(person())).body;
-  await customer.untilEnded(readingId);
-  const { batchId = '' } = await post('/readings/bulk', { mode: 'all', readings: [person()] });
-  const url = 'https://receiver.example.com/hook';
-  await post('/webhooks', { url });
-  const { endpointId = '' } = await post('/webhooks', { url });
-  await post(`/webhooks/${endpointId}/test`, {});
-  const { deliveryId = '' } = await post(`/webhooks/${endpointId}/test`, {});
-  const { replayId = '' } = await post(`/webhooks/${endpointId}/replay`, {
-    since: '2026-04-01T00:00:00Z',
-    dryRun: true,
-  });
-  const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as Ids;
-  const links = `/readings/${readingId}/document/links`;
-  const token = (await post(links, { format: 'pdf' }))['url']?.split('/').at(-1) ?? '';
-  const { linkId = '' } = await post(links, { format: 'pdf' });
-  const host = await customer.withKey('--scopes', 'portal:write,readings:read');
-  const opened = () =>
-    host.call<{ sessionId: string }>('POST', '/api/v1/portal/sessions', {
-      body: { scopes: ['readings:read'] },
-    });
-  await opened();
-  const { sessionId } = (await opened()).body;
-  return { readingId, batchId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token, sessionId };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
