@@ -11,7 +11,7 @@ import {
 } from '../support/described-requests.js';
 import { Integrator } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
-import { thingsOf, type Ids } from './support/things-of.js';
+import { thingsOf, type Ids } from './support/things.js';
 
 type Credentials = Readonly<Record<string, string>>;
 
@@ -51,7 +51,7 @@ const party = async (): Promise<Party> => {
     apiKey: await keyOf(customer, API_KEY_SCOPES),
     bearer: await bearer(BEARER_SCOPES.join(' ')),
     narrow: { 'credits:read': await bearer('credits:read'), 'events:read': await bearer('events:read') },
-    ids: await thingsOf(customer),
+    ids: await thingsOf(stack, customer),
   };
 };
 
@@ -75,7 +75,6 @@ const send = async ({ method, target, body }: DescribedRequest, credentials: Cre
 /** The credentials that the owner uses for an operation. */
 const credentialsOf = (one: Party, operation: Operation): Credentials =>
   accepts(operation, 'apiKey') ? one.apiKey : one.bearer;
-
 const guarded = operations.filter(({ security }) => security.length > 0);
 /** The scope that an operation declares for a kind of credential. */
 const scopeOf = ({ security }: Operation, mode: 'apiKey' | 'bearer'): string =>
@@ -83,7 +82,6 @@ const scopeOf = ({ security }: Operation, mode: 'apiKey' | 'bearer'): string =>
 const forKeys = guarded.filter((operation) => accepts(operation, 'apiKey'));
 const named = (list: readonly Operation[]) =>
   list.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
-
 /** A well-formed id that nothing has. */
 const unknown: Ids = {
   readingId: randomUUID(),
@@ -91,6 +89,7 @@ const unknown: Ids = {
   endpointId: `we_${randomUUID()}`,
   deliveryId: randomUUID(),
   replayId: randomUUID(),
+  eventId: `evt_${randomUUID()}`,
   keyId: 'zzzzzzzz',
   linkId: randomUUID(),
   sessionId: randomUUID(),
@@ -110,6 +109,7 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   endpointId: 'webhook_not_found',
   deliveryId: 'delivery_not_found',
   replayId: 'not_found',
+  eventId: 'not_found',
   keyId: 'not_found',
   linkId: 'link_not_found',
   sessionId: 'not_found',

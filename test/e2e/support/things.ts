@@ -1,10 +1,11 @@
-import { person, type Integrator } from '../../support/integrator.js';
+import type { Stack } from '../../support/index.js';
+import { person, until, type Integrator } from '../../support/integrator.js';
 
-/** Values of path parameters, by their names. */
+/** Names of path parameters, with the id of an object of a workspace. */
 export type Ids = Readonly<Record<string, string>>;
 
 /** Creates an object for each path parameter: two endpoints, readings and deliveries, so that lists have pages. */
-export const thingsOf = async (customer: Integrator): Promise<Ids> => {
+export const thingsOf = async (stack: Stack, customer: Integrator): Promise<Ids> => {
   const post = async (path: string, body: object) =>
     (await customer.call('POST', `/api/v1${path}`, { body })).body as Record<string, string>;
   await customer.create(person());
@@ -20,24 +21,23 @@ export const thingsOf = async (customer: Integrator): Promise<Ids> => {
     since: '2026-04-01T00:00:00Z',
     dryRun: true,
   });
-  const { keyId } = (await customer.stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as Ids;
+  const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as Ids;
   const links = `/readings/${readingId}/document/links`;
   const token = (await post(links, { format: 'pdf' }))['url']?.split('/').at(-1) ?? '';
   const { linkId = '' } = await post(links, { format: 'pdf' });
+  const feed = () => customer.call<{ data: { id: string }[] }>('GET', '/api/v1/events');
+  let eventId = '';
+  await until(
+    async () => (eventId = (await feed()).body.data[0]!.id) !== '',
+    () => 'the feed has an event',
+  );
   const host = await customer.withKey('--scopes', 'portal:write,readings:read');
-  const body = { scopes: ['readings:read'] };
-  const opened = () => host.call<{ sessionId: string }>('POST', '/api/v1/portal/sessions', { body });
+  const opened = () =>
+    host.call<{ sessionId: string }>('POST', '/api/v1/portal/sessions', {
+      body: { scopes: ['readings:read'] },
+    });
   await opened();
   const { sessionId } = (await opened()).body;
-  return {
-    readingId,
-    batchId,
-    endpointId,
-    deliveryId,
-    replayId,
-    keyId: keyId!,
-    linkId,
-    token,
-    sessionId,
-  };
+  const keys = { keyId: keyId!, linkId, token, sessionId };
+  return { readingId, batchId, endpointId, deliveryId, replayId, eventId, ...keys };
 };
