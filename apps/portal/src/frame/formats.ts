@@ -11,6 +11,15 @@ export interface Formats {
   readonly utc: (instant: string) => string;
 }
 
+/** Whether the formats of this process know the zone. */
+export const isTimeZone = (name: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+};
+
 const made = new Map<string, Formats>();
 /** People use few zones. A row that names others may not fill the memory. */
 const MOST = 100;

@@ -20,6 +20,9 @@ export const common = {
   areas: {
     overview: 'Overview',
     readings: 'Readings',
+    keys: 'Keys',
+    credits: 'Credits',
+    settings: 'Settings',
   },
   states: {
     queued: 'Queued',
@@ -35,6 +38,8 @@ export const common = {
     active: 'Active',
     revoked: 'Revoked',
     expired: 'Expired',
+    ended: 'Ended',
+    waiting: 'Link not used',
     live: 'Live',
     test: 'Test',
   },

@@ -20,6 +20,9 @@ export const common = {
   areas: {
     overview: 'Vue d’ensemble',
     readings: 'Lectures',
+    keys: 'Clés',
+    credits: 'Crédits',
+    settings: 'Réglages',
   },
   states: {
     queued: 'En attente',
@@ -35,6 +38,8 @@ export const common = {
     active: 'Active',
     revoked: 'Révoquée',
     expired: 'Expirée',
+    ended: 'Terminée',
+    waiting: 'Lien non utilisé',
     live: 'Réel',
     test: 'Test',
   },
