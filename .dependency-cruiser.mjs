@@ -182,6 +182,15 @@ const programs = [
     },
   ),
   rule(
+    'portal-asks-the-api',
+    'The portal shows what the API answers (docs/adr/0034): of a module it knows the contracts, and it opens no database.',
+    { path: '^apps/portal/src/', pathNot: SPEC },
+    {
+      path: [`^libs/${MODULE}/`, `${PACKAGE}(pg|graphile-worker)/`, '^libs/platform/src/postgres/'],
+      pathNot: CONTRACTS,
+    },
+  ),
+  rule(
     'libs-never-import-apps',
     'Programs are put together from libraries, never the other way round.',
     { path: '^libs/' },

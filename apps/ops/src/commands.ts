@@ -29,6 +29,11 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     load: async () => (await import('./commands/token.js')).addTokenCommands,
   },
   {
+    name: 'portal',
+    description: 'make links to the workspace portal',
+    load: async () => (await import('./commands/portal.js')).addPortalCommands,
+  },
+  {
     name: 'plan',
     description: 'start, change, cancel and show subscriptions',
     load: async () => (await import('./commands/plan.js')).addPlanCommands,

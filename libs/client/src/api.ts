@@ -108,6 +108,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/portal/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of the workspace portal
+         * @description Returns the newest first, without secrets. Ended sessions stay listed for 30 days.
+         */
+        get: operations["listPortalSessions"];
+        put?: never;
+        /**
+         * Open a session of the workspace portal
+         * @description The answer has a URL that lets one browser in, once, within 60 seconds. The session may do no more than the key, sees its mode, and ends with it. Only this answer shows the URL.
+         */
+        post: operations["openPortalSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/portal/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of the workspace portal
+         * @description Its next request is refused, and its link if it has not begun. Ending it again changes nothing.
+         */
+        delete: operations["endPortalSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/credits": {
         parameters: {
             query?: never;
@@ -1679,7 +1723,7 @@ export interface components {
              *       "documents:read"
              *     ]
              */
-            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "webhooks:*")[];
+            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "webhooks:*")[];
             /**
              * @description Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key
              * @example [
@@ -1702,6 +1746,42 @@ export interface components {
              * @example 3600
              */
             overlapSeconds: number;
+        };
+        OpenPortalSession: {
+            /**
+             * @description What the session may do: scopes that the key has, and `persons:read`, which shows names and birth dates and needs `readings:read`
+             * @example [
+             *       "readings:read",
+             *       "documents:read",
+             *       "credits:read"
+             *     ]
+             */
+            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "persons:read")[];
+            /**
+             * @description The language of its pages; the person can choose the other
+             * @default en
+             * @example fr
+             * @enum {string}
+             */
+            language: "fr" | "en";
+            /**
+             * @description The time zone of its pages, an IANA name; the person can choose another
+             * @default UTC
+             * @example Europe/Paris
+             */
+            timeZone: string;
+            /**
+             * Format: uri
+             * @description Where the pages lead back to, an https URL of yours
+             * @example https://app.example.com/readings
+             */
+            returnUrl?: string | null;
+            /**
+             * @description How long the session lasts once its link is used, in seconds
+             * @default 3600
+             * @example 3600
+             */
+            ttlSeconds: number;
         };
         Name: {
             /**
@@ -1974,7 +2054,7 @@ export interface components {
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write`, `portal:write` */
             scopes: string[];
             /** @description Networks that it works from, in CIDR notation; empty: everywhere */
             networks: string[];
@@ -2723,7 +2803,7 @@ export interface components {
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write`, `portal:write` */
             scopes: string[];
             /** @description Networks that it works from, in CIDR notation; empty: everywhere */
             networks: string[];
@@ -2781,6 +2861,62 @@ export interface components {
             status: "ok" | "stuck";
         };
         Notice: components["schemas"]["BatchEndedNotice"] | components["schemas"]["CreditsExpiringNotice"] | components["schemas"]["CreditsLowNotice"] | components["schemas"]["EndpointDisabledNotice"] | components["schemas"]["EndpointFailingNotice"] | components["schemas"]["KeyExpiringNotice"] | components["schemas"]["ReplayFinishedNotice"];
+        OpenedPortalSession: {
+            /**
+             * Format: uuid
+             * @description Names the session; not a secret
+             */
+            sessionId: string;
+            /**
+             * Format: uri
+             * @description Lets one browser in, once. Shown this once; an answer repeated for an `Idempotency-Key` is without it
+             */
+            url?: string;
+            /**
+             * Format: date-time
+             * @description Until when the URL works
+             */
+            urlExpiresAt: string;
+        };
+        PortalSession: {
+            /**
+             * Format: uuid
+             * @description Names the session; not a secret
+             */
+            sessionId: string;
+            /** @description Who opened it: `apiKey:` and the id of a key, or `operator:` and a name */
+            openedBy: string;
+            /** @description What it may do */
+            scopes: string[];
+            /** @description The modes that it may see */
+            modes: ("live" | "test")[];
+            /**
+             * Format: date-time
+             * @description When its link was made
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When its link was used; null: it was not
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends; until it begins, when its link expires
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When somebody ended it before its time
+             */
+            endedAt: string | null;
+        };
+        PortalSessionPage: {
+            /** @description The items of this page */
+            data: components["schemas"]["PortalSession"][];
+            /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
+            nextCursor: string | null;
+        };
         Problem: {
             /** @description `urn:problem:` followed by the code, which `/docs/errors/{code}` explains */
             type: string;
@@ -3298,7 +3434,7 @@ export interface components {
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write`, `portal:write` */
             scopes: string[];
             /** @description Networks that it works from, in CIDR notation; empty: everywhere */
             networks: string[];
@@ -4108,6 +4244,7 @@ export type ResultPlane = components['schemas']['result_plane'];
 export type ResultStage = components['schemas']['result_stage'];
 export type IssueApiKey = components['schemas']['IssueApiKey'];
 export type RotateApiKey = components['schemas']['RotateApiKey'];
+export type OpenPortalSession = components['schemas']['OpenPortalSession'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
 export type CreateReading = components['schemas']['CreateReading'];
@@ -4144,6 +4281,9 @@ export type IssuedApiKey = components['schemas']['IssuedApiKey'];
 export type KeyExpiringNotice = components['schemas']['KeyExpiringNotice'];
 export type Liveness = components['schemas']['Liveness'];
 export type Notice = components['schemas']['Notice'];
+export type OpenedPortalSession = components['schemas']['OpenedPortalSession'];
+export type PortalSession = components['schemas']['PortalSession'];
+export type PortalSessionPage = components['schemas']['PortalSessionPage'];
 export type Problem = components['schemas']['Problem'];
 export type PublicEvent = components['schemas']['PublicEvent'];
 export type Readiness = components['schemas']['Readiness'];
@@ -4642,6 +4782,236 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The key is revoked */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    listPortalSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of elements per page
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalSessionPage"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    openPortalSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPortalSession"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedPortalSession"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    endPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `sessionId` of the session: not a secret */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -31,6 +31,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'key rotate': '--key KEY --overlap 60',
   'key revoke': '--key KEY --reason bench',
   'token mint': '--workspace WS --scope keys:read',
+  'portal link': '--workspace WS',
   'plan subscribe': '--workspace WS --plan studio',
   'plan change': '--workspace WS --plan pro',
   'plan cancel': '--workspace WS --reference bench',

@@ -1,7 +1,8 @@
 import { inDatabase } from '../support/in-database.js';
 import { person, until, type Answer, type Integrator } from '../../support/integrator.js';
 
-export type Credential = 'key' | 'owner' | 'nobody';
+/** `host`: a key that opens sessions of the portal. */
+export type Credential = 'key' | 'owner' | 'host' | 'nobody';
 
 type Body = Record<string, unknown>;
 /** Sends a request and keeps its answer under a name. */

@@ -88,5 +88,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'workspaces.api_key':
     'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, mode text, networks text[], revoked_at timestamp with time zone, scopes text[], workspace_id text',
   'workspaces.api_key_use': 'key_id text, used_at timestamp with time zone',
+  'workspaces.portal_session':
+    'created_at timestamp with time zone, ended_at timestamp with time zone, expires_at timestamp with time zone, key_id text, language text, link_expires_at timestamp with time zone, link_sha256 bytea, mode text, modes text[], opened_by text, return_url text, scopes text[], secret_sha256 bytea, session_id uuid, started_at timestamp with time zone, time_zone text, ttl_seconds integer, workspace_id text',
   'workspaces.workspace': 'name text, opened_at timestamp with time zone, workspace_id text',
 };
