@@ -8,3 +8,5 @@ export * from './refusals.js';
 export * from './replay.js';
 export * from './health.js';
 export * from './secrets.js';
+export * from './stats.js';
+export * from './verification.js';
