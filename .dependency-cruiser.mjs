@@ -18,7 +18,8 @@ const HTTP_LAYER = [
 const KERNEL_CORE = '^libs/event-sourcing/src/core/';
 const CONTRACTS = `^libs/${MODULE}/src/contracts/`;
 /** What commands and queries extend. */
-const MESSAGE = '^libs/platform/src/cqrs/message[.]ts$';
+/** The base classes of messages, and types that several modules answer with. */
+const MESSAGE = '^libs/platform/src/(cqrs/message|retention/retention-status)[.]ts$';
 
 /** Packages are matched inside their path: the folder that holds node_modules differs from machine to machine. */
 const PACKAGE = 'node_modules/';
@@ -178,6 +179,15 @@ const programs = [
     {
       path: `^libs/${MODULE}/`,
       pathNot: [CONTRACTS, `^libs/${MODULE}/src/([^/]+[.]module|projections|manifest|offline)[.]ts$`],
+    },
+  ),
+  rule(
+    'portal-asks-the-api',
+    'The portal shows what the API answers (docs/adr/0034): of a module it knows the contracts, and it opens no database.',
+    { path: '^apps/portal/src/', pathNot: SPEC },
+    {
+      path: [`^libs/${MODULE}/`, `${PACKAGE}(pg|graphile-worker)/`, '^libs/platform/src/postgres/'],
+      pathNot: CONTRACTS,
     },
   ),
   rule(

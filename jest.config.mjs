@@ -1,9 +1,28 @@
 import { leftOut, specsOf } from './test/suites.mjs';
 
+/** SWC with the same options as in tools/build.mjs, except the target. */
+const compiled = (tsx) => [
+  '@swc/jest',
+  {
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true, tsx },
+      transform: {
+        legacyDecorator: true,
+        decoratorMetadata: true,
+        useDefineForClassFields: false,
+        react: { runtime: 'automatic', importSource: 'preact' },
+      },
+    },
+    module: { type: 'es6' },
+    sourceMaps: 'inline',
+  },
+];
+
 /** Jest on native ESM: SWC compiles TypeScript (with decorator metadata for Nest), tests sit beside the code or under test/. */
 export default {
   testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   // All specs, or those of one suite: see the scripts test:* in package.json.
   testRegex: specsOf(process.env.TEST_SUITE),
@@ -27,17 +46,7 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-        },
-        module: { type: 'es6' },
-        sourceMaps: 'inline',
-      },
-    ],
+    '^.+\\.ts$': compiled(false),
+    '^.+\\.tsx$': compiled(true),
   },
 };

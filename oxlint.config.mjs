@@ -106,7 +106,7 @@ export default {
   overrides: [
     { files: ['tools/site/assets/*.js'], env: { browser: true } },
     {
-      files: ['**/*.ts'],
+      files: ['**/*.ts', '**/*.tsx'],
       rules: {
         ...everywhere,
         // The type check knows better.
@@ -157,7 +157,10 @@ export default {
       files: ['libs/*/src/**/*.ts'],
       rules: { 'no-console': 'error' },
     },
-    { files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'], rules: { 'own/no-package-import-call': 'error' } },
+    {
+      files: ['apps/*/src/**/*.{ts,tsx}', 'libs/*/src/**/*.ts'],
+      rules: { 'own/no-package-import-call': 'error' },
+    },
     {
       // Without types, everything in a template is an object.
       files: ['**/*.mjs'],

@@ -29,7 +29,7 @@ const onlyIfStale = process.argv.includes('--if-stale');
 
 /** Files that no program runs: specs, and suites that Jest compiles itself. */
 const isLeftOut = (file) =>
-  file.endsWith('.spec.ts') ||
+  /\.spec\.tsx?$/.test(file) ||
   file.endsWith('.d.ts') ||
   ['test/architecture', 'test/contract', 'test/e2e', 'test/security'].some((folder) =>
     file.startsWith(`${folder}/`),
@@ -43,9 +43,9 @@ const filesBelow = (folder, ending) =>
     : [];
 
 const sources = ['apps', 'libs', 'test']
-  .flatMap((folder) => filesBelow(folder, '.ts'))
+  .flatMap((folder) => ['.ts', '.tsx'].flatMap((ending) => filesBelow(folder, ending)))
   .filter((file) => !isLeftOut(file));
-const compiledOf = (source) => source.replace(/\.ts$/, '.js');
+const compiledOf = (source) => source.replace(/\.tsx?$/, '.js');
 
 /** Modification time of a file, 0 if it does not exist. */
 const changed = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -75,23 +75,24 @@ const aliases = (file) => (code) => {
 const withoutFetch = (code) =>
   code.replaceAll(/typeof (Request|Response) === "undefined" \? Object : \1/g, 'Object');
 
-/** The same options as in jest.config.mjs, except the target. */
-const OPTIONS = {
+/** The same options as in jest.config.mjs, except the target. Pages (.tsx) are JSX, which Preact renders. */
+const optionsOf = (source) => ({
   swcrc: false,
   configFile: false,
   sourceMaps: true,
   jsc: {
     target: 'es2022',
-    parser: { syntax: 'typescript', decorators: true },
+    parser: { syntax: 'typescript', decorators: true, tsx: source.endsWith('.tsx') },
     transform: {
       legacyDecorator: true,
       decoratorMetadata: true,
       useDefineForClassFields: false,
       verbatimModuleSyntax: true,
+      react: { runtime: 'automatic', importSource: 'preact' },
     },
   },
   module: { type: 'es6' },
-};
+});
 
 /** A source map with paths that are valid on every machine, and without a copy of the source. */
 const sourceMap = (map, source) => {
@@ -115,7 +116,7 @@ const replaceFile = (path, text, seconds) => {
 const compile = async (source, transformFile) => {
   const target = join(out, compiledOf(source));
   const readAt = changed(join(root, source)) / 1_000;
-  const { code, map } = await transformFile(join(root, source), OPTIONS);
+  const { code, map } = await transformFile(join(root, source), optionsOf(source));
   mkdirSync(dirname(target), { recursive: true });
   replaceFile(`${target}.map`, sourceMap(map, source), readAt);
   replaceFile(

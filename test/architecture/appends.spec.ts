@@ -17,7 +17,7 @@ const NOT_SHIPPED = /[.]spec[.]ts$|\/testing\/|^libs\/[^/]+\/test\//;
 const sources = ['apps', 'libs'].flatMap((folder) =>
   readdirSync(projectPath(folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name}`)
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules/') && !NOT_SHIPPED.test(name)),
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules/') && !NOT_SHIPPED.test(name)),
 );
 
 describe('The event store', () => {

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { projectPath } from '@app/platform/project-path.js';
 
 const LONGEST = 300;
-const CODE = /[.](?:m?ts|m?js|typ|sql|sh)$/;
+const CODE = /[.](?:m?tsx?|m?js|typ|sql|sh)$/;
 const OTHERS = /(?:^|\/)(?:node_modules|dist)\//;
 /** Marks a generated file, in its first lines. */
 const GENERATED = /auto-generated/;
@@ -37,6 +37,7 @@ describe('a code file', () => {
     ['a.ts', lines(300), false],
     ['a.ts', lines(301), true],
     ['a.integration.spec.ts', lines(301), true],
+    ['a.tsx', lines(301), true],
     ['tools/a.mjs', lines(301), true],
     ['tools/verify-ledger.mjs', lines(301), false],
     ['template/a.typ', lines(301), true],

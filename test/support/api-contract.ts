@@ -62,8 +62,9 @@ const UNDECLARED = new Set([
 const ALWAYS = ['X-Request-Id', 'ETag', 'Location', 'Allow', 'Link'];
 /** An answer kept for an Idempotency-Key describes a state that may be outdated. */
 const isReplay = (headers: Headers): boolean => headers.has('idempotency-replayed');
-/** The paths of the documentation. */
-const isDescription = (path: string): boolean => /^\/(openapi\.json|docs|changelog|llms\.txt|$)/.test(path);
+/** The paths of the documentation and of the portal, which are pages for people. */
+const isPage = (path: string): boolean =>
+  /^\/(openapi\.json|docs|changelog|llms\.txt|portal(\/|$)|$)/.test(path);
 
 /** Schemas that are published separately, and closed already. */
 const CLOSED_ALREADY = ['result', 'document_v1'];
@@ -194,7 +195,7 @@ const bodyFaults = (
 /** The differences between an answer and its description in the OpenAPI document; none when it conforms. */
 export const contractFaults = (answer: SeenAnswer): readonly string[] => {
   const path = answer.target.replace(/\?.*$/s, '');
-  if (isDescription(path)) return [];
+  if (isPage(path)) return [];
   const steps = described(answer.method, path, answer.status);
   if (!steps) return [`the status ${answer.status} is not described`];
   const response = at(steps);

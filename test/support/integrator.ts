@@ -86,7 +86,7 @@ export class Integrator {
         ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(payload === undefined ? {} : { body: payload }),
+      ...(payload === undefined ? {} : { body: payload as string }),
     });
     const text = await response.text();
     const json = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : { text };

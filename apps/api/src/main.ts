@@ -28,6 +28,7 @@ import { heartbeat } from '@app/platform/time/heartbeat.js';
 import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { watchTime } from '@app/platform/time/watch-time.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { servePortal } from '../../portal/src/serve-portal.js';
 import { AUDITED } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
@@ -58,6 +59,7 @@ adapter.door.onRefused = auditDoor(trail, clock);
 const refusals = reportRefusals(adapter.door, metrics, log);
 configureHttp(app, config, log);
 serveOpenApi(app);
+servePortal(app, config, log);
 await telemetry.serve(metrics, config);
 await app.listen(config.PORT, config.HOST);
 

@@ -17,6 +17,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Events: 'The same events, to pull.',
   Credits: 'Credits, which pay for readings.',
   Keys: 'API keys of the workspace; require a bearer token or a key with `keys:write`.',
+  Portal: 'Sessions of the workspace portal, a site for people; require a key with `portal:write`.',
   Links: 'Documents by their links; no credentials needed.',
   Schemas: 'JSON Schemas of reading results; no credentials needed.',
   Health: 'For operators; no credentials needed.',

@@ -98,6 +98,7 @@ export class Stack {
       KEY_PROVIDER: 'file',
       KEY_DIRECTORY: folder.keys,
       DISK_FOLDER: folder.path,
+      PORTAL: isPortalReachable(this.options.environment) ? '1' : '0',
       ...withoutEmpty(this.options.environment),
     };
     this.releaseLock = takeLock(folder.lock, folder.path);
@@ -231,6 +232,10 @@ const requireFreePort = async (port: number, host: string): Promise<void> => {
 /** API and worker share a machine, so the worker serves metrics on the next port. */
 const nextMetricsPort = (port: string | undefined): NodeJS.ProcessEnv =>
   port && port !== '0' ? { METRICS_PORT: String(Number(port) + 1) } : {};
+
+/** Whether people reach the portal as its settings demand. A stack that listens elsewhere starts without it. */
+const isPortalReachable = ({ HOST, PUBLIC_URL }: NodeJS.ProcessEnv): boolean =>
+  PUBLIC_URL ? PUBLIC_URL.startsWith('https:') : !HOST || HOST === '127.0.0.1' || HOST === 'localhost';
 
 /** Treats empty variables, as passed by a shell, as not set. */
 const withoutEmpty = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

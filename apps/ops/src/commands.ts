@@ -29,6 +29,11 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     load: async () => (await import('./commands/token.js')).addTokenCommands,
   },
   {
+    name: 'portal',
+    description: 'make links to the workspace portal',
+    load: async () => (await import('./commands/portal.js')).addPortalCommands,
+  },
+  {
     name: 'plan',
     description: 'start, change, cancel and show subscriptions',
     load: async () => (await import('./commands/plan.js')).addPlanCommands,
@@ -117,6 +122,11 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     isLeaf: true,
     description: 'list who requested what, newest first: by reading, key, subject, workspace or address',
     load: async () => (await import('./commands/audit.js')).addAuditCommand,
+  },
+  {
+    name: 'retention',
+    description: 'what is kept for how long, what is due, and a round of deletion now',
+    load: async () => (await import('./commands/retention.js')).addRetentionCommands,
   },
   {
     name: 'migrate',

@@ -5,14 +5,17 @@ import { publishing } from '@app/publishing/manifest.js';
 import { readings } from '@app/readings/manifest.js';
 import { webhooks } from '@app/webhooks/manifest.js';
 import { workspaces } from '@app/workspaces/manifest.js';
+import { requirePortalAddress } from '../../portal/src/portal-address.js';
 
 /** Every environment variable of the service: the platform's and those of each module. */
-export const settings = platform.safeExtend({
-  ...workspaces.settings,
-  ...readings.settings,
-  ...publishing.settings,
-  ...billing.settings,
-  ...webhooks.settings,
-});
+export const settings = platform
+  .safeExtend({
+    ...workspaces.settings,
+    ...readings.settings,
+    ...publishing.settings,
+    ...billing.settings,
+    ...webhooks.settings,
+  })
+  .superRefine(requirePortalAddress);
 
 export type Config = z.infer<typeof settings>;

@@ -108,6 +108,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/portal/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of the workspace portal
+         * @description Returns the newest first, without secrets. Ended sessions stay listed for 30 days.
+         */
+        get: operations["listPortalSessions"];
+        put?: never;
+        /**
+         * Open a session of the workspace portal
+         * @description The answer has a URL that lets one browser in, once, within 60 seconds. The session may do no more than the key, sees its mode, and ends with it. Only this answer shows the URL.
+         */
+        post: operations["openPortalSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/portal/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of the workspace portal
+         * @description Its next request is refused, and its link if it has not begun. Ending it again changes nothing.
+         */
+        delete: operations["endPortalSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/credits": {
         parameters: {
             query?: never;
@@ -639,7 +683,7 @@ export interface paths {
         put?: never;
         /**
          * Send past events of the workspace to an endpoint
-         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count.
+         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -681,9 +725,29 @@ export interface paths {
         };
         /**
          * Pull the events of the workspace
-         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.
+         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410.
          */
         get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/{eventId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description Returns the same bytes as its webhooks; also those of a notice. Once events of the workspace are deleted after their term, an unknown id is 410: the service keeps no list of deleted ids.
+         */
+        get: operations["getEvent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1659,7 +1723,7 @@ export interface components {
              *       "documents:read"
              *     ]
              */
-            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "webhooks:*")[];
+            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "webhooks:*")[];
             /**
              * @description Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key
              * @example [
@@ -1682,6 +1746,42 @@ export interface components {
              * @example 3600
              */
             overlapSeconds: number;
+        };
+        OpenPortalSession: {
+            /**
+             * @description What the session may do: scopes that the key has, and `persons:read`, which shows names and birth dates and needs `readings:read`
+             * @example [
+             *       "readings:read",
+             *       "documents:read",
+             *       "credits:read"
+             *     ]
+             */
+            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "persons:read")[];
+            /**
+             * @description The language of its pages; the person can choose the other
+             * @default en
+             * @example fr
+             * @enum {string}
+             */
+            language: "fr" | "en";
+            /**
+             * @description The time zone of its pages, an IANA name; the person can choose another
+             * @default UTC
+             * @example Europe/Paris
+             */
+            timeZone: string;
+            /**
+             * Format: uri
+             * @description Where the pages lead back to, an https URL of yours
+             * @example https://app.example.com/readings
+             */
+            returnUrl?: string | null;
+            /**
+             * @description How long the session lasts once its link is used, in seconds
+             * @default 3600
+             * @example 3600
+             */
+            ttlSeconds: number;
         };
         Name: {
             /**
@@ -1954,7 +2054,7 @@ export interface components {
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write`, `portal:write` */
             scopes: string[];
             /** @description Networks that it works from, in CIDR notation; empty: everywhere */
             networks: string[];
@@ -2684,9 +2784,10 @@ export interface components {
                 };
             };
         };
+        EventOrNotice: components["schemas"]["PublicEvent"] | components["schemas"]["Notice"];
         EventPage: {
             /** @description The events of this page; notices if you ask for their types */
-            data: (components["schemas"]["PublicEvent"] | components["schemas"]["Notice"])[];
+            data: components["schemas"]["EventOrNotice"][];
             /** @description Never null: store it, and send it as `cursor` later */
             nextCursor: string;
             /** @description Whether more events wait already */
@@ -2702,7 +2803,7 @@ export interface components {
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write`, `portal:write` */
             scopes: string[];
             /** @description Networks that it works from, in CIDR notation; empty: everywhere */
             networks: string[];
@@ -2760,6 +2861,62 @@ export interface components {
             status: "ok" | "stuck";
         };
         Notice: components["schemas"]["BatchEndedNotice"] | components["schemas"]["CreditsExpiringNotice"] | components["schemas"]["CreditsLowNotice"] | components["schemas"]["EndpointDisabledNotice"] | components["schemas"]["EndpointFailingNotice"] | components["schemas"]["KeyExpiringNotice"] | components["schemas"]["ReplayFinishedNotice"];
+        OpenedPortalSession: {
+            /**
+             * Format: uuid
+             * @description Names the session; not a secret
+             */
+            sessionId: string;
+            /**
+             * Format: uri
+             * @description Lets one browser in, once. Shown this once; an answer repeated for an `Idempotency-Key` is without it
+             */
+            url?: string;
+            /**
+             * Format: date-time
+             * @description Until when the URL works
+             */
+            urlExpiresAt: string;
+        };
+        PortalSession: {
+            /**
+             * Format: uuid
+             * @description Names the session; not a secret
+             */
+            sessionId: string;
+            /** @description Who opened it: `apiKey:` and the id of a key, or `operator:` and a name */
+            openedBy: string;
+            /** @description What it may do */
+            scopes: string[];
+            /** @description The modes that it may see */
+            modes: ("live" | "test")[];
+            /**
+             * Format: date-time
+             * @description When its link was made
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When its link was used; null: it was not
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends; until it begins, when its link expires
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When somebody ended it before its time
+             */
+            endedAt: string | null;
+        };
+        PortalSessionPage: {
+            /** @description The items of this page */
+            data: components["schemas"]["PortalSession"][];
+            /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
+            nextCursor: string | null;
+        };
         Problem: {
             /** @description `urn:problem:` followed by the code, which `/docs/errors/{code}` explains */
             type: string;
@@ -2771,7 +2928,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "batch_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "batch_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "no_longer_kept" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -2793,6 +2950,8 @@ export interface components {
             available?: number;
             /** @description With `scope_missing`: the scope that the credential lacks */
             scope?: string;
+            /** @description With `no_longer_kept`: what happened from this instant on is kept (RFC 3339) */
+            keptSince?: string;
             /**
              * Format: uuid
              * @description With `replay_in_progress`: the running replay
@@ -3275,7 +3434,7 @@ export interface components {
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write` */
+            /** @description What it may do: `readings:read`, `readings:write`, `documents:read`, `webhooks:read`, `webhooks:write`, `credits:read`, `events:read`, `erasure`, `keys:write`, `portal:write` */
             scopes: string[];
             /** @description Networks that it works from, in CIDR notation; empty: everywhere */
             networks: string[];
@@ -3783,6 +3942,30 @@ export interface components {
                 };
             };
         };
+        /** @description `no_longer_kept`: It is no longer kept */
+        no_longer_kept: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * @description The HTTP status
+                     * @enum {integer}
+                     */
+                    status?: 410;
+                    /**
+                     * @description What is wrong
+                     * @enum {string}
+                     */
+                    code?: "no_longer_kept";
+                };
+            };
+        };
         /** @description `precondition_failed`: Precondition failed */
         precondition_failed: {
             headers: {
@@ -4061,6 +4244,7 @@ export type ResultPlane = components['schemas']['result_plane'];
 export type ResultStage = components['schemas']['result_stage'];
 export type IssueApiKey = components['schemas']['IssueApiKey'];
 export type RotateApiKey = components['schemas']['RotateApiKey'];
+export type OpenPortalSession = components['schemas']['OpenPortalSession'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
 export type CreateReading = components['schemas']['CreateReading'];
@@ -4091,11 +4275,15 @@ export type DocumentLinkPage = components['schemas']['DocumentLinkPage'];
 export type EndpointDisabledNotice = components['schemas']['EndpointDisabledNotice'];
 export type EndpointFailingNotice = components['schemas']['EndpointFailingNotice'];
 export type EndpointVerificationNotice = components['schemas']['EndpointVerificationNotice'];
+export type EventOrNotice = components['schemas']['EventOrNotice'];
 export type EventPage = components['schemas']['EventPage'];
 export type IssuedApiKey = components['schemas']['IssuedApiKey'];
 export type KeyExpiringNotice = components['schemas']['KeyExpiringNotice'];
 export type Liveness = components['schemas']['Liveness'];
 export type Notice = components['schemas']['Notice'];
+export type OpenedPortalSession = components['schemas']['OpenedPortalSession'];
+export type PortalSession = components['schemas']['PortalSession'];
+export type PortalSessionPage = components['schemas']['PortalSessionPage'];
 export type Problem = components['schemas']['Problem'];
 export type PublicEvent = components['schemas']['PublicEvent'];
 export type Readiness = components['schemas']['Readiness'];
@@ -4125,6 +4313,7 @@ export type ResponseNotAcceptable = components['responses']['not_acceptable'];
 export type ResponseReplayInProgress = components['responses']['replay_in_progress'];
 export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseReadingErased = components['responses']['reading_erased'];
+export type ResponseNoLongerKept = components['responses']['no_longer_kept'];
 export type ResponsePreconditionFailed = components['responses']['precondition_failed'];
 export type ResponsePayloadTooLarge = components['responses']['payload_too_large'];
 export type ResponseUnsupportedMediaType = components['responses']['unsupported_media_type'];
@@ -4593,6 +4782,236 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The key is revoked */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    listPortalSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of elements per page
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalSessionPage"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    openPortalSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPortalSession"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedPortalSession"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    endPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `sessionId` of the session: not a secret */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7255,6 +7674,7 @@ export interface operations {
                 };
             };
             406: components["responses"]["not_acceptable"];
+            410: components["responses"]["no_longer_kept"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
@@ -7367,6 +7787,7 @@ export interface operations {
             };
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["idempotency_in_progress"];
+            410: components["responses"]["no_longer_kept"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];
@@ -7460,6 +7881,7 @@ export interface operations {
             404: components["responses"]["webhook_not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["replay_in_progress"];
+            410: components["responses"]["no_longer_kept"];
             412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
@@ -7735,6 +8157,81 @@ export interface operations {
                 };
             };
             406: components["responses"]["not_acceptable"];
+            410: components["responses"]["no_longer_kept"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The `id` of the event */
+                eventId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event or notice */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventOrNotice"];
+                };
+            };
+            /** @description The state is the one you have */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            410: components["responses"]["no_longer_kept"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];

@@ -16,7 +16,7 @@ export const settings = {
       )
       .transform((text) => text.replace(/\/+$/, ''))
       .optional(),
-    'where callers reach the API, as https://readings.example.com; links to documents begin with it. Default: http and the address it listens on',
+    'where callers reach the API, as https://readings.example.com; links to documents and to the portal begin with it. Default: http and the address it listens on',
   ),
   DOCUMENT_WAIT_MS: milliseconds(5_000, 'longest wait for the publication of a completed reading'),
 };

@@ -6,6 +6,7 @@ export const workspaces = {
   settings,
   operationalTables: {
     'workspaces.api_key_use': 'when each API key was last used, to the hour',
+    'workspaces.portal_session': 'who may use the portal, and until when',
   },
   expendableTables: {
     'workspaces.api_key_use': 'when each key was last used, until it is used again',

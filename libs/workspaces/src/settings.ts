@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
-import { count, milliseconds, setting } from '@app/platform/config/setting.js';
+import { count, flag, milliseconds, setting } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
 
 /** Bearer tokens and API keys of callers. */
@@ -48,6 +48,21 @@ export const settings = {
   API_KEY_CACHE_MS: milliseconds(
     3_000,
     'how long a verified API key is trusted before it is read again: a revocation takes effect at once, and within this time in a process that is cut off from PostgreSQL',
+  ),
+  PORTAL: flag(
+    'whether the API serves the workspace portal under /portal (1 or 0); it then needs PUBLIC_URL, unless HOST is of this machine alone',
+  ),
+  PORTAL_FRAME_ANCESTORS: setting(
+    z
+      .string()
+      .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+      .pipe(
+        z.array(
+          z.string().regex(/^https:\/\/[^/*\s;,'"]+$/, 'must be origins such as https://app.example.com'),
+        ),
+      )
+      .default([]),
+    'origins whose pages may show the portal in a frame, comma-separated; they must be of the same site, or the browser keeps the session back',
   ),
   API_KEYS_PER_WORKSPACE: count(100, 'API keys of a workspace that may be active at once'),
 };

@@ -7,6 +7,7 @@ import { RevokeApiKeyAndIssuedHandler } from './application/revoke-api-key-and-i
 import { RotateApiKeyHandler } from './application/rotate-api-key/rotate-api-key.handler.js';
 import { ExamineIssuerKeysHandler } from './authentication/issuer-keys/examine-issuer-keys.handler.js';
 import { RevokedKeys } from './authentication/revoked-keys.js';
+import { PORTAL_HANDLERS } from './portal-sessions/portal-session.handlers.js';
 import {
   ApiKeyIsKnownHandler,
   ApiKeyQuery,
@@ -30,6 +31,7 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     RevokeApiKeyAndIssuedHandler,
     WorkspaceExistsHandler,
     ListWorkspacesHandler,
+    ...PORTAL_HANDLERS,
   ],
   exports: [ApiKeyQuery, RevokedKeys],
 })

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addDelivery } from './webhooks/delivery.js';
 import { addEnable } from './webhooks/enable.js';
 import { addExport } from './webhooks/export.js';
 import { addHealth } from './webhooks/health.js';
@@ -8,5 +9,6 @@ import { addStats } from './webhooks/stats.js';
 
 /** The operator's commands for webhooks: find failing endpoints, enable them, replay what they missed, keep old deliveries. */
 export const addWebhooksCommands = (webhooks: Command): void => {
-  for (const add of [addList, addHealth, addStats, addReplay, addEnable, addExport]) add(webhooks);
+  const commands = [addList, addHealth, addStats, addDelivery, addReplay, addEnable, addExport];
+  for (const add of commands) add(webhooks);
 };

@@ -10,6 +10,7 @@ import { CONFIG } from '../tokens.js';
 import {
   AUTHENTICATOR,
   ACCEPTS_KEY,
+  insiderOf,
   setIdentified,
   setPrincipal,
   type Authenticator,
@@ -35,7 +36,9 @@ export class AuthGuard implements CanActivate {
     ]);
     if (accepts === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
-    const principal = await this.verify(request).catch((error: unknown) => this.unproved(error, request));
+    const principal =
+      insiderOf(request) ??
+      (await this.verify(request).catch((error: unknown) => this.unproved(error, request)));
     if (principal) setIdentified(request, principal);
     if (!principal || 'refusal' in principal) throw await this.unauthenticated(request, principal);
     requireScope(principal, accepts ?? {});
@@ -94,12 +97,12 @@ const inWrongHeader = ({ headers }: Request): string | undefined => {
 
 /** @throws Problem (403) */
 const requireScope = ({ authMode, scopes }: Principal, accepts: NeededScopes): void => {
-  const scope = accepts[authMode];
+  const scope = authMode === 'session' ? accepts.apiKey : accepts[authMode];
   if (scope === undefined) {
     const needed = authMode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
     throw new Problem('auth_mode_not_allowed', { detail: `This operation needs ${needed}` });
   }
   if (scopes.includes(scope)) return;
-  const what = authMode === 'apiKey' ? 'API key' : 'token';
+  const what = { apiKey: 'API key', bearer: 'token', session: 'session' }[authMode];
   throw new Problem('scope_missing', { detail: `The ${what} needs the scope ${scope}`, members: { scope } });
 };

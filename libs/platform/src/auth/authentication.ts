@@ -1,9 +1,11 @@
 import { SetMetadata, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { NeededScopes } from './scopes.js';
 
-export type AuthMode = 'apiKey' | 'bearer';
+/** `session`: a person in the workspace portal, which calls the routes for them inside the process. */
+export type AuthMode = 'apiKey' | 'bearer' | 'session';
 
 /** The authenticated caller. */
 export interface Principal {
@@ -13,10 +15,12 @@ export interface Principal {
   readonly mode: Mode;
   /** What the caller may see and change. A resource of another mode is unknown to the caller: 404. */
   readonly sees: readonly Mode[];
-  /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, or `bearer` for a token without subject. */
+  /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, `portal:<sessionId>`, or `bearer` for a token without subject. */
   readonly actor: string;
-  /** What the key or the token may do. */
+  /** What the key, the token or the session may do. */
   readonly scopes: readonly string[];
+  /** Of a session: the id of the API key that opened it; `null` or absent: none did. It bounds the keys that it issues. */
+  readonly openedBy?: string | null;
 }
 
 /** A caller with the correct secret of an API key that does not work now, or not from here: refused, but recorded. */
@@ -41,6 +45,7 @@ export const AUTHENTICATOR = Symbol('Authenticator');
 const ACCEPTS = 'auth:accepts';
 const PRINCIPAL = Symbol('principal');
 const IDENTIFIED = Symbol('identified');
+const INSIDER = Symbol('insider');
 type Identity = Pick<Principal, 'workspaceId' | 'actor'>;
 type Authenticated = Request & { [PRINCIPAL]?: Principal; [IDENTIFIED]?: Identity };
 
@@ -66,6 +71,17 @@ export const setPrincipal = (request: Request, principal: Principal): void => {
 export const setIdentified = (request: Request, principal: Identity): void => {
   (request as Authenticated)[IDENTIFIED] = principal;
 };
+
+/**
+ * Lets this process call its own route as somebody whom it has verified. Only code can set it: it is no part of the
+ * message that a client sends.
+ */
+export const setInsider = (request: IncomingMessage, principal: Principal): void => {
+  (request as { [INSIDER]?: Principal })[INSIDER] = principal;
+};
+
+export const insiderOf = (request: IncomingMessage): Principal | undefined =>
+  (request as { [INSIDER]?: Principal })[INSIDER];
 
 /** The authenticated caller, whether allowed or not; `null` when there is none. */
 export const identifiedAs = (request: Request): Identity | null =>

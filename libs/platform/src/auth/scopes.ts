@@ -9,13 +9,26 @@ export const API_KEY_SCOPES = [
   'events:read',
   'erasure',
   'keys:write',
+  'portal:write',
 ] as const;
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 
-/** What a key may do when nothing else is asked for: everything but to erase and to manage keys. */
+/** What a key may do only when it is asked for: to erase, to manage keys, and to let people into the portal. */
+const ASKED_FOR: readonly ApiKeyScope[] = ['erasure', 'keys:write', 'portal:write'];
+
+/** What a key may do when nothing else is asked for. */
 export const ORDINARY_SCOPES: readonly ApiKeyScope[] = API_KEY_SCOPES.filter(
-  (scope) => scope !== 'erasure' && scope !== 'keys:write',
+  (scope) => !ASKED_FOR.includes(scope),
 );
+
+/** Shows names and birth dates of readings to a session of the portal. A key sees them with `readings:read`. */
+export const PERSONS_SCOPE = 'persons:read';
+/** What a session of the portal may be allowed to do: what a key may, but to open sessions; and to see persons. */
+export const SESSION_SCOPES = [
+  ...API_KEY_SCOPES.filter((scope) => scope !== 'portal:write'),
+  PERSONS_SCOPE,
+] as const;
+export type SessionScope = (typeof SESSION_SCOPES)[number];
 
 const WILDCARD = 'webhooks:*';
 /** How scopes are written where a key is issued. */
@@ -42,7 +55,10 @@ export const BEARER_SCOPES = [
 ] as const;
 export type BearerScope = (typeof BEARER_SCOPES)[number];
 
-/** Who may call a route: each kind of credential that it accepts, with the scope that it needs. */
+/**
+ * Who may call a route: each kind of credential that it accepts, with the scope that it needs. A session of the portal
+ * needs the scope of an API key.
+ */
 export interface NeededScopes {
   readonly apiKey?: ApiKeyScope;
   readonly bearer?: BearerScope;

@@ -6,6 +6,7 @@ export * from './events.js';
 export * from './notice-types.js';
 export * from './refusals.js';
 export * from './replay.js';
+export * from './retention.js';
 export * from './health.js';
 export * from './secrets.js';
 export * from './stats.js';

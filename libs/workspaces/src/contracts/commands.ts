@@ -34,10 +34,12 @@ export interface AskedTerms extends Pick<ApiKeyTerms, 'label' | 'mode' | 'expire
 
 /** Who issues, rotates or revokes a key. */
 export interface KeyManager {
-  /** The key that the caller uses: it gives no more than it has. `null` for bearer tokens and operators. */
+  /** The key that the caller uses, or that opened its session: it gives no more than it has. `null`: there is none. */
   readonly keyId: string | null;
   /** Keys of other modes are unknown to the caller. */
   readonly sees: readonly Mode[];
+  /** Of a session of the portal: it gives no others. Absent: no further bound. */
+  readonly scopes?: readonly string[];
 }
 
 /** An operator may manage every key. */

@@ -12,7 +12,8 @@ export const ReadsKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:rea
 export const WritesKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:write' });
 
 /** What a caller may do with keys. */
-export const managerOf = ({ authMode, actor, sees }: Principal): KeyManager => ({
-  keyId: authMode === 'apiKey' ? actor.slice('apiKey:'.length) : null,
+export const managerOf = ({ authMode, actor, sees, scopes, openedBy }: Principal): KeyManager => ({
+  keyId: authMode === 'apiKey' ? actor.slice('apiKey:'.length) : (openedBy ?? null),
   sees,
+  ...(authMode === 'session' && { scopes }),
 });

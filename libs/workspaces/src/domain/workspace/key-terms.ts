@@ -30,10 +30,12 @@ export const completed = (
 /** The first term that the caller may not give, or `null`. */
 export const beyondCaller = (
   terms: ApiKeyTerms,
-  { sees }: KeyManager,
+  { sees, scopes }: KeyManager,
   own: StandingKey | null,
 ): BeyondCaller | null => {
   if (!sees.includes(terms.mode)) return { term: 'mode' };
+  const ungiven = terms.scopes.find((one) => scopes && !scopes.includes(one));
+  if (ungiven !== undefined) return { term: 'scopes', scope: ungiven };
   if (own === null) return null;
   const scope = terms.scopes.find((one) => one === NEVER_GIVEN_BY_KEYS || !own.scopes.includes(one));
   if (scope !== undefined) return { term: 'scopes', scope };

@@ -1,0 +1,120 @@
+import type { AnyProblem } from '@reading-service/client';
+import type { Principal } from '@app/platform/auth/authentication.js';
+import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
+import type { InsideAnswer, InsideCall } from '@app/platform/http/in-process.js';
+
+/** A route of the API refused a call, or could not answer it (RFC 9457). */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+
+  constructor(
+    readonly problem: AnyProblem,
+    /** Seconds, where the API says them. */
+    readonly retryAfter: number | null,
+  ) {
+    super(problem.code);
+  }
+}
+
+/** A field that the portal itself refuses, as the API would. */
+export const refusedField = (pointer: string, code: string): ApiProblem =>
+  new ApiProblem(
+    {
+      type: 'urn:problem:validation_failed',
+      title: 'Request is invalid',
+      status: 400,
+      code: 'validation_failed',
+      instance: 'urn:request:portal',
+      requestId: 'portal',
+      errors: [{ pointer, code, detail: code }],
+    },
+    null,
+  );
+
+export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
+
+interface SendOptions {
+  readonly body?: unknown;
+  /** For a POST: the same key never does it twice. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Members of the API's answers that say who a reading is about. */
+const PERSONAL = new Set(['input', 'externalId', 'metadata']);
+
+/**
+ * The API as a session of the portal sees it: the same routes, guards, limits and records as from outside. Without the
+ * scope `persons:read`, what the answers say about persons is `null`.
+ */
+export class Api {
+  constructor(
+    private readonly call: (call: InsideCall) => Promise<InsideAnswer>,
+    private readonly principal: Principal,
+    private readonly address: string,
+  ) {}
+
+  /** @param path below `/api/v1`. @throws ApiProblem */
+  get<T>(path: string, query: ApiQuery = {}): Promise<T> {
+    const given = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, String(value)]],
+    );
+    const search = new URLSearchParams(given).toString();
+    return this.json('GET', search === '' ? path : `${path}?${search}`, {});
+  }
+
+  /** @param path below `/api/v1`. @throws ApiProblem */
+  post<T>(path: string, body: unknown, key: string): Promise<T> {
+    return this.json('POST', path, { body, key });
+  }
+
+  /** A JSON Merge Patch. @throws ApiProblem */
+  patch<T>(path: string, body: unknown): Promise<T> {
+    return this.json('PATCH', path, { body, headers: { 'content-type': 'application/merge-patch+json' } });
+  }
+
+  /** @throws ApiProblem */
+  async delete(path: string): Promise<void> {
+    await this.send('DELETE', path, {});
+  }
+
+  /** An answer that is not JSON, such as a document. @throws ApiProblem */
+  async file(path: string): Promise<{ readonly bytes: Buffer; readonly mediaType: string }> {
+    const { body, headers } = await this.send('GET', path, { headers: { accept: '*/*' } });
+    return { bytes: body, mediaType: String(headers['content-type']) };
+  }
+
+  private async json<T>(method: InsideCall['method'], path: string, options: SendOptions): Promise<T> {
+    const { body } = await this.send(method, path, options);
+    const seesPersons = this.principal.scopes.includes(PERSONS_SCOPE);
+    return JSON.parse(body.toString('utf8') || 'null', (name, value: unknown) =>
+      !seesPersons && PERSONAL.has(name) ? null : value,
+    ) as T;
+  }
+
+  private async send(
+    method: InsideCall['method'],
+    path: string,
+    { body, key, headers = {} }: SendOptions,
+  ): Promise<InsideAnswer> {
+    const answer = await this.call({
+      method,
+      path: `/api/v1${path}`,
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      principal: this.principal,
+      address: this.address,
+    });
+    if (answer.status < 400) return answer;
+    const retryAfter = Number(answer.headers['retry-after']);
+    throw new ApiProblem(
+      JSON.parse(answer.body.toString('utf8')) as AnyProblem,
+      Number.isFinite(retryAfter) ? retryAfter : null,
+    );
+  }
+}

@@ -1,0 +1,9 @@
+import type { SessionScope } from '@app/platform/auth/scopes.js';
+import type { Area } from './page.js';
+
+/** The navigation, in its order. Without the scope, a session does not see the entry. */
+export const AREAS: readonly { readonly area: Area; readonly path: string; readonly needs?: SessionScope }[] =
+  [
+    { area: 'overview', path: '' },
+    { area: 'readings', path: '/readings', needs: 'readings:read' },
+  ];

@@ -1,0 +1,39 @@
+import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+
+const LOCALES: Readonly<Record<PortalLanguage, string>> = { fr: 'fr-FR', en: 'en-US' };
+
+/** How a language writes numbers, and times in a zone. Instants are RFC 3339. */
+export interface Formats {
+  readonly number: (value: number) => string;
+  readonly time: (instant: string) => string;
+  readonly day: (instant: string) => string;
+  /** For a tooltip. */
+  readonly utc: (instant: string) => string;
+}
+
+const made = new Map<string, Formats>();
+/** People use few zones. A row that names others may not fill the memory. */
+const MOST = 100;
+
+const make = (language: PortalLanguage, timeZone: string): Formats => {
+  const locale = LOCALES[language];
+  const number = new Intl.NumberFormat(locale);
+  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
+  return {
+    number: (value) => number.format(value),
+    time: (instant) => time.format(new Date(instant)),
+    day: (instant) => day.format(new Date(instant)),
+    utc: (instant) => `${instant.slice(0, 19).replace('T', ' ')} UTC`,
+  };
+};
+
+export const formatsOf = (language: PortalLanguage, timeZone: string): Formats => {
+  const key = `${language} ${timeZone}`;
+  const known = made.get(key);
+  if (known) return known;
+  if (made.size >= MOST) made.clear();
+  const formats = make(language, timeZone);
+  made.set(key, formats);
+  return formats;
+};

@@ -1,0 +1,143 @@
+import type { ComponentChildren } from 'preact';
+import { named } from '../texts/texts.js';
+import { useVisit } from './context.js';
+
+/** An instant (RFC 3339) in the person's zone, with UTC on hover. */
+export const Time = ({ at }: { readonly at: string | null }) => {
+  const { formats, texts } = useVisit();
+  if (at === null) return <span class="soft">{texts.none}</span>;
+  return (
+    <time dateTime={at} title={formats.utc(at)}>
+      {formats.time(at)}
+    </time>
+  );
+};
+
+export const Count = ({ of }: { readonly of: number }) => <>{useVisit().formats.number(of)}</>;
+
+type Tone = 'good' | 'bad' | 'busy' | 'plain';
+const TONES: Readonly<Record<string, Tone>> = {
+  completed: 'good',
+  delivered: 'good',
+  ok: 'good',
+  active: 'good',
+  live: 'good',
+  failed: 'bad',
+  failing: 'bad',
+  disabled: 'bad',
+  queued: 'busy',
+  processing: 'busy',
+  pending: 'busy',
+};
+
+/** A state of the API in words of the catalogue's `states`. Its colour is not the only sign. */
+export const State = ({ of }: { readonly of: string }) => (
+  <span class={`state ${TONES[of] ?? 'plain'}`}>{named(useVisit().texts.states, of)}</span>
+);
+
+export interface Column<T> {
+  readonly head: string;
+  readonly cell: (row: T) => ComponentChildren;
+  readonly isNumber?: true;
+}
+
+/** A table with a caption. The first column heads its row. Empty, it says what to do instead. */
+export const Table = <T,>({
+  caption,
+  columns,
+  rows,
+  empty,
+}: {
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly empty: ComponentChildren;
+}) =>
+  rows.length === 0 ? (
+    <p class="empty">{empty}</p>
+  ) : (
+    <div class="wide" role="region" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, isNumber }) => (
+              <th scope="col" class={isNumber && 'number'}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {columns.map(({ cell, isNumber }, at) =>
+                at === 0 ? (
+                  <th scope="row">{cell(row)}</th>
+                ) : (
+                  <td class={isNumber && 'number'}>{cell(row)}</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+
+/** Leads through a list: to its first page, and to the next one. */
+export const Pager = ({ next }: { readonly next: string | null }) => {
+  const { texts, path, query } = useVisit();
+  const to = (cursor: string | null): string => {
+    const params = new URLSearchParams(query);
+    if (cursor === null) params.delete('cursor');
+    else params.set('cursor', cursor);
+    const search = params.toString();
+    return search === '' ? path : `${path}?${search}`;
+  };
+  if (next === null && !query.has('cursor')) return null;
+  return (
+    <nav class="pager" aria-label={texts.pages}>
+      {query.has('cursor') && <a href={to(null)}>{texts.firstPage}</a>}
+      {next !== null && (
+        <a rel="next" href={to(next)}>
+          {texts.nextPage}
+        </a>
+      )}
+    </nav>
+  );
+};
+
+/** Names and values. */
+export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
+  <dl class="facts">
+    {of.map(([name, value]) => (
+      <div>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+export const Section = ({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}) => (
+  <section>
+    <h2>{title}</h2>
+    {children}
+  </section>
+);
+
+/** A secret that this answer alone shows. */
+export const Secret = ({ label, value }: { readonly label: string; readonly value: string }) => (
+  <p class="secret">
+    <span class="label">{label}</span>
+    <code data-copy>{value}</code>
+    <strong>{useVisit().texts.shownOnce}</strong>
+  </p>
+);

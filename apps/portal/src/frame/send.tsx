@@ -1,0 +1,102 @@
+import type { Response } from 'express';
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { Texts } from '../texts/texts.js';
+import type { Assets } from './assets.js';
+import { ShownContext } from './context.js';
+import { Document, Frame, Outside } from './layout.js';
+import type { Area, Download, Failed, View, Visit } from './page.js';
+
+/** What a page may load and do: its own style, script and icon, forms to itself, and nothing inline. */
+const policy = (frameAncestors: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    `frame-ancestors ${frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'"}`,
+  ].join('; ');
+
+/** How the answers of the portal are written. */
+export class Sender {
+  private readonly policy: string;
+
+  constructor(
+    private readonly assets: Assets,
+    frameAncestors: readonly string[],
+  ) {
+    this.policy = policy(frameAncestors);
+  }
+
+  /** The headers of every answer. With `no-referrer`, browsers would send no `Origin` with forms. */
+  guard(response: Response): void {
+    response.setHeader('Content-Security-Policy', this.policy);
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Referrer-Policy', 'same-origin');
+    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+    response.setHeader('X-Robots-Tag', 'noindex, nofollow');
+  }
+
+  /** A page of a signed-in person. */
+  page(
+    response: Response,
+    status: number,
+    visit: Visit,
+    { title, body, refreshSeconds }: View,
+    { area, done = null, failed }: { area: Area | null; done?: string | null; failed?: Failed | undefined },
+  ): void {
+    const { texts, session } = visit;
+    this.html(
+      response,
+      status,
+      <ShownContext.Provider value={{ visit, failed }}>
+        <Document
+          language={session.language}
+          title={`${title} – ${texts.portal}`}
+          assets={this.assets}
+          refreshSeconds={refreshSeconds}
+        >
+          <Frame area={area} title={title} done={done}>
+            {body}
+          </Frame>
+        </Document>
+      </ShownContext.Provider>,
+    );
+  }
+
+  /** A page for somebody who is not signed in. */
+  outside(
+    response: Response,
+    status: number,
+    { texts, language }: { texts: Texts; language: string },
+    said: { readonly title: string; readonly text: string },
+    back: string | null = null,
+  ): void {
+    const link = back === null ? undefined : { href: back, label: texts.back };
+    this.html(
+      response,
+      status,
+      <Document language={language} title={`${said.title} – ${texts.portal}`} assets={this.assets}>
+        <Outside {...said} link={link} />
+      </Document>,
+    );
+  }
+
+  download(response: Response, { bytes, mediaType, fileName }: Download): void {
+    response.setHeader('Content-Type', mediaType);
+    response.setHeader('Content-Disposition', `attachment; filename="${fileName}"`);
+    response.setHeader('Content-Length', bytes.length);
+    response.end(bytes);
+  }
+
+  private html(response: Response, status: number, page: VNode): void {
+    const text = `<!doctype html>${renderToString(page)}`;
+    response.status(status);
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    response.end(text);
+  }
+}

@@ -1,0 +1,97 @@
+import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/client';
+import { Count, Facts, Section, State, Table } from '../frame/parts.js';
+import type { Page, Visit } from '../frame/page.js';
+import { ReadingsTable } from './readings-table.js';
+
+const LATEST = 5;
+/** A workspace has no more endpoints than a page of them. */
+const ENDPOINTS = 100;
+
+const look = async ({ api, may }: Visit) => {
+  const [credits, readings, endpoints] = await Promise.all([
+    may('credits:read') ? api.get<Credits>('/credits') : null,
+    may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
+    may('webhooks:read')
+      ? api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
+      : null,
+  ]);
+  return { credits, readings, endpoints };
+};
+
+export const overviewPage: Page = {
+  path: '',
+  area: 'overview',
+  show: async (visit) => {
+    const { overview } = visit.texts;
+    const { credits, readings, endpoints } = await look(visit);
+    const unwell = endpoints?.data.filter(({ health }) => health.state !== 'ok') ?? [];
+    const isNew = readings?.data.length === 0;
+    return {
+      title: overview.title,
+      body: (
+        <>
+          {isNew && <FirstSteps visit={visit} />}
+          {credits && (
+            <Section title={overview.credits}>
+              <CreditFacts visit={visit} credits={credits} />
+            </Section>
+          )}
+          {endpoints && (
+            <Section title={overview.failing}>
+              <Table
+                caption={overview.failing}
+                rows={unwell}
+                empty={overview.allWell}
+                columns={[
+                  {
+                    head: overview.endpoint,
+                    cell: ({ endpointId, url }) => <a href={`/portal/webhooks/${endpointId}`}>{url}</a>,
+                  },
+                  { head: visit.texts.readings.status, cell: ({ health }) => <State of={health.state} /> },
+                ]}
+              />
+            </Section>
+          )}
+          {readings && !isNew && (
+            <Section title={overview.latest}>
+              <ReadingsTable caption={overview.latest} rows={readings.data} />
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+};
+
+const CreditFacts = ({ visit, credits }: { readonly visit: Visit; readonly credits: Credits }) => {
+  const { texts, formats } = visit;
+  const { overview } = texts;
+  const next = credits.grants.find(({ expiresAt }) => expiresAt !== null);
+  return (
+    <Facts
+      of={[
+        [overview.available, <Count of={credits.available} />],
+        [overview.reserved, <Count of={credits.reserved} />],
+        [
+          overview.nextExpiry,
+          next?.expiresAt
+            ? overview.expiry(formats.number(next.remaining), formats.day(next.expiresAt))
+            : texts.none,
+        ],
+      ]}
+    />
+  );
+};
+
+const FirstSteps = ({ visit: { texts } }: { readonly visit: Visit }) => (
+  <Section title={texts.overview.firstSteps}>
+    <ol>
+      <li>{texts.overview.stepKey}</li>
+      <li>{texts.overview.stepOrder}</li>
+      <li>{texts.overview.stepWebhook}</li>
+    </ol>
+    <p>
+      <a href="/docs">{texts.overview.guide}</a>
+    </p>
+  </Section>
+);

@@ -1,0 +1,68 @@
+import type { ReadingPage } from '@reading-service/client';
+import { Choice, Filters, Text } from '../frame/forms.js';
+import type { Page, Visit } from '../frame/page.js';
+import { Pager } from '../frame/parts.js';
+import { ReadingsTable } from './readings-table.js';
+
+const STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
+const ROWS = 25;
+
+/** A form gives minutes; the API takes RFC 3339. What is neither goes to the API, which says so. */
+const instant = (typed: string): string =>
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(typed) ? `${typed}:00Z` : typed;
+
+const find = ({ api, query }: Visit): Promise<ReadingPage> =>
+  api.get('/readings', {
+    limit: ROWS,
+    status: query.get('status') ?? '',
+    externalId: query.get('externalId') ?? '',
+    createdSince: instant(query.get('since') ?? ''),
+    createdUntil: instant(query.get('until') ?? ''),
+    cursor: query.get('cursor') ?? '',
+  });
+
+export const readingsPage: Page = {
+  path: '/readings',
+  area: 'readings',
+  needs: 'readings:read',
+  show: async (visit) => {
+    const { texts, query } = visit;
+    const { data, nextCursor } = await find(visit);
+    const statuses = STATUSES.map((status) => [status, texts.states[status]] as const);
+    return {
+      title: texts.readings.title,
+      body: (
+        <>
+          {visit.may('readings:write') && (
+            <p>
+              <a href="/portal/readings/new">{texts.readings.order}</a>
+            </p>
+          )}
+          <Filters>
+            <Choice
+              name="status"
+              label={texts.readings.status}
+              value={query.get('status') ?? ''}
+              options={[['', texts.all], ...statuses]}
+            />
+            <Text name="externalId" label={texts.readings.externalId} value={query.get('externalId') ?? ''} />
+            <Text
+              name="since"
+              type="datetime-local"
+              label={texts.readings.since}
+              value={query.get('since') ?? ''}
+            />
+            <Text
+              name="until"
+              type="datetime-local"
+              label={texts.readings.until}
+              value={query.get('until') ?? ''}
+            />
+          </Filters>
+          <ReadingsTable caption={texts.readings.caption} rows={data} />
+          <Pager next={nextCursor} />
+        </>
+      ),
+    };
+  },
+};

@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import type { PortalAddress } from '@app/workspaces/contracts/index.js';
+
+/** Addresses that only this machine reaches. */
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
+
+/**
+ * Reports a portal whose session cookie no browser would keep. Browsers keep it over https, and over http from this
+ * machine.
+ */
+export const requirePortalAddress = (
+  { PORTAL, HOST, PUBLIC_URL }: PortalAddress,
+  context: z.RefinementCtx,
+): void => {
+  if (!PORTAL) return;
+  const { protocol, hostname, pathname } = new URL(PUBLIC_URL ?? 'http://unknown');
+  const isLocal = LOOPBACK.test(PUBLIC_URL === undefined ? HOST : hostname);
+  if ((protocol === 'https:' || isLocal) && pathname === '/') return;
+  context.addIssue({
+    code: 'custom',
+    path: ['PORTAL'],
+    message: 'needs PUBLIC_URL as https://host without a path, or a HOST of this machine alone',
+  });
+};

@@ -1,0 +1,259 @@
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Request, Response } from 'express';
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import { insideCaller } from '@app/platform/http/in-process.js';
+import { serveDocuments } from '@app/platform/http/static-documents.js';
+import {
+  AdjustPortalSession,
+  EndPortalSession,
+  EnterPortal,
+  FindPortalSession,
+  type PortalAddress,
+  type PortalSession,
+} from '@app/workspaces/contracts/index.js';
+import { Api, ApiProblem } from './frame/api.js';
+import { readAssets } from './frame/assets.js';
+import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from './frame/cookies.js';
+import { readForm, type Form } from './frame/form.js';
+import { formatsOf } from './frame/formats.js';
+import { refusedPage } from './frame/refused-page.js';
+import type { Answer, Failed, Page, Visit } from './frame/page.js';
+import { Sender } from './frame/send.js';
+import { PAGES } from './pages/pages.js';
+import { TEXTS, type Texts } from './texts/texts.js';
+
+interface PortalSettings extends PortalAddress {
+  readonly PORTAL_FRAME_ANCESTORS: readonly string[];
+}
+
+/**
+ * Serves the workspace portal below `/portal`, when it is switched on. Its pages call the API's own routes inside this
+ * process, as the person's session: they show and do nothing that the API would refuse.
+ */
+export const servePortal = (app: NestExpressApplication, settings: PortalSettings, log: Logger): void => {
+  if (!settings.PORTAL) return;
+  const { documents, paths } = readAssets();
+  serveDocuments(app, documents);
+  const express = app.getHttpAdapter().getInstance();
+  const sender = new Sender(paths, settings.PORTAL_FRAME_ANCESTORS);
+  const portal = new Portal(app, settings, sender, log);
+
+  express.get(
+    '/portal/enter/:token',
+    portal.answering((request, response) => portal.enter(request, response)),
+  );
+  express.post(
+    '/portal/sign-out',
+    portal.acting((visit, _form, response) => portal.leave(visit, response)),
+  );
+  express.post(
+    '/portal/mode',
+    portal.acting((visit, form, response) => portal.switchMode(visit, form, response)),
+  );
+  for (const page of PAGES) {
+    express.get(
+      `/portal${page.path}`,
+      portal.answering((request, response) => portal.show(page, request, response)),
+    );
+    if (page.actions)
+      express.post(
+        `/portal${page.path}`,
+        portal.acting((visit, form, response) => portal.act(page, visit, form, response)),
+      );
+  }
+  express.get(
+    '/portal/*rest',
+    portal.answering((request, response) => portal.unknown(request, response)),
+  );
+};
+
+/** The requests of the portal: who sends them, and what answers them. */
+class Portal {
+  private readonly queries: QueryBus;
+  private readonly commands: CommandBus;
+  private readonly call: ReturnType<typeof insideCaller>;
+
+  constructor(
+    app: NestExpressApplication,
+    private readonly settings: PortalSettings,
+    private readonly sender: Sender,
+    private readonly log: Logger,
+  ) {
+    this.queries = app.get(QueryBus);
+    this.commands = app.get(CommandBus);
+    this.call = insideCaller(app.getHttpAdapter().getInstance() as RequestListener);
+  }
+
+  /** A handler whose failures become a page. */
+  answering(answer: (request: Request, response: Response) => Promise<void>) {
+    return async (request: Request, response: Response): Promise<void> => {
+      this.sender.guard(response);
+      try {
+        await answer(request, response);
+      } catch (error) {
+        this.log.error({ err: error }, 'a page of the portal failed');
+        const { texts, language } = languageOf(request);
+        this.sender.outside(response, 503, { texts, language }, texts.unavailable);
+      }
+    };
+  }
+
+  /** A handler of a form: of a signed-in person, from a page of the portal. */
+  acting(act: (visit: Visit, form: Form, response: Response) => Promise<void>) {
+    return this.answering(async (request, response) => {
+      const { texts, language } = languageOf(request);
+      // A page elsewhere can have a browser send a form with its cookies, but not with another origin than its own.
+      if (request.headers.origin !== this.originOf(request))
+        return this.sender.outside(response, 403, { texts, language }, texts.foreignForm);
+      const visit = await this.visitOf(request);
+      if (!visit) return this.signedOut(request, response);
+      const form = readForm(request.body, request.headers['content-type']);
+      if (!form) return this.sender.outside(response, 400, { texts, language }, texts.foreignForm);
+      return act(visit, form, response);
+    });
+  }
+
+  /** Begins the session of a link. A browser that fetches ahead, or asks only for the head, does not use it up. */
+  async enter(request: Request, response: Response): Promise<void> {
+    if (request.method !== 'GET' || request.headers['sec-purpose'] !== undefined) {
+      response.status(204).end();
+      return;
+    }
+    const begun = await this.commands.execute(new EnterPortal(String(request.params['token'])));
+    if (!begun) {
+      const { texts, language } = languageOf(request);
+      return this.sender.outside(response, 410, { texts, language }, texts.linkEnded);
+    }
+    keepSession(response, begun.secret, begun.seconds);
+    seeOther(response, '/portal');
+  }
+
+  async leave({ session, texts }: Visit, response: Response): Promise<void> {
+    await this.commands.execute(new EndPortalSession(session.workspaceId, session.sessionId));
+    dropSession(response);
+    this.sender.outside(
+      response,
+      200,
+      { texts, language: session.language },
+      texts.signedOut,
+      session.returnUrl,
+    );
+  }
+
+  async switchMode({ session }: Visit, form: Form, response: Response): Promise<void> {
+    const mode = form.text('mode') === 'test' ? 'test' : 'live';
+    await this.commands.execute(new AdjustPortalSession(session.sessionId, { mode }));
+    seeOther(response, '/portal');
+  }
+
+  async show(page: Page, request: Request, response: Response): Promise<void> {
+    const visit = await this.visitOf(request);
+    if (!visit) return this.signedOut(request, response);
+    if (page.needs && !visit.may(page.needs)) return this.unknown(request, response);
+    const done = takeDone(request, response);
+    const said =
+      done !== null && done in visit.texts.done ? visit.texts.done[done as keyof Texts['done']] : null;
+    await this.send(page, visit, response, 200, () => page.show(visit), said);
+  }
+
+  async act(page: Page, visit: Visit, form: Form, response: Response): Promise<void> {
+    const action = Object.hasOwn(page.actions ?? {}, form.action) ? page.actions?.[form.action] : undefined;
+    if (!action || (page.needs && !visit.may(page.needs)))
+      return this.sender.page(response, 404, visit, refusedPage(visit, null), { area: null });
+    let failed: Failed;
+    try {
+      const answer = await action(visit, form);
+      return await this.send(page, visit, response, 200, async () => answer);
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      failed = { form, refused: error };
+    }
+    const { status } = failed.refused.problem;
+    await this.send(page, visit, response, status, () => page.show(visit, failed), null, failed);
+  }
+
+  async unknown(request: Request, response: Response): Promise<void> {
+    const visit = await this.visitOf(request);
+    if (!visit) return this.signedOut(request, response);
+    this.sender.page(response, 404, visit, refusedPage(visit, null), { area: null });
+  }
+
+  private async send(
+    page: Page,
+    visit: Visit,
+    response: Response,
+    status: number,
+    make: () => Promise<Answer>,
+    done: string | null = null,
+    failed?: Failed,
+  ): Promise<void> {
+    const { area } = page;
+    try {
+      const answer = await make();
+      if ('goTo' in answer) {
+        if (answer.done) noteDone(response, answer.done);
+        seeOther(response, answer.goTo);
+      } else if ('bytes' in answer) this.sender.download(response, answer);
+      else this.sender.page(response, status, visit, answer, { area, done, failed });
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      this.sender.page(response, error.problem.status, visit, refusedPage(visit, error), { area });
+    }
+  }
+
+  private signedOut(request: Request, response: Response): void {
+    const { texts, language } = languageOf(request);
+    dropSession(response);
+    this.sender.outside(response, 401, { texts, language }, texts.sessionEnded);
+  }
+
+  private async visitOf(request: Request): Promise<Visit | null> {
+    const secret = sessionSecretOf(request);
+    const session = secret === null ? null : await this.queries.execute(new FindPortalSession(secret));
+    if (!session) return null;
+    const { language, timeZone, scopes } = session;
+    const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
+    return {
+      session,
+      api: new Api(this.call, principalOf(session), request.ip ?? ''),
+      queries: this.queries,
+      commands: this.commands,
+      texts: TEXTS[language],
+      formats: formatsOf(language, timeZone),
+      path: pathname,
+      params: request.params as Readonly<Record<string, string>>,
+      query: searchParams,
+      may: (scope) => scopes.includes(scope),
+    };
+  }
+
+  /** Without a public address, only this machine reaches the portal: its name there is the person's choice. */
+  private originOf({ headers }: Request): string {
+    const { PUBLIC_URL } = this.settings;
+    return PUBLIC_URL === undefined ? `http://${headers.host}` : new URL(PUBLIC_URL).origin;
+  }
+}
+
+const principalOf = ({ workspaceId, sessionId, mode, scopes, keyId }: PortalSession) => ({
+  authMode: 'session' as const,
+  workspaceId,
+  mode,
+  sees: [mode],
+  actor: `portal:${sessionId}`,
+  scopes,
+  openedBy: keyId,
+});
+
+/** Of a person whose session is unknown. */
+const languageOf = (request: Request) => {
+  const language = request.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
+  return { language, texts: TEXTS[language] } as const;
+};
+
+const seeOther = (response: Response, to: string): void => {
+  response.status(303);
+  response.setHeader('Location', to);
+  response.end();
+};

@@ -1,0 +1,18 @@
+import { account } from './en/account.js';
+import { common } from './en/common.js';
+import { problems } from './en/problems.js';
+import { readings } from './en/readings.js';
+
+/** The English texts of the portal, and the shape of the others. */
+export const en = { ...common, ...problems, ...readings, ...account };
+
+/** The texts of a language. The compiler compares the other ones with the English. */
+export type Texts = Widened<typeof en>;
+
+type Widened<T> = {
+  readonly [Key in keyof T]: T[Key] extends string
+    ? string
+    : T[Key] extends (...values: infer Values) => string
+      ? (...values: Values) => string
+      : Widened<T[Key]>;
+};

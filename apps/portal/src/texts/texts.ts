@@ -1,0 +1,11 @@
+import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import { en, type Texts } from './en.js';
+import { fr } from './fr.js';
+
+export type { Texts };
+
+export const TEXTS: Readonly<Record<PortalLanguage, Texts>> = { fr, en };
+
+/** The text of a name that may be newer than the catalogue, such as a code of the API. */
+export const named = (texts: Readonly<Record<string, string>>, name: string, otherwise = name): string =>
+  texts[name] ?? otherwise;

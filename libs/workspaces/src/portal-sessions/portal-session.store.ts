@@ -1,0 +1,171 @@
+import type { Pool } from 'pg';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type {
+  AdjustPortalSession,
+  PortalLanguage,
+  PortalSession,
+  PortalSessionSummary,
+  PortalTerms,
+} from '../contracts/portal.js';
+
+/** A session that has not begun. Instants are RFC 3339. */
+export interface NewPortalSession extends PortalTerms {
+  readonly sessionId: string;
+  readonly workspaceId: string;
+  readonly keyId: string | null;
+  readonly openedBy: string;
+  readonly createdAt: string;
+  readonly linkHash: Buffer;
+  readonly linkExpiresAt: string;
+}
+
+/** How long the workspace sees sessions that have ended. */
+const KEPT_FOR = '30 days';
+
+/** What a session needs of the key that opened it. */
+const KEY_STANDS = `(session.key_id is null or exists (
+  select from workspaces.api_key as key
+  where key.key_id = session.key_id and key.revoked_at is null and (key.expires_at is null or key.expires_at > $2)))`;
+
+interface Row {
+  readonly session_id: string;
+  readonly workspace_id: string;
+  readonly key_id: string | null;
+  readonly scopes: readonly string[];
+  readonly modes: readonly Mode[];
+  readonly mode: Mode;
+  readonly language: PortalLanguage;
+  readonly time_zone: string;
+  readonly return_url: string | null;
+  readonly expires_at: Date;
+}
+
+/** Sessions of the portal are rows, not events: they pass, and no decision depends on them. */
+@Injectable()
+export class PortalSessionStore {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  /** Adds a session, and deletes old ones of all workspaces. */
+  async add(session: NewPortalSession): Promise<void> {
+    await this.pool.query(
+      `with forgotten as (
+         delete from workspaces.portal_session where expires_at < $12::timestamptz - interval '${KEPT_FOR}'
+       )
+       insert into workspaces.portal_session (session_id, workspace_id, key_id, opened_by, scopes, modes, mode,
+         language, time_zone, return_url, ttl_seconds, created_at, link_sha256, link_expires_at, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)`,
+      [
+        session.sessionId,
+        session.workspaceId,
+        session.keyId,
+        session.openedBy,
+        session.scopes,
+        session.modes,
+        session.modes[0],
+        session.language,
+        session.timeZone,
+        session.returnUrl,
+        session.ttlSeconds,
+        session.createdAt,
+        session.linkHash,
+        session.linkExpiresAt,
+      ],
+    );
+  }
+
+  /**
+   * Begins the session of a link: one statement, so that of two browsers with the link one gets in.
+   * @returns how long it lasts, seconds; `null` when the link does not work
+   */
+  async begin(linkHash: Buffer, secretHash: Buffer, now: string): Promise<number | null> {
+    const { rows } = await this.pool.query<{ ttl_seconds: number }>(
+      `update workspaces.portal_session as session
+       set link_sha256 = null, secret_sha256 = $3, started_at = $2,
+           expires_at = $2::timestamptz + ttl_seconds * interval '1 second'
+       where link_sha256 = $1 and link_expires_at > $2::timestamptz and ended_at is null and ${KEY_STANDS}
+       returning ttl_seconds`,
+      [linkHash, now, secretHash],
+    );
+    return rows[0]?.ttl_seconds ?? null;
+  }
+
+  async find(secretHash: Buffer, now: string): Promise<PortalSession | null> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'portal-session',
+      text: `select session_id, workspace_id, key_id, scopes, modes, mode, language, time_zone, return_url, expires_at
+             from workspaces.portal_session as session
+             where secret_sha256 = $1 and expires_at > $2::timestamptz and ended_at is null and ${KEY_STANDS}`,
+      values: [secretHash, now],
+    });
+    const [row] = rows;
+    return row
+      ? {
+          sessionId: row.session_id,
+          workspaceId: row.workspace_id,
+          keyId: row.key_id,
+          scopes: row.scopes,
+          modes: row.modes,
+          mode: row.mode,
+          language: row.language,
+          timeZone: row.time_zone,
+          returnUrl: row.return_url,
+          expiresAt: row.expires_at.toISOString(),
+        }
+      : null;
+  }
+
+  async adjust(
+    sessionId: string,
+    { mode, language, timeZone }: AdjustPortalSession['change'],
+  ): Promise<void> {
+    await this.pool.query(
+      `update workspaces.portal_session
+       set mode = case when $2 = any (modes) then $2 else mode end,
+           language = coalesce($3, language), time_zone = coalesce($4, time_zone)
+       where session_id = $1`,
+      [sessionId, mode ?? null, language ?? null, timeZone ?? null],
+    );
+  }
+
+  async end(workspaceId: string, sessionId: string, now: string): Promise<'ended' | 'unknown' | 'foreign'> {
+    const { rows } = await this.pool.query<{ ended: boolean }>(
+      `with ended as (
+         update workspaces.portal_session
+         set ended_at = coalesce(ended_at, $3), link_sha256 = null, secret_sha256 = null
+         where workspace_id = $1 and session_id = $2
+         returning true)
+       select exists (select from ended) as ended from workspaces.portal_session where session_id = $2`,
+      [workspaceId, sessionId, now],
+    );
+    const [row] = rows;
+    return row ? (row.ended ? 'ended' : 'foreign') : 'unknown';
+  }
+
+  async page(
+    workspaceId: string,
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly PortalSessionSummary[]> {
+    const { rows } = await this.pool.query<
+      Row & { opened_by: string; created_at: Date; started_at: Date | null; ended_at: Date | null }
+    >(
+      `select session_id, opened_by, scopes, modes, created_at, started_at, expires_at, ended_at
+       from workspaces.portal_session
+       where workspace_id = $1 and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
+       order by created_at desc, session_id desc limit $2`,
+      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null],
+    );
+    return rows.map((row) => ({
+      sessionId: row.session_id,
+      openedBy: row.opened_by,
+      scopes: row.scopes,
+      modes: row.modes,
+      createdAt: row.created_at.toISOString(),
+      startedAt: row.started_at?.toISOString() ?? null,
+      expiresAt: row.expires_at.toISOString(),
+      endedAt: row.ended_at?.toISOString() ?? null,
+    }));
+  }
+}

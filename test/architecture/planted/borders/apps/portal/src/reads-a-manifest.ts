@@ -1,0 +1,4 @@
+// caught by: portal-asks-the-api
+import { billing } from '@app/billing/manifest.js';
+
+export const modules = [billing];

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Integrator } from '../support/integrator.js';
+import { sharedStack, type Stack } from '../support/index.js';
+import { PortalVisitor } from './support/portal-visitor.js';
+
+let stack: Stack;
+let customer: Integrator;
+let other: Integrator;
+
+beforeAll(async () => {
+  stack = await sharedStack();
+  [customer, other] = await Promise.all([Integrator.open(stack, 100), Integrator.open(stack, 100)]);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const open = (by: Integrator, body: object) =>
+  by.call<{ sessionId: string; url: string; code?: string; scope?: string }>(
+    'POST',
+    '/api/v1/portal/sessions',
+    {
+      body,
+    },
+  );
+
+describe('a link to the portal', () => {
+  it('lets one browser in, once', async () => {
+    const visitor = new PortalVisitor(stack.baseUrl);
+    const link = await visitor.linkOf(stack, customer.workspaceId, '--language', 'fr');
+    // What scans mail, and what fetches ahead, leaves it as it is.
+    expect((await visitor.get(link, {}, 'HEAD')).status).toBe(204);
+    expect((await visitor.get(link, { 'sec-purpose': 'prefetch' })).status).toBe(204);
+    const entered = await visitor.get(link);
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/portal']);
+    expect(entered.headers.get('set-cookie')).toMatch(
+      /^__Host-portal=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    expect((await visitor.get('/portal')).text).toContain('<html lang="fr">');
+    const late = await new PortalVisitor(stack.baseUrl).get(link, { 'accept-language': 'fr' });
+    expect([late.status, late.text.includes('Ce lien ne fonctionne pas')]).toEqual([410, true]);
+  });
+
+  it('is made with a key that may, for what that key may', async () => {
+    const refused = await open(customer, { scopes: ['readings:read'] });
+    expect([refused.status, refused.body.code, refused.body.scope]).toEqual([
+      403,
+      'scope_missing',
+      'portal:write',
+    ]);
+    const host = await customer.withKey('--scopes', 'portal:write,readings:read');
+    for (const [scope, missing] of [
+      ['keys:write', 'keys:write'],
+      ['erasure', 'erasure'],
+    ]) {
+      const beyond = await open(host, { scopes: ['readings:read', scope] });
+      expect([beyond.status, beyond.body.code, beyond.body.scope]).toEqual([403, 'scope_missing', missing]);
+    }
+    const opened = await open(host, { scopes: ['readings:read', 'persons:read'], ttlSeconds: 600 });
+    expect(opened.status).toBe(201);
+    const visitor = new PortalVisitor(stack.baseUrl);
+    const page = await visitor.follow(new URL(opened.body.url).pathname);
+    expect([page.status, page.text.includes('href="/portal/readings"')]).toEqual([200, true]);
+  });
+
+  it('has bad terms refused by name', async () => {
+    const host = await customer.withKey('--scopes', 'portal:write');
+    const answer = await customer.call<{ errors: { pointer: string; code: string }[] }>(
+      'POST',
+      '/api/v1/portal/sessions',
+      {
+        headers: { 'x-api-key': host.apiKey },
+        body: {
+          scopes: ['portal:write'],
+          language: 'de',
+          timeZone: 'Europe/Nowhere',
+          returnUrl: 'javascript:alert(1)',
+          ttlSeconds: 28_801,
+        },
+      },
+    );
+    expect([answer.status, answer.body.errors.map(({ pointer, code }) => [pointer, code])]).toEqual([
+      400,
+      expect.arrayContaining([
+        ['/scopes/0', 'unknown_scope'],
+        ['/language', 'invalid_value'],
+        ['/timeZone', 'invalid_value'],
+        ['/returnUrl', 'invalid_value'],
+        ['/ttlSeconds', 'invalid_value'],
+      ]),
+    ]);
+  });
+});
+
+describe('a session', () => {
+  it('ends when its workspace ends it, and with the key that opened it', async () => {
+    const host = await customer.withKey('--scopes', 'portal:write,readings:read');
+    const enter = async () => {
+      const { body } = await open(host, { scopes: ['readings:read'] });
+      const visitor = new PortalVisitor(stack.baseUrl);
+      await visitor.follow(new URL(body.url).pathname);
+      return { visitor, sessionId: body.sessionId };
+    };
+    const [first, second] = [await enter(), await enter()];
+    const foreign = await other.withKey('--scopes', 'portal:write');
+    const gone = (by: Integrator) => by.call('DELETE', `/api/v1/portal/sessions/${first.sessionId}`);
+    expect((await gone(foreign)).status).toBe(403);
+    expect((await first.visitor.get('/portal')).status).toBe(200);
+    expect((await gone(host)).status).toBe(204);
+    expect((await first.visitor.get('/portal')).status).toBe(401);
+    const listed = await host.call<{ data: { sessionId: string; endedAt: string | null }[] }>(
+      'GET',
+      '/api/v1/portal/sessions',
+    );
+    const shown = listed.body.data.filter(({ sessionId }) =>
+      [first.sessionId, second.sessionId].includes(sessionId),
+    );
+    expect(shown.map(({ sessionId, endedAt }) => [sessionId, endedAt !== null])).toEqual([
+      [second.sessionId, false],
+      [first.sessionId, true],
+    ]);
+    await stack.ops(['key', 'revoke', '--key', host.apiKey.split('_')[2]!]);
+    expect((await second.visitor.get('/portal')).status).toBe(401);
+  });
+
+  it('is left by its person', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    const left = await visitor.post('/portal/sign-out');
+    expect([left.status, left.text.includes('You are signed out')]).toEqual([200, true]);
+    expect((await visitor.get('/portal')).status).toBe(401);
+  });
+
+  it('takes forms from its own pages alone', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    for (const origin of ['https://evil.example', 'null', null])
+      expect((await visitor.post('/portal/mode', { mode: 'test' }, origin)).status).toBe(403);
+    expect((await visitor.get('/portal')).text).not.toContain('Test mode');
+    const page = await visitor.submit('/portal/mode', { mode: 'test' });
+    expect([page.status, page.text.includes('Test mode')]).toEqual([200, true]);
+  });
+
+  it('cannot call the API by its cookie', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    expect((await visitor.get('/api/v1/readings')).status).toBe(401);
+  });
+
+  it('sees readings of its own workspace and mode alone', async () => {
+    const { body } = await other.create();
+    const own = (await customer.create()).body.readingId;
+    await Promise.all([customer.untilEnded(own), other.untilEnded(body.readingId)]);
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    const { text } = await visitor.get('/portal/readings');
+    expect([text.includes(own), text.includes(body.readingId)]).toEqual([true, false]);
+    await visitor.submit('/portal/mode', { mode: 'test' });
+    expect((await visitor.get('/portal/readings')).text).not.toContain(own);
+  });
+
+  it('finds no page that its scopes do not open', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId, '--scopes', 'credits:read');
+    const page = await visitor.get('/portal');
+    expect([page.status, page.text.includes('/portal/readings')]).toEqual([200, false]);
+    expect((await visitor.get('/portal/readings')).status).toBe(404);
+  });
+});
+
+describe('every answer of the portal', () => {
+  it('lets the browser load nothing but its own, keep nothing, and show it in no frame', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    for (const path of ['/portal', '/portal/readings', '/portal/unknown', '/portal/enter/unknown']) {
+      const { headers, text } = await visitor.get(path);
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(text).not.toMatch(/ style=|<style|<script(?! type="module" src="\/portal\/)| on\w+=/);
+    }
+  });
+
+  it('loads a style that a browser keeps', async () => {
+    const visitor = new PortalVisitor(stack.baseUrl);
+    const [, style = ''] = /href="([^"]+portal[.]css)"/.exec((await visitor.get('/portal')).text) ?? [];
+    const { status, headers } = await visitor.get(style);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+  });
+});
