@@ -40,7 +40,8 @@ import {
   QueueHealth,
 } from './read-models/health/queue-health.js';
 import { NoticeFeed } from './read-models/notice/notice-feed.js';
-import { HourlyStats } from './read-models/stats/hourly-stats.js';
+import { GetEndpointStatsHandler, HourlyStats } from './read-models/stats/hourly-stats.js';
+import { FindVerificationHandler } from './read-models/verification/find-verification.handler.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 import { WEBHOOK_CONTENT_EXECUTOR, createWebhookContentExecutor } from './webhook-content.executor.js';
 import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webhook-endpoint.executor.js';
@@ -84,6 +85,8 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EnableWebhookEndpointHandler,
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
+    GetEndpointStatsHandler,
+    FindVerificationHandler,
     FindAnsweredDeliveryHandler,
     ListDeliveriesOfReadingHandler,
     LookAtWebhookRetentionHandler,

@@ -6,6 +6,7 @@ import { atMost, perSecond, ratio, told, type Benchmark } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
 import { measureHistory } from './history.js';
+import { measureSilent } from './silent.js';
 import {
   CONCURRENCY,
   PACE,
@@ -176,6 +177,7 @@ ${CONCURRENCY} at a time like a worker. In the large table a tenth is due at an 
       const setting: Setting = { pool, databaseUrl, ports, endpoints, settings };
       await measureRates(setting);
       await measureHostile(setting);
+      await measureSilent(setting);
       await measureHistory(setting);
       await measureLargeTable(setting);
     } finally {

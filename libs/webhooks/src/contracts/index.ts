@@ -9,3 +9,5 @@ export * from './replay.js';
 export * from './retention.js';
 export * from './health.js';
 export * from './secrets.js';
+export * from './stats.js';
+export * from './verification.js';
