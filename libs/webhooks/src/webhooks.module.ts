@@ -27,8 +27,10 @@ import { ExportDeliveriesHandler } from './read-models/delivery/export-deliverie
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
+import { FindToldEventHandler, ListNewestEventsHandler } from './read-models/event-feed/newest-events.js';
 import {
   FindWebhookEndpointHandler,
+  GetEndpointQueueHandler,
   ListWebhookEndpointsHandler,
   QueueHealth,
 } from './read-models/health/queue-health.js';
@@ -75,6 +77,9 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EnableWebhookEndpointHandler,
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
+    GetEndpointQueueHandler,
+    ListNewestEventsHandler,
+    FindToldEventHandler,
     ListDeliveriesOfReadingHandler,
     ExportDeliveriesHandler,
     CountSecretsByKeyHandler,
