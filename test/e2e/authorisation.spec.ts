@@ -82,7 +82,14 @@ const thingsOf = async (customer: Integrator): Promise<Ids> => {
   const links = `/readings/${readingId}/document/links`;
   const token = (await post(links, { format: 'pdf' }))['url']?.split('/').at(-1) ?? '';
   const { linkId = '' } = await post(links, { format: 'pdf' });
-  return { readingId, batchId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token };
+  const host = await customer.withKey('--scopes', 'portal:write,readings:read');
+  const opened = () =>
+    host.call<{ sessionId: string }>('POST', '/api/v1/portal/sessions', {
+      body: { scopes: ['readings:read'] },
+    });
+  await opened();
+  const { sessionId } = (await opened()).body;
+  return { readingId, batchId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token, sessionId };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
@@ -117,6 +124,7 @@ const unknown: Ids = {
   replayId: randomUUID(),
   keyId: 'zzzzzzzz',
   linkId: randomUUID(),
+  sessionId: randomUUID(),
   token: makeToken(randomBytes(SECRET_BYTES)).token,
 };
 const MALFORMED = [
@@ -135,6 +143,7 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   replayId: 'not_found',
   keyId: 'not_found',
   linkId: 'link_not_found',
+  sessionId: 'not_found',
   token: 'link_not_found',
 };
 
@@ -206,8 +215,9 @@ describe('An API key', () => {
     },
   );
 
-  // What a key may issue depends on its scopes: keys.spec.ts.
-  const independent = forKeys.filter(({ method, path }) => `${method} ${path}` !== 'POST /api/v1/keys');
+  // What a key may give depends on its scopes: keys.spec.ts, portal.spec.ts.
+  const giving = ['POST /api/v1/keys', 'POST /api/v1/portal/sessions'];
+  const independent = forKeys.filter(({ method, path }) => !giving.includes(`${method} ${path}`));
   it.each(named(independent))('%s: needs no other scope', async (_, operation) => {
     const { status } = await send(requestOf(operation, unknown), only.get(scopeOf(operation, 'apiKey'))!);
     expect([401, 403]).not.toContain(status);

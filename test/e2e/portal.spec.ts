@@ -105,7 +105,7 @@ describe('a session', () => {
     const [first, second] = [await enter(), await enter()];
     const foreign = await other.withKey('--scopes', 'portal:write');
     const gone = (by: Integrator) => by.call('DELETE', `/api/v1/portal/sessions/${first.sessionId}`);
-    expect((await gone(foreign)).status).toBe(404);
+    expect((await gone(foreign)).status).toBe(403);
     expect((await first.visitor.get('/portal')).status).toBe(200);
     expect((await gone(host)).status).toBe(204);
     expect((await first.visitor.get('/portal')).status).toBe(401);

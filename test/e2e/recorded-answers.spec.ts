@@ -30,11 +30,15 @@ afterAll(async () => {
 
 type Credentials = Readonly<Record<Credential, Record<string, string>>>;
 
-const credentialsOf = async ({ workspaceId, apiKey }: Integrator): Promise<Credentials> => {
+const credentialsOf = async (customer: Integrator): Promise<Credentials> => {
+  const { workspaceId, apiKey } = customer;
   const minted = await stack.ops(['token', 'mint', '--workspace', workspaceId, '--scope', SCOPES]);
   return {
     key: { 'x-api-key': apiKey },
     owner: { authorization: `Bearer ${(minted as { token: string }).token}` },
+    host: {
+      'x-api-key': (await customer.withKey('--scopes', 'portal:write,readings:read,documents:read')).apiKey,
+    },
     nobody: {},
   };
 };

@@ -28,6 +28,7 @@ export const askForExamples = async (ask: Ask, customer: Integrator, receiverUrl
   const of = await readings(ask, customer);
   await deliveries(ask, endpoint['endpointId']);
   await keys(ask);
+  await portal(ask);
   const links = '/api/v1/readings/{readingId}/document/links';
   const { body: link } = await ask(`POST ${links}`, { of, body: { format: 'document_v1' } });
   await ask('GET /d/{token}', { of: [String(link['url']).split('/').at(-1)], as: 'nobody' });
@@ -118,6 +119,12 @@ const keys = async (ask: Ask): Promise<void> => {
   await ask('GET /api/v1/keys', { as: 'owner' });
 };
 
+const portal = async (ask: Ask): Promise<void> => {
+  const sessions = '/api/v1/portal/sessions';
+  await ask(`POST ${sessions}`, { body: { scopes: ['readings:read', 'documents:read'] }, as: 'host' });
+  await ask(`GET ${sessions}`, { as: 'host' });
+};
+
 /** What stands in the examples for what a reader must not use, or cannot. */
 const SHOWN: Readonly<Record<string, string>> = {
   apiKey: 'ek_live_Ab3dE6gH_4rT9vXk2LmQ8sYw1ZbN6cD0pF3hJ5kM70a1B2c',
@@ -125,13 +132,16 @@ const SHOWN: Readonly<Record<string, string>> = {
   url: 'https://receiver.example.com/hook',
 };
 
+const ENTRANCE = 'https://readings.example.com/portal/enter/2sbQyKn4Xv0tM1rWzC7nA3dF6gH9jL0pS5uE2iR8xQ4';
 const LINK = 'https://readings.example.com/d/2sbQyKn4Xv0tM1rWzC7nA3dF6gH9jL0pS5uE2iR8';
 
 /** Sections of a document that an example shows. All of them, or a whole schema, would be longer than the API. */
 const SECTIONS = 1;
 
-const shownText = (name: string, value: string): string =>
-  name === 'url' && value.includes('/d/') ? LINK : (SHOWN[name] ?? value);
+const shownText = (name: string, value: string): string => {
+  if (name === 'url' && value.includes('/portal/')) return ENTRANCE;
+  return name === 'url' && value.includes('/d/') ? LINK : (SHOWN[name] ?? value);
+};
 
 /** An answer as it is shown: with secrets that were never issued, and a receiver that does not exist. */
 export const shownAnswer = (body: Body): Body => {

@@ -1,6 +1,7 @@
 import { person, until, type Answer, type Integrator } from '../../support/integrator.js';
 
-export type Credential = 'key' | 'owner' | 'nobody';
+/** `host`: a key that opens sessions of the portal. */
+export type Credential = 'key' | 'owner' | 'host' | 'nobody';
 
 type Body = Record<string, unknown>;
 /** Sends a request and keeps its answer under a name. */

@@ -16,6 +16,21 @@ export class ApiProblem extends Error {
   }
 }
 
+/** A field that the portal itself refuses, as the API would. */
+export const refusedField = (pointer: string, code: string): ApiProblem =>
+  new ApiProblem(
+    {
+      type: 'urn:problem:validation_failed',
+      title: 'Request is invalid',
+      status: 400,
+      code: 'validation_failed',
+      instance: 'urn:request:portal',
+      requestId: 'portal',
+      errors: [{ pointer, code, detail: code }],
+    },
+    null,
+  );
+
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 
 interface SendOptions {

@@ -13,23 +13,28 @@ const keyOf = (failed: ReturnType<typeof useShown>['failed']): string =>
  */
 export const PostForm = ({
   action,
+  about,
   submit,
   isGrave,
   children,
 }: {
   readonly action: string;
+  /** Which of several things on the page it is about; the action reads it by this name. */
+  readonly about?: string;
   readonly submit: string;
   /** What it does cannot be undone. */
   readonly isGrave?: boolean;
   readonly children?: ComponentChildren;
 }) => {
   const { visit, failed } = useShown();
-  const mine = failed?.form.action === action ? failed : undefined;
+  const isMine = failed?.form.action === action && failed.form.text('about') === (about ?? '');
+  const mine = isMine ? failed : undefined;
   return (
     <form method="post" action={visit.path} class="fields">
       {mine && <Refusal of={mine.refused} />}
       <input type="hidden" name="action" value={action} />
       <input type="hidden" name="key" value={keyOf(mine)} />
+      {about !== undefined && <input type="hidden" name="about" value={about} />}
       {children}
       <button type="submit" class={isGrave ? 'grave' : undefined}>
         {submit}
@@ -55,6 +60,8 @@ export const Refusal = ({ of: { problem, retryAfter } }: { readonly of: ApiProbl
 
 interface FieldProps {
   readonly name: string;
+  /** Where several forms of a page have a field of this name. */
+  readonly id?: string;
   readonly label: string;
   readonly hint?: string;
   /** Of the member in the API's request, where it is not `/<name>`. */
@@ -76,21 +83,22 @@ const useField = (action: string | undefined, { name, pointer = `/${name}` }: Fi
 
 const Described = ({
   name,
+  id = name,
   label,
   hint,
   error,
   children,
 }: FieldProps & { readonly error: string | undefined; readonly children: ComponentChildren }) => (
   <p class="field">
-    <label for={name}>{label}</label>
+    <label for={id}>{label}</label>
     {hint && (
-      <span class="hint" id={`${name}-hint`}>
+      <span class="hint" id={`${id}-hint`}>
         {hint}
       </span>
     )}
     {children}
     {error && (
-      <span class="error" id={`${name}-error`}>
+      <span class="error" id={`${id}-error`}>
         {error}
       </span>
     )}
@@ -98,10 +106,10 @@ const Described = ({
 );
 
 /** What a screen reader says with a field. */
-const described = (name: string, hint: string | undefined, error: string | undefined) => ({
+const described = (id: string, hint: string | undefined, error: string | undefined) => ({
   ...(error && { 'aria-invalid': true }),
   ...((hint ?? error) && {
-    'aria-describedby': [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' '),
+    'aria-describedby': [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' '),
   }),
 });
 
@@ -124,17 +132,17 @@ export const Text = ({
   readonly autoComplete?: string;
 }) => {
   const { typed, error } = useField(action, field);
-  const { name, hint } = field;
+  const { name, id = name, hint } = field;
   return (
     <Described {...field} error={error}>
       <input
-        id={name}
+        id={id}
         name={name}
         {...asText(type)}
         value={typed?.values.get(name) ?? value}
         {...(required && { required })}
         autocomplete={autoComplete}
-        {...described(name, hint, error)}
+        {...described(id, hint, error)}
       />
     </Described>
   );
@@ -147,10 +155,10 @@ export const Lines = ({
   ...field
 }: FieldProps & { readonly action?: string; readonly value?: string }) => {
   const { typed, error } = useField(action, field);
-  const { name, hint } = field;
+  const { name, id = name, hint } = field;
   return (
     <Described {...field} error={error}>
-      <textarea id={name} name={name} rows={3} {...described(name, hint, error)}>
+      <textarea id={id} name={name} rows={3} {...described(id, hint, error)}>
         {typed?.values.get(name) ?? value}
       </textarea>
     </Described>
@@ -169,11 +177,11 @@ export const Choice = ({
   readonly options: readonly (readonly [value: string, label: string])[];
 }) => {
   const { typed, error } = useField(action, field);
-  const { name, hint } = field;
+  const { name, id = name, hint } = field;
   const chosen = typed?.values.get(name) ?? value;
   return (
     <Described {...field} error={error}>
-      <select id={name} name={name} {...described(name, hint, error)}>
+      <select id={id} name={name} {...described(id, hint, error)}>
         {options.map(([one, label]) => (
           <option value={one} selected={one === chosen}>
             {label}
@@ -196,13 +204,13 @@ export const Checks = ({
   readonly options: readonly (readonly [value: string, label: string])[];
 }) => {
   const { typed, error } = useField(action, field);
-  const { name, label, hint } = field;
+  const { name, id = name, label, hint } = field;
   const chosen = typed?.all(name) ?? values;
   return (
-    <fieldset class="field" {...described(name, hint, error)}>
+    <fieldset class="field" {...described(id, hint, error)}>
       <legend>{label}</legend>
       {hint && (
-        <span class="hint" id={`${name}-hint`}>
+        <span class="hint" id={`${id}-hint`}>
           {hint}
         </span>
       )}
@@ -213,7 +221,7 @@ export const Checks = ({
         </label>
       ))}
       {error && (
-        <span class="error" id={`${name}-error`}>
+        <span class="error" id={`${id}-error`}>
           {error}
         </span>
       )}

@@ -33,6 +33,11 @@ export const readingsPage: Page = {
       title: texts.readings.title,
       body: (
         <>
+          {visit.may('readings:write') && (
+            <p>
+              <a href="/portal/readings/new">{texts.readings.order}</a>
+            </p>
+          )}
           <Filters>
             <Choice
               name="status"

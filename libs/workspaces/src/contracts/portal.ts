@@ -100,8 +100,8 @@ export class AdjustPortalSession extends Command<void> {
   }
 }
 
-/** Ends a session, or its link before it begins. @returns false when the workspace has no such session */
-export class EndPortalSession extends Command<boolean> {
+/** Ends a session, or its link before it begins. `foreign`: it is another workspace's. */
+export class EndPortalSession extends Command<'ended' | 'unknown' | 'foreign'> {
   constructor(
     readonly workspaceId: string,
     readonly sessionId: string,

@@ -103,7 +103,7 @@ export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ workspaceId, sessionId }: EndPortalSession): Promise<boolean> {
+  execute({ workspaceId, sessionId }: EndPortalSession): Promise<'ended' | 'unknown' | 'foreign'> {
     return this.sessions.end(workspaceId, sessionId, instant(this.clock.now()));
   }
 }

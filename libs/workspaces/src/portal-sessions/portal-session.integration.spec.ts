@@ -117,9 +117,10 @@ describe('a session', () => {
     const { open, enter, find, end } = handlers();
     const [begun, waiting] = [await open(), await open()];
     const { secret } = (await enter(begun.token))!;
-    expect(await end(begun.sessionId, 'ws_other')).toBe(false);
+    expect(await end(begun.sessionId, 'ws_other')).toBe('foreign');
+    expect(await end('5a1d6f0e-2b47-4c0f-8f43-7e0b6c3d9a12')).toBe('unknown');
     expect(await find(secret)).not.toBeNull();
-    expect([await end(begun.sessionId), await end(waiting.sessionId)]).toEqual([true, true]);
+    expect([await end(begun.sessionId), await end(waiting.sessionId)]).toEqual(['ended', 'ended']);
     expect([await find(secret), await enter(waiting.token)]).toEqual([null, null]);
   });
 

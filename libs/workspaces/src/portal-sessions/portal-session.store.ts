@@ -129,14 +129,18 @@ export class PortalSessionStore {
     );
   }
 
-  /** @returns whether the workspace has such a session */
-  async end(workspaceId: string, sessionId: string, now: string): Promise<boolean> {
-    const { rowCount } = await this.pool.query(
-      `update workspaces.portal_session set ended_at = coalesce(ended_at, $3), link_sha256 = null, secret_sha256 = null
-       where workspace_id = $1 and session_id = $2`,
+  async end(workspaceId: string, sessionId: string, now: string): Promise<'ended' | 'unknown' | 'foreign'> {
+    const { rows } = await this.pool.query<{ ended: boolean }>(
+      `with ended as (
+         update workspaces.portal_session
+         set ended_at = coalesce(ended_at, $3), link_sha256 = null, secret_sha256 = null
+         where workspace_id = $1 and session_id = $2
+         returning true)
+       select exists (select from ended) as ended from workspaces.portal_session where session_id = $2`,
       [workspaceId, sessionId, now],
     );
-    return rowCount === 1;
+    const [row] = rows;
+    return row ? (row.ended ? 'ended' : 'foreign') : 'unknown';
   }
 
   async page(

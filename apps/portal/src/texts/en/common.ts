@@ -3,6 +3,7 @@ export const common = {
   skip: 'Skip to the content',
   navigation: 'Areas',
   back: 'Back to your application',
+  backTo: 'Back',
   signOut: 'Sign out',
   testMode: 'Test mode: these readings and credits cost nothing.',
   toTestMode: 'Switch to test mode',
@@ -39,6 +40,13 @@ export const common = {
   },
   /** What an action did, on the next page. */
   done: {
+    ordered: 'The reading is ordered.',
+    republishing: 'Another version is being published.',
+    shownBefore: 'This was shown before, and is not shown again.',
+    linkEnded: 'The link has ended.',
+    erased: 'The personal data is erased.',
+    keyRevoked: 'The key is revoked.',
+    sessionEnded: 'The session has ended.',
     settingsSaved: 'Your settings are saved.',
   },
   sessionEnded: {

@@ -39,6 +39,13 @@ export const problems = {
     unknown_scope: 'There is no such scope.',
     invalid_network: 'Give networks such as 203.0.113.0/24, one on each line.',
     not_allowed: 'Your session may not give this.',
+    too_few: 'At least one is needed.',
+    too_many: 'These are too many.',
+    empty: 'This is empty.',
+    no_letters: 'This needs a letter.',
+    digit_in_name: 'Names have no digits: write them in letters.',
+    unsupported_script: 'Write the name in Latin letters, as in the passport.',
+    unconfirmed: 'This is not what you should type.',
     other: 'This value is not possible here.',
   },
 };

@@ -3,6 +3,7 @@ export const common = {
   skip: 'Aller au contenu',
   navigation: 'Rubriques',
   back: 'Retour à votre application',
+  backTo: 'Retour',
   signOut: 'Se déconnecter',
   testMode: 'Mode test : ces lectures et ces crédits ne coûtent rien.',
   toTestMode: 'Passer en mode test',
@@ -38,6 +39,13 @@ export const common = {
     test: 'Test',
   },
   done: {
+    ordered: 'La lecture est commandée.',
+    republishing: 'Une autre version est en cours de publication.',
+    shownBefore: 'Cet élément a déjà été affiché, et ne l’est plus.',
+    linkEnded: 'Le lien a pris fin.',
+    erased: 'Les données personnelles sont effacées.',
+    keyRevoked: 'La clé est révoquée.',
+    sessionEnded: 'La session a pris fin.',
     settingsSaved: 'Vos réglages sont enregistrés.',
   },
   sessionEnded: {

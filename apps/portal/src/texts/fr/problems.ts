@@ -37,6 +37,13 @@ export const problems = {
     unknown_scope: 'Ce droit n’existe pas.',
     invalid_network: 'Donnez des réseaux comme 203.0.113.0/24, un par ligne.',
     not_allowed: 'Votre session ne peut pas donner cela.',
+    too_few: 'Il en faut au moins un.',
+    too_many: 'Il y en a trop.',
+    empty: 'C’est vide.',
+    no_letters: 'Il faut une lettre.',
+    digit_in_name: 'Un nom n’a pas de chiffres : écrivez-les en lettres.',
+    unsupported_script: 'Écrivez le nom en lettres latines, comme sur le passeport.',
+    unconfirmed: 'Ce n’est pas ce qu’il faut saisir.',
     other: 'Cette valeur n’est pas possible ici.',
   },
 };

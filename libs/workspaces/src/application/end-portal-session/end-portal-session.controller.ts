@@ -1,8 +1,8 @@
 import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { EndPortalSession } from '../../contracts/portal.js';
 import { NAMED_SESSION } from '../../http/portal-session.schemas.js';
@@ -24,16 +24,13 @@ export class EndPortalSessionController {
     description:
       'Its next request is refused, and its link if it has not begun. Ending it again changes nothing.',
   })
-  @ApiParam({
-    name: 'sessionId',
-    description: NAMED_SESSION.description,
-    schema: { type: 'string', examples: [NAMED_SESSION.example] },
-  })
+  @Names('sessionId', 'not_found', NAMED_SESSION)
   @Answers(204, 'The session has ended')
-  @Refuses('not_found')
   async end(@Param('sessionId') sessionId: string, @Caller() { workspaceId }: Principal): Promise<void> {
-    const isEnded =
-      UUID.test(sessionId) && (await this.commands.execute(new EndPortalSession(workspaceId, sessionId)));
-    if (!isEnded) throw new Problem('not_found', { detail: 'There is no such session' });
+    const outcome = UUID.test(sessionId)
+      ? await this.commands.execute(new EndPortalSession(workspaceId, sessionId))
+      : 'unknown';
+    if (outcome === 'foreign') throw new Problem('wrong_workspace');
+    if (outcome === 'unknown') throw new Problem('not_found', { detail: 'There is no such session' });
   }
 }

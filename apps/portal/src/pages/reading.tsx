@@ -1,0 +1,199 @@
+import type { DocumentLink, Reading, ReadingHistoryPage } from '@reading-service/client';
+import { refusedField } from '../frame/api.js';
+import { PostForm, Text } from '../frame/forms.js';
+import type { Download, Page, Visit } from '../frame/page.js';
+import { Facts, Secret, Section, State, Table, Time } from '../frame/parts.js';
+import { named } from '../texts/texts.js';
+import { DocumentLinks, Documents, isFormat } from './reading-documents.js';
+
+/** Seconds between two looks at a reading that is under way. */
+const LOOK_AGAIN = 3;
+/** More events than a reading ever has. */
+const EVENTS = 100;
+const LINKS = 100;
+/** What a person types to erase a reading: the beginning of its id. */
+const CONFIRMED = 8;
+
+const look = async ({ api, may, params }: Visit) => {
+  const path = `/readings/${encodeURIComponent(params['readingId']!)}`;
+  // One after the other: an unknown reading is one refusal, not three.
+  const reading = await api.get<Reading>(path);
+  const [history, links] = await Promise.all([
+    api.get<ReadingHistoryPage>(`${path}/events`, { limit: EVENTS }),
+    may('documents:read') && reading.document.available
+      ? api.get<{ data: readonly DocumentLink[] }>(`${path}/document/links`, { limit: LINKS })
+      : null,
+  ]);
+  return { reading, history: history.data, links: links?.data ?? null };
+};
+
+const isUnderWay = ({ status, document, erasedAt }: Reading): boolean =>
+  erasedAt === null && status !== 'failed' && !(status === 'completed' && document.available);
+
+export const readingPage: Page = {
+  path: '/readings/:readingId',
+  area: 'readings',
+  needs: 'readings:read',
+  show: async (visit, failed) => {
+    const { texts, may } = visit;
+    const { reading, history, links } = await look(visit);
+    const underWay = isUnderWay(reading);
+    return {
+      title: texts.reading.title(reading.readingId.slice(0, CONFIRMED)),
+      refreshSeconds: underWay && !failed ? LOOK_AGAIN : undefined,
+      body: (
+        <>
+          {underWay && <p class="empty">{texts.reading.underWay}</p>}
+          <ReadingFacts visit={visit} reading={reading} />
+          <Person visit={visit} reading={reading} />
+          <Section title={texts.reading.documents}>
+            <Documents visit={visit} reading={reading} />
+          </Section>
+          {links && (
+            <Section title={texts.reading.links}>
+              <DocumentLinks visit={visit} links={links} />
+            </Section>
+          )}
+          <Section title={texts.reading.timeline}>
+            <Timeline visit={visit} history={history} />
+          </Section>
+          {may('erasure') && reading.erasedAt === null && (
+            <Section title={texts.reading.erase}>
+              <p>{texts.reading.eraseHint}</p>
+              <PostForm action="erase" submit={texts.reading.erase} isGrave>
+                <Text
+                  name="confirm"
+                  label={texts.reading.eraseConfirm(reading.readingId.slice(0, CONFIRMED))}
+                  required
+                />
+              </PostForm>
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+  actions: {
+    republish: async ({ api, path, params }, form) => {
+      await api.post(`/readings/${params['readingId']!}/document/republish`, {}, form.key);
+      return { goTo: path, done: 'republishing' };
+    },
+    link: async ({ api, path, params, texts }, form) => {
+      const body = { format: form.text('format'), expiresInSeconds: form.number('expiresInSeconds') };
+      const link = await api.post<{ url?: string }>(
+        `/readings/${params['readingId']!}/document/links`,
+        body,
+        form.key,
+      );
+      // The same form, sent again: the address was shown before.
+      if (link.url === undefined) return { goTo: path, done: 'shownBefore' };
+      return {
+        title: texts.reading.links,
+        body: (
+          <>
+            <Secret label={texts.reading.newLink} value={link.url} />
+            <a href={path}>{texts.backTo}</a>
+          </>
+        ),
+      };
+    },
+    revokeLink: async ({ api, path, params }, form) => {
+      const linkId = encodeURIComponent(form.text('about'));
+      await api.delete(`/readings/${params['readingId']!}/document/links/${linkId}`);
+      return { goTo: path, done: 'linkEnded' };
+    },
+    erase: async ({ api, path, params }, form) => {
+      const readingId = params['readingId']!;
+      if (form.text('confirm').toLowerCase() !== readingId.slice(0, CONFIRMED).toLowerCase())
+        throw refusedField('/confirm', 'unconfirmed');
+      await api.delete(`/readings/${encodeURIComponent(readingId)}/personal-data`);
+      return { goTo: path, done: 'erased' };
+    },
+  },
+};
+
+/** Gives a document to somebody who may read it. */
+export const documentPage: Page = {
+  path: '/readings/:readingId/document',
+  area: 'readings',
+  needs: 'documents:read',
+  show: async ({ api, params, query }): Promise<Download> => {
+    const [format, version] = [query.get('format') ?? '', query.get('version')];
+    const readingId = params['readingId']!;
+    const search = new URLSearchParams({ format, ...(version && { version }) });
+    const file = await api.file(`/readings/${encodeURIComponent(readingId)}/document?${search}`);
+    const ending = isFormat(format) ? { pdf: 'pdf', markdown: 'md', document_v1: 'json' }[format] : 'bin';
+    return { ...file, fileName: `reading-${readingId}.${ending}` };
+  },
+};
+
+const ReadingFacts = ({ visit: { texts, formats }, reading }: { visit: Visit; reading: Reading }) => (
+  <Facts
+    of={[
+      [texts.readings.id, <code>{reading.readingId}</code>],
+      [texts.readings.status, <State of={reading.erasedAt === null ? reading.status : 'erased'} />],
+      ...(reading.error ? [[texts.states.failed, named(texts.failures, reading.error.code)] as const] : []),
+      [texts.readings.locale, texts.locales[reading.locale]],
+      [texts.readings.created, <Time at={reading.createdAt} />],
+      [texts.reading.completed, <Time at={reading.completedAt} />],
+      [
+        texts.readings.document,
+        reading.document.version === null
+          ? texts.none
+          : texts.readings.version(formats.number(reading.document.version)),
+      ],
+    ]}
+  />
+);
+
+/** Names stand apart from the text around them, whatever direction their letters have. */
+const Person = ({ visit: { texts, may }, reading }: { visit: Visit; reading: Reading }) => {
+  if (reading.erasedAt !== null) return null;
+  const { input, externalId } = reading;
+  return (
+    <Section title={texts.reading.person}>
+      {may('persons:read') && input ? (
+        <Facts
+          of={[
+            [texts.reading.name, <bdi>{input.displayName}</bdi>],
+            [texts.reading.dateOfBirth, input.dateOfBirth],
+            [texts.reading.gender, named(texts.genders, input.grammaticalProfile.subjectGender)],
+            [texts.readings.externalId, <bdi>{externalId ?? texts.none}</bdi>],
+          ]}
+        />
+      ) : (
+        <p class="soft">{texts.reading.personHidden}</p>
+      )}
+    </Section>
+  );
+};
+
+const Timeline = ({
+  visit: { texts, formats },
+  history,
+}: {
+  visit: Visit;
+  history: ReadingHistoryPage['data'];
+}) => {
+  const { reading } = texts;
+  const detailOf = ({ cost, attempt, code }: (typeof history)[number]['data']): string =>
+    [
+      cost !== undefined && reading.cost(formats.number(cost)),
+      attempt !== undefined && reading.attempt(formats.number(attempt)),
+      code !== undefined && named(texts.failures, code),
+    ]
+      .filter(Boolean)
+      .join(', ');
+  return (
+    <Table
+      caption={reading.timeline}
+      rows={history}
+      empty={texts.none}
+      columns={[
+        { head: reading.event, cell: ({ type }) => named(texts.history, type) },
+        { head: reading.when, cell: ({ occurredAt }) => <Time at={occurredAt} /> },
+        { head: reading.detail, cell: ({ data }) => detailOf(data) },
+      ]}
+    />
+  );
+};
