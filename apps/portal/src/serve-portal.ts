@@ -5,6 +5,7 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { insideCaller } from '@app/platform/http/in-process.js';
 import { serveDocuments } from '@app/platform/http/static-documents.js';
+import { forwardedFor } from '@app/platform/rate-limit/address.js';
 import {
   AdjustPortalSession,
   EndPortalSession,
@@ -217,7 +218,7 @@ class Portal {
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
     return {
       session,
-      api: new Api(this.call, principalOf(session), request.ip ?? ''),
+      api: new Api(this.call, principalOf(session), request.socket, forwardedFor(request.headers)),
       queries: this.queries,
       commands: this.commands,
       texts: TEXTS[language],

@@ -1736,7 +1736,7 @@ export interface components {
              *       "credits:read"
              *     ]
              */
-            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "persons:read")[];
+            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "persons:read")[];
             /**
              * @description The language of its pages; the person can choose the other
              * @default en
@@ -4974,7 +4974,7 @@ export interface operations {
             };
             400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4994,7 +4994,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {string}
                          */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
                     };
                 };
             };

@@ -7,6 +7,7 @@ import { PrepareTrialReadingHandler } from './application/prepare-trial-reading/
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { BATCH_EXECUTOR, createBatchExecutor } from './batch.executor.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
+import { CountReadingsHandler } from './read-models/reading/count-readings.handler.js';
 import {
   AsksForRefusalHandler,
   GetExternalIdHandler,
@@ -36,6 +37,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     GetPublicationTimeHandler,
     AsksForRefusalHandler,
     FindOpenBatchesHandler,
+    CountReadingsHandler,
   ],
   exports: [READING_EXECUTOR, BATCH_EXECUTOR, ReadingQuery, BatchQuery],
 })

@@ -16,6 +16,20 @@ export class ApiProblem extends Error {
   }
 }
 
+/** What the API says of things that do not exist. */
+export const notFound = (): ApiProblem =>
+  new ApiProblem(
+    {
+      type: 'urn:problem:not_found',
+      title: 'Not found',
+      status: 404,
+      code: 'not_found',
+      instance: 'urn:request:portal',
+      requestId: 'portal',
+    },
+    null,
+  );
+
 /** A field that the portal itself refuses, as the API would. */
 export const refusedField = (pointer: string, code: string): ApiProblem =>
   new ApiProblem(
@@ -65,7 +79,9 @@ export class Api {
   constructor(
     private readonly call: (call: InsideCall) => Promise<InsideAnswer>,
     private readonly principal: Principal,
-    private readonly address: string,
+    private readonly connection: InsideCall['connection'],
+    /** Of the person's request, where proxies wrote it. */
+    private readonly forwardedFor: string | undefined,
   ) {}
 
   /** @param path below `/api/v1`. @throws ApiProblem */
@@ -128,11 +144,12 @@ export class Api {
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': key }),
+        ...(this.forwardedFor !== undefined && { 'x-forwarded-for': this.forwardedFor }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       principal: this.principal,
-      address: this.address,
+      connection: this.connection,
     });
     if (answer.status < 400) return answer;
     const retryAfter = Number(answer.headers['retry-after']);

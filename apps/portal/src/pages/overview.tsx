@@ -1,21 +1,24 @@
 import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/client';
 import { Count, Facts, Section, State, Table } from '../frame/parts.js';
 import type { Page, Visit } from '../frame/page.js';
+import { DaysChart, readingsByDay } from './reading-days.js';
 import { ReadingsTable } from './readings-table.js';
 
 const LATEST = 5;
 /** A workspace has no more endpoints than a page of them. */
 const ENDPOINTS = 100;
 
-const look = async ({ api, may }: Visit) => {
-  const [credits, readings, endpoints] = await Promise.all([
+const look = async (visit: Visit) => {
+  const { api, may } = visit;
+  const [credits, readings, endpoints, days] = await Promise.all([
     may('credits:read') ? api.get<Credits>('/credits') : null,
     may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
     may('webhooks:read')
       ? api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
       : null,
+    may('readings:read') ? readingsByDay(visit) : null,
   ]);
-  return { credits, readings, endpoints };
+  return { credits, readings, endpoints, days };
 };
 
 export const overviewPage: Page = {
@@ -23,7 +26,7 @@ export const overviewPage: Page = {
   area: 'overview',
   show: async (visit) => {
     const { overview } = visit.texts;
-    const { credits, readings, endpoints } = await look(visit);
+    const { credits, readings, endpoints, days } = await look(visit);
     const unwell = endpoints?.data.filter(({ health }) => health.state !== 'ok') ?? [];
     const isNew = readings?.data.length === 0;
     return {
@@ -52,8 +55,9 @@ export const overviewPage: Page = {
               />
             </Section>
           )}
-          {readings && !isNew && (
+          {readings && days && !isNew && (
             <Section title={overview.latest}>
+              <DaysChart visit={visit} days={days} />
               <ReadingsTable caption={overview.latest} rows={readings.data} />
             </Section>
           )}

@@ -1,8 +1,8 @@
 import type { ReadingPage } from '@reading-service/client';
+import { instantOf } from '../frame/form.js';
 import { Choice, Filters, Text } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Pager } from '../frame/parts.js';
-import { utcInstant } from '../frame/utc-instant.js';
 import { ReadingsTable } from './readings-table.js';
 
 const STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
@@ -13,8 +13,8 @@ const find = ({ api, query }: Visit): Promise<ReadingPage> =>
     limit: ROWS,
     status: query.get('status') ?? '',
     externalId: query.get('externalId') ?? '',
-    createdSince: utcInstant(query.get('since') ?? ''),
-    createdUntil: utcInstant(query.get('until') ?? ''),
+    createdSince: instantOf(query.get('since') ?? ''),
+    createdUntil: instantOf(query.get('until') ?? ''),
     cursor: query.get('cursor') ?? '',
   });
 

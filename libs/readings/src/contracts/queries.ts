@@ -84,3 +84,23 @@ export class GetExternalId extends Query<string | null> {
     super();
   }
 }
+
+/** Readings that were accepted on a day (UTC, `yyyy-mm-dd`). */
+export interface ReadingsOfDay {
+  readonly day: string;
+  readonly readings: number;
+}
+
+/**
+ * How many readings of a mode a workspace ordered on each day since an instant (RFC 3339), oldest first, without days
+ * that have none. An answer may be half a minute old.
+ */
+export class CountReadings extends Query<readonly ReadingsOfDay[]> {
+  constructor(
+    readonly workspaceId: string,
+    readonly livemode: boolean,
+    readonly since: string,
+  ) {
+    super();
+  }
+}

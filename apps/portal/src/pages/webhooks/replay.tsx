@@ -7,7 +7,7 @@ import {
 import { Checks, PostForm, Text } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Count, Facts, State, Time } from '../../frame/parts.js';
-import { utcInstant } from '../../frame/utc-instant.js';
+import { instantOf } from '../../frame/form.js';
 import { endpointPage, endpointPath } from './endpoint.js';
 
 const LOOK_AGAIN = 2;
@@ -73,8 +73,8 @@ export const replayPage: Page = {
     count: (visit, form) => {
       const until = form.text('until');
       const choice = {
-        since: utcInstant(form.text('since')),
-        ...(until !== '' && { until: utcInstant(until) }),
+        since: instantOf(form.text('since')),
+        ...(until !== '' && { until: instantOf(until) }),
         types: form.all('types'),
         statuses: form.all('statuses'),
         dryRun: true,

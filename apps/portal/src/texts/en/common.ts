@@ -24,6 +24,9 @@ export const common = {
     readings: 'Readings',
     webhooks: 'Webhooks',
     events: 'Events',
+    keys: 'Keys',
+    credits: 'Credits',
+    settings: 'Settings',
   },
   states: {
     queued: 'Queued',
@@ -46,6 +49,8 @@ export const common = {
     active: 'Active',
     revoked: 'Revoked',
     expired: 'Expired',
+    ended: 'Ended',
+    waiting: 'Link not used',
     live: 'Live',
     test: 'Test',
   },

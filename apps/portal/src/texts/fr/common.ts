@@ -24,6 +24,9 @@ export const common = {
     readings: 'Lectures',
     webhooks: 'Webhooks',
     events: 'Événements',
+    keys: 'Clés',
+    credits: 'Crédits',
+    settings: 'Réglages',
   },
   states: {
     queued: 'En attente',
@@ -46,6 +49,8 @@ export const common = {
     active: 'Active',
     revoked: 'Révoquée',
     expired: 'Expirée',
+    ended: 'Terminée',
+    waiting: 'Lien non utilisé',
     live: 'Réel',
     test: 'Test',
   },
