@@ -159,23 +159,25 @@ const EndpointActions = ({
           <a href={`${path}/replay`}>{endpoint.replay}</a>
         </li>
       </ul>
-      {one.enabled ? (
-        <PostForm action="pause" submit={endpoint.pause}>
-          <p class="hint">{endpoint.pauseHint}</p>
+      <div class="row">
+        <PostForm action="trial" submit={endpoint.trial}>
+          <Choice
+            action="trial"
+            name="type"
+            label={endpoint.trialType}
+            hint={endpoint.trialHint}
+            value="reading.completed"
+            options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
+          />
         </PostForm>
-      ) : (
-        <PostForm action="resume" submit={endpoint.resume} />
-      )}
-      <PostForm action="trial" submit={endpoint.trial}>
-        <Choice
-          action="trial"
-          name="type"
-          label={endpoint.trialType}
-          hint={endpoint.trialHint}
-          value="reading.completed"
-          options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
-        />
-      </PostForm>
+        {one.enabled ? (
+          <PostForm action="pause" submit={endpoint.pause}>
+            <p class="hint">{endpoint.pauseHint}</p>
+          </PostForm>
+        ) : (
+          <PostForm action="resume" submit={endpoint.resume} />
+        )}
+      </div>
     </>
   );
 };

@@ -44,7 +44,6 @@ export const Health = ({ visit, stats }: { readonly visit: Visit; readonly stats
   const said = endpoint.chart(formats.number(succeeded), formats.number(failed));
   return (
     <Section title={endpoint.health}>
-      <p>{said}</p>
       <BarChart
         label={said}
         bars={hours.map((one) => ({
@@ -56,6 +55,14 @@ export const Health = ({ visit, stats }: { readonly visit: Visit; readonly stats
           values: [one.succeeded, one.failed],
         }))}
       />
+      <p class="legend" aria-hidden="true">
+        <span>
+          {endpoint.succeeded}: {formats.number(succeeded)}
+        </span>
+        <span>
+          {endpoint.failed}: {formats.number(failed)}
+        </span>
+      </p>
       <details>
         <summary>{endpoint.hours}</summary>
         <Table
