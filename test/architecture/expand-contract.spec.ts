@@ -20,6 +20,7 @@ const CONTRACTIONS: Readonly<Record<string, string>> = {
   'webhooks/0011_queues_without_trigger drop trigger':
     'workers of this version make the queues ready that older ones do not',
   'webhooks/0013_livemode drop constraint': 'a unique index with one more column takes its place',
+  'webhooks/0024_sealed_answers new trigger': 'it drops what older writers add, and nobody reads',
   'webhooks/0013_livemode new unique index': 'it takes the place of a stricter constraint',
 };
 

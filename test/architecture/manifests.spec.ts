@@ -53,6 +53,7 @@ const registered = (): WorkRegistry => {
     later,
     later,
     later,
+    later,
     config,
     systemClock,
     later,

@@ -9,11 +9,11 @@ import {
   type DescribedRequest,
   type Operation,
 } from '../support/described-requests.js';
-import { Integrator, person } from '../support/integrator.js';
+import { Integrator } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
+import { thingsOf, type Ids } from './support/things.js';
 
 type Credentials = Readonly<Record<string, string>>;
-type Ids = Readonly<Record<string, string>>;
 
 /** A workspace with one object of every kind that a path can name. */
 interface Party {
@@ -51,7 +51,7 @@ const party = async (): Promise<Party> => {
     apiKey: await keyOf(customer, API_KEY_SCOPES),
     bearer: await bearer(BEARER_SCOPES.join(' ')),
     narrow: { 'credits:read': await bearer('credits:read'), 'events:read': await bearer('events:read') },
-    ids: await thingsOf(customer),
+    ids: await thingsOf(stack, customer),
   };
 };
 
@@ -59,37 +59,6 @@ const keyOf = async ({ workspaceId }: Integrator, scopes: readonly string[]): Pr
   const options = ['--workspace', workspaceId, '--scopes', scopes.join(',')];
   const { apiKey } = (await stack.ops(['key', 'issue', ...options])) as { apiKey: string };
   return { 'x-api-key': apiKey };
-};
-
-/** Creates an object for each path parameter: two endpoints, readings and deliveries, so that lists have pages. */
-const thingsOf = async (customer: Integrator): Promise<Ids> => {
-  const post = async (path: string, body: object) =>
-    (await customer.call('POST', `/api/v1${path}`, { body })).body as Record<string, string>;
-  await customer.create(person());
-  const { readingId } = (await customer.create(person())).body;
-  await customer.untilEnded(readingId);
-  const { batchId = '' } = await post('/readings/bulk', { mode: 'all', readings: [person()] });
-  const url = 'https://receiver.example.com/hook';
-  await post('/webhooks', { url });
-  const { endpointId = '' } = await post('/webhooks', { url });
-  await post(`/webhooks/${endpointId}/test`, {});
-  const { deliveryId = '' } = await post(`/webhooks/${endpointId}/test`, {});
-  const { replayId = '' } = await post(`/webhooks/${endpointId}/replay`, {
-    since: '2026-04-01T00:00:00Z',
-    dryRun: true,
-  });
-  const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as Ids;
-  const links = `/readings/${readingId}/document/links`;
-  const token = (await post(links, { format: 'pdf' }))['url']?.split('/').at(-1) ?? '';
-  const { linkId = '' } = await post(links, { format: 'pdf' });
-  const host = await customer.withKey('--scopes', 'portal:write,readings:read');
-  const opened = () =>
-    host.call<{ sessionId: string }>('POST', '/api/v1/portal/sessions', {
-      body: { scopes: ['readings:read'] },
-    });
-  await opened();
-  const { sessionId } = (await opened()).body;
-  return { readingId, batchId, endpointId, deliveryId, replayId, keyId: keyId!, linkId, token, sessionId };
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
@@ -106,7 +75,6 @@ const send = async ({ method, target, body }: DescribedRequest, credentials: Cre
 /** The credentials that the owner uses for an operation. */
 const credentialsOf = (one: Party, operation: Operation): Credentials =>
   accepts(operation, 'apiKey') ? one.apiKey : one.bearer;
-
 const guarded = operations.filter(({ security }) => security.length > 0);
 /** The scope that an operation declares for a kind of credential. */
 const scopeOf = ({ security }: Operation, mode: 'apiKey' | 'bearer'): string =>
@@ -114,7 +82,6 @@ const scopeOf = ({ security }: Operation, mode: 'apiKey' | 'bearer'): string =>
 const forKeys = guarded.filter((operation) => accepts(operation, 'apiKey'));
 const named = (list: readonly Operation[]) =>
   list.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
-
 /** A well-formed id that nothing has. */
 const unknown: Ids = {
   readingId: randomUUID(),
@@ -122,6 +89,7 @@ const unknown: Ids = {
   endpointId: `we_${randomUUID()}`,
   deliveryId: randomUUID(),
   replayId: randomUUID(),
+  eventId: `evt_${randomUUID()}`,
   keyId: 'zzzzzzzz',
   linkId: randomUUID(),
   sessionId: randomUUID(),
@@ -141,6 +109,7 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   endpointId: 'webhook_not_found',
   deliveryId: 'delivery_not_found',
   replayId: 'not_found',
+  eventId: 'not_found',
   keyId: 'not_found',
   linkId: 'link_not_found',
   sessionId: 'not_found',

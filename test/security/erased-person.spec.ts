@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -9,9 +12,16 @@ import { opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { RECEIVER_SETTINGS, startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
-import { keysLeft, searchFiles, searchValues, type Found, type Sought } from './support/left-behind.js';
+import {
+  filesContaining,
+  keysLeft,
+  searchFiles,
+  searchValues,
+  type Found,
+  type Sought,
+} from './support/left-behind.js';
 
 const STOP_WITHIN_MS = 5_000;
 
@@ -24,13 +34,21 @@ const backupDir = temporaryDataDir();
 let stack: StartedStack;
 let customer: Integrator;
 
+/** What a receiver knows of the person, and answers instead of taking the webhook. */
+const ANSWER = 'Eurydice is order 4711-c0ffee';
+/** In clear beside it, so that a search finds what is there. */
+const DESCRIPTION = 'the endpoint 4711-decaf';
+const receiver = createServer((_, response) => response.writeHead(500).end(ANSWER));
+
 beforeAll(async () => {
-  stack = await startStack({ dataDir });
+  stack = await startStack({ dataDir, env: RECEIVER_SETTINGS });
   customer = await Integrator.open(stack, 400);
+  await once(receiver.listen(0, '127.0.0.1'), 'listening');
 });
 
 afterAll(async () => {
   await stack?.stop();
+  receiver.close();
   removeDataFolder(dataDir);
   removeDataFolder(backupDir);
 });
@@ -66,6 +84,41 @@ const readingOf = async (firstName: string): Promise<Sought> => {
     [readingId],
   );
   return { readingId, workspaceId: customer.workspaceId, sealedInput: row!.sealed_input };
+};
+
+/** Has receivers' answers about the readings stored. @returns the id of a delivery by reading */
+const answeredDeliveries = async (readingIds: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const { endpointId } = (
+    await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: {
+        url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+        description: DESCRIPTION,
+        events: ['reading.completed'],
+      },
+    })
+  ).body;
+  const path = `/api/v1/webhooks/${endpointId}`;
+  await customer.call('POST', `${path}/replay`, { body: { since: '2026-01-01T00:00:00Z' } });
+  const of = new Map<string, string>();
+  await until(
+    async () => {
+      const { body } = await customer.call<{
+        data: { deliveryId: string; readingId: string; lastAttempt: object | null }[];
+      }>('GET', `${path}/deliveries`);
+      for (const { deliveryId, readingId, lastAttempt } of body.data)
+        if (lastAttempt !== null) of.set(readingId, deliveryId);
+      return readingIds.every((readingId) => of.has(readingId));
+    },
+    () => 'the webhooks were not attempted',
+  );
+  return of;
+};
+const answersTo = async (deliveryId: string): Promise<readonly (string | null)[]> => {
+  const shown = await stack.ops(['webhooks', 'delivery', '--delivery', deliveryId]);
+  const answers = (shown as { history: readonly { answer: string | null }[] }).history.map(
+    ({ answer }) => answer,
+  );
+  return [...new Set(answers)];
 };
 
 const copyDatabase = async (): Promise<void> => {
@@ -108,6 +161,7 @@ it('A refused request leaves no key of a person behind', async () => {
 describe('An erased person', () => {
   let erased: Sought;
   let survivor: Sought;
+  let deliveries: ReadonlyMap<string, string>;
   let erasedAt: { epoch: string; destroyAt: string };
   /** Found while the epoch's key existed. */
   let before: readonly Buffer[];
@@ -115,9 +169,12 @@ describe('An erased person', () => {
   beforeAll(async () => {
     erased = await readingOf('Eurydice');
     survivor = await readingOf('Alcestis');
+    deliveries = await answeredDeliveries([erased.readingId, survivor.readingId]);
+    for (const { readingId } of [erased, survivor])
+      expect(await answersTo(deliveries.get(readingId)!)).toEqual([ANSWER]);
     await stack.stop();
     await copyDatabase();
-    stack = await startStack({ dataDir });
+    stack = await startStack({ dataDir, env: RECEIVER_SETTINGS });
     customer = customer.at(stack);
     await stack.ops(['erase', erased.readingId, '--yes']);
   });
@@ -139,6 +196,15 @@ describe('An erased person', () => {
     expect(inputs(searchFiles(databaseOf(backupDir), erased, keys()))).toEqual([
       expect.stringContaining('Eurydice'),
     ]);
+  });
+
+  it('has no answer of a receiver any more, and never had one in clear', async () => {
+    expect(await answersTo(deliveries.get(erased.readingId)!)).toEqual([null]);
+    expect(await answersTo(deliveries.get(survivor.readingId)!)).toEqual([ANSWER]);
+    for (const folder of [dataDir, backupDir].map(databaseOf)) {
+      expect(filesContaining(folder, ANSWER)).toEqual([]);
+      expect(filesContaining(folder, DESCRIPTION).length).toBeGreaterThan(0);
+    }
   });
 
   it('is not kept longer than promised; no survivor’s key is destroyed', async () => {

@@ -124,6 +124,11 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     load: async () => (await import('./commands/audit.js')).addAuditCommand,
   },
   {
+    name: 'retention',
+    description: 'what is kept for how long, what is due, and a round of deletion now',
+    load: async () => (await import('./commands/retention.js')).addRetentionCommands,
+  },
+  {
     name: 'migrate',
     isLeaf: true,
     description: 'migrate the PostgreSQL schema to this version; safe to run on many machines at once',

@@ -15,6 +15,7 @@ import { measureJobs } from '@app/platform/jobs/job-metrics.js';
 import { runJobs } from '@app/platform/jobs/run-jobs.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { endBeyondHelp } from '@app/platform/process/end-beyond-help.js';
+import { retentionLoop } from '@app/platform/retention/retention.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
@@ -53,7 +54,9 @@ const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
 work.addLoop(housekeeping(pool, log));
 work.addLoop(keyUpkeep(app, config, log));
-work.addLoop(auditRetention(pool, app.get(TrustedTime), config, log));
+work.addLoop(
+  retentionLoop('audit.retention', pool, [auditRetention(pool, config)], app.get(TrustedTime), log),
+);
 
 const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store }, work.consumers, metrics);

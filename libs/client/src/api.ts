@@ -683,7 +683,7 @@ export interface paths {
         put?: never;
         /**
          * Send past events of the workspace to an endpoint
-         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count.
+         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -725,9 +725,29 @@ export interface paths {
         };
         /**
          * Pull the events of the workspace
-         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.
+         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410.
          */
         get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/{eventId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description Returns the same bytes as its webhooks; also those of a notice. Once events of the workspace are deleted after their term, an unknown id is 410: the service keeps no list of deleted ids.
+         */
+        get: operations["getEvent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2764,9 +2784,10 @@ export interface components {
                 };
             };
         };
+        EventOrNotice: components["schemas"]["PublicEvent"] | components["schemas"]["Notice"];
         EventPage: {
             /** @description The events of this page; notices if you ask for their types */
-            data: (components["schemas"]["PublicEvent"] | components["schemas"]["Notice"])[];
+            data: components["schemas"]["EventOrNotice"][];
             /** @description Never null: store it, and send it as `cursor` later */
             nextCursor: string;
             /** @description Whether more events wait already */
@@ -2907,7 +2928,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "batch_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "batch_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "no_longer_kept" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -2929,6 +2950,8 @@ export interface components {
             available?: number;
             /** @description With `scope_missing`: the scope that the credential lacks */
             scope?: string;
+            /** @description With `no_longer_kept`: what happened from this instant on is kept (RFC 3339) */
+            keptSince?: string;
             /**
              * Format: uuid
              * @description With `replay_in_progress`: the running replay
@@ -3919,6 +3942,30 @@ export interface components {
                 };
             };
         };
+        /** @description `no_longer_kept`: It is no longer kept */
+        no_longer_kept: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * @description The HTTP status
+                     * @enum {integer}
+                     */
+                    status?: 410;
+                    /**
+                     * @description What is wrong
+                     * @enum {string}
+                     */
+                    code?: "no_longer_kept";
+                };
+            };
+        };
         /** @description `precondition_failed`: Precondition failed */
         precondition_failed: {
             headers: {
@@ -4228,6 +4275,7 @@ export type DocumentLinkPage = components['schemas']['DocumentLinkPage'];
 export type EndpointDisabledNotice = components['schemas']['EndpointDisabledNotice'];
 export type EndpointFailingNotice = components['schemas']['EndpointFailingNotice'];
 export type EndpointVerificationNotice = components['schemas']['EndpointVerificationNotice'];
+export type EventOrNotice = components['schemas']['EventOrNotice'];
 export type EventPage = components['schemas']['EventPage'];
 export type IssuedApiKey = components['schemas']['IssuedApiKey'];
 export type KeyExpiringNotice = components['schemas']['KeyExpiringNotice'];
@@ -4265,6 +4313,7 @@ export type ResponseNotAcceptable = components['responses']['not_acceptable'];
 export type ResponseReplayInProgress = components['responses']['replay_in_progress'];
 export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseReadingErased = components['responses']['reading_erased'];
+export type ResponseNoLongerKept = components['responses']['no_longer_kept'];
 export type ResponsePreconditionFailed = components['responses']['precondition_failed'];
 export type ResponsePayloadTooLarge = components['responses']['payload_too_large'];
 export type ResponseUnsupportedMediaType = components['responses']['unsupported_media_type'];
@@ -7625,6 +7674,7 @@ export interface operations {
                 };
             };
             406: components["responses"]["not_acceptable"];
+            410: components["responses"]["no_longer_kept"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
@@ -7737,6 +7787,7 @@ export interface operations {
             };
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["idempotency_in_progress"];
+            410: components["responses"]["no_longer_kept"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];
@@ -7830,6 +7881,7 @@ export interface operations {
             404: components["responses"]["webhook_not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["replay_in_progress"];
+            410: components["responses"]["no_longer_kept"];
             412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
@@ -8105,6 +8157,81 @@ export interface operations {
                 };
             };
             406: components["responses"]["not_acceptable"];
+            410: components["responses"]["no_longer_kept"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The `id` of the event */
+                eventId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event or notice */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventOrNotice"];
+                };
+            };
+            /** @description The state is the one you have */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            410: components["responses"]["no_longer_kept"];
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];

@@ -78,6 +78,15 @@ export class Events {
     return this.transport.json({ method: 'GET', path: '/api/v1/events', query, signal });
   }
 
+  /** One event or notice, as its webhooks have it. @throws ProblemError `no_longer_kept` once events are deleted after their term */
+  get(eventId: string, { signal }: CallOptions = {}): Promise<PublicEvent | Notice> {
+    return this.transport.json({
+      method: 'GET',
+      path: `/api/v1/events/${encodeURIComponent(eventId)}`,
+      signal,
+    });
+  }
+
   /** One page of what the workspace was told besides events, or would have been, oldest first. Its cursors are its own. */
   notices({ signal, type = NOTICE_TYPES, ...query }: PageOptions & NoticeFilter = {}): Promise<
     PageOf<Notice>

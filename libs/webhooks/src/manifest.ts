@@ -12,6 +12,8 @@ export const webhooks = {
     'webhooks.endpoint_hour': 'attempts by hour, endpoint and outcome',
     'webhooks.endpoint_health': 'failures in a row of each endpoint',
     'webhooks.public_event': 'public events, numbered per reading',
+    'webhooks.deleted_past': 'what retention has deleted of the feeds',
+    'webhooks.last_sequence': 'numbers of readings whose public events were deleted',
     'webhooks.unreleased_failure': 'failures that are sent once their credits are released',
     'webhooks.delivery': 'the queue: deliveries that are not settled',
     'webhooks.settled_delivery': 'settled deliveries with their attempts',

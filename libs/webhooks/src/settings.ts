@@ -93,6 +93,11 @@ export const settings = {
     90,
     'how long settled webhook deliveries and their attempts are kept (days)',
   ),
+  WEBHOOK_EVENTS_KEPT_DAYS: count(
+    400,
+    'how long events of live readings are kept for the feed and for replays (days, 30 or more)',
+    30,
+  ),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',

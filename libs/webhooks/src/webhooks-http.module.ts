@@ -11,6 +11,7 @@ import { SendTestEventController } from './application/send-test-event/send-test
 import { ShowDeliveriesController } from './application/show-deliveries/show-deliveries.controller.js';
 import { ShowEndpointHealthController } from './application/show-endpoint-health/show-endpoint-health.controller.js';
 import { ShowEndpointsController } from './application/show-endpoints/show-endpoints.controller.js';
+import { ShowEventController } from './application/show-event/show-event.controller.js';
 import { ShowStatsController } from './application/show-stats/show-stats.controller.js';
 import { ProbeEndpointController } from './application/verification/probe-endpoint.controller.js';
 import { WebhooksModule } from './webhooks.module.js';
@@ -34,6 +35,7 @@ export { describeWebhooks } from './http/describe-webhooks.js';
     RedeliverController,
     ReplayController,
     PullEventsController,
+    ShowEventController,
   ],
   providers: [PageCursors],
 })

@@ -6,9 +6,11 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { retentionLoop } from '@app/platform/retention/retention.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { AnswerVault } from './application/answers/answer-vault.js';
 import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { replayTask, rescueReplays } from './application/replay/replay.job.js';
@@ -24,10 +26,8 @@ import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
 import { accountLooks } from './processes/notices/account-looks.js';
 import { endpointLooks } from './processes/notices/endpoint-looks.js';
 import { watchNotices } from './processes/notices/notice-watch.js';
-import { sweepNoticesAndStats } from './processes/retention/notice-sweep.js';
 import { verifyEndpoints } from './processes/verification/verify-endpoints.js';
-import { forgetDeliveries } from './processes/retention/delivery-retention.js';
-import { sweepTestEvents } from './processes/retention/test-event-sweep.js';
+import { webhookRetentions } from './processes/retention/retentions.js';
 import { moveSettled } from './processes/settled/move-settled.js';
 import { makePartitions } from './processes/settled/partitions.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
@@ -42,6 +42,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     private readonly registry: WorkRegistry,
     private readonly vault: SecretVault,
     private readonly headers: HeaderVault,
+    private readonly answers: AnswerVault,
     private readonly streams: EndpointStreams,
     private readonly metrics: WebhookMetrics,
     private readonly queryBus: QueryBus,
@@ -54,7 +55,8 @@ export class WebhooksWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { pool, config, clock, trustedClock, resolve, vault, headers, streams, log, queryBus } = this;
+    const { pool, config, clock, trustedClock, resolve, vault, headers, answers, streams, log, queryBus } =
+      this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addConsumer(projectionConsumer(contentProjection));
     this.registry.addJob(replayTask(pool, clock));
@@ -63,18 +65,17 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop(repairQueues(pool, clock, log));
     const looks = [...endpointLooks(pool, config), ...accountLooks(pool, queryBus)];
     this.registry.addLoop(watchNotices({ pool, clock: trustedClock, config, looks, log }));
-    this.registry.addLoop(sweepNoticesAndStats(pool, trustedClock, config, log));
     this.registry.addLoop(makePartitions(pool, trustedClock, log));
     this.registry.addLoop(moveSettled(pool, log));
-    this.registry.addLoop(forgetDeliveries(pool, trustedClock, config, log));
-    this.registry.addLoop(sweepTestEvents(pool, trustedClock, config, log));
+    const retentions = webhookRetentions(pool, config);
+    this.registry.addLoop(retentionLoop('webhooks.retention', pool, retentions, trustedClock, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     const openProbes = (): Sender => openSender({ config, resolve, clock });
     this.registry.addLoop(
       verifyEndpoints({ pool, clock, config, vault, headers, streams, openSender: openProbes, log }),
     );
     const observer = this.metrics;
-    const parts = { pool, config, clock, resolve, vault, headers, streams, queryBus, log, observer };
+    const parts = { pool, config, clock, resolve, vault, answers, headers, streams, queryBus, log, observer };
     // A dispatcher runs once; the loop may run again.
     this.registry.addLoop({
       name: 'webhooks.dispatcher',

@@ -5,6 +5,7 @@ import { ChooseWebhookContentHandler } from './application/choose-webhook-conten
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
 import { EnableWebhookEndpointHandler } from './application/enable-webhook-endpoint/enable-webhook-endpoint.handler.js';
+import { AnswerVault } from './application/answers/answer-vault.js';
 import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
@@ -22,8 +23,14 @@ import { SendTestEventHandler } from './application/send-test-event/send-test-ev
 import { ProbeEndpointHandler } from './application/verification/probe-endpoint.handler.js';
 import { KnownHosts } from './application/verification/known-hosts.js';
 import { UrlCheck } from './application/url-check.js';
+import {
+  LookAtWebhookRetentionHandler,
+  RunWebhookRetentionHandler,
+} from './processes/retention/retention.handlers.js';
+import { FindAnsweredDeliveryHandler } from './read-models/delivery/answered-delivery.handler.js';
 import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
 import { ExportDeliveriesHandler } from './read-models/delivery/export-deliveries.handler.js';
+import { DeletedPast } from './read-models/deleted-past/deleted-past.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
@@ -53,12 +60,14 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EndpointStreams,
     EndpointAccess,
     EndpointRows,
+    DeletedPast,
     DeliveryRows,
     EventFeed,
     QueueHealth,
     ReplayRows,
     NoticeFeed,
     HourlyStats,
+    AnswerVault,
     HeaderVault,
     KnownHosts,
     SecretVault,
@@ -80,12 +89,16 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     GetEndpointQueueHandler,
     ListNewestEventsHandler,
     FindToldEventHandler,
+    FindAnsweredDeliveryHandler,
     ListDeliveriesOfReadingHandler,
+    LookAtWebhookRetentionHandler,
+    RunWebhookRetentionHandler,
     ExportDeliveriesHandler,
     CountSecretsByKeyHandler,
     RewrapSecretsHandler,
   ],
   exports: [
+    DeletedPast,
     RESOLVE_HOST,
     EndpointAccess,
     EndpointStreams,
@@ -96,6 +109,7 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     ReplayRows,
     NoticeFeed,
     HourlyStats,
+    AnswerVault,
     HeaderVault,
     SecretVault,
   ],

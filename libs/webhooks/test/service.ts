@@ -9,11 +9,13 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { loadConfig } from '@app/platform/config/load-config.js';
 import { settings as platform } from '@app/platform/config/settings.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { AsksForRefusal } from '@app/readings/contracts/index.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
 import type { NoticeType } from '../src/contracts/notice-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
+import { AnswerVault } from '../src/application/answers/answer-vault.js';
 import { HeaderVault } from '../src/application/custom-headers/header-vault.js';
 import { EndpointAccess } from '../src/application/endpoint-access.js';
 import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
@@ -69,6 +71,8 @@ export class TestService {
   readonly rows: EndpointRows;
   readonly vault: SecretVault;
   readonly headers: HeaderVault;
+  readonly keys: SubjectKeys;
+  readonly answers: AnswerVault;
   private readonly stopped = new AbortController();
   private readonly running: Promise<unknown>[] = [];
 
@@ -82,6 +86,8 @@ export class TestService {
     const ring = new KeyRing(this.config.ENCRYPTION_KEYS);
     this.vault = new SecretVault(database.pool, ring);
     this.headers = new HeaderVault(database.pool, ring);
+    this.keys = new SubjectKeys(database.pool, ring);
+    this.answers = new AnswerVault(this.keys);
   }
 
   get clock(): Clock {
@@ -106,7 +112,7 @@ export class TestService {
   }
 
   dispatch(): void {
-    const { config, clock, vault, headers, streams, stopped } = this;
+    const { config, clock, vault, answers, headers, streams, stopped } = this;
     const { pool } = this.database;
     const resolve = this.options.resolve ?? resolveHost;
     for (let worker = 0; worker < (this.options.workers ?? 1); worker += 1) {
@@ -122,6 +128,7 @@ export class TestService {
         clock,
         resolve,
         vault,
+        answers,
         headers,
         streams,
         queryBus,
@@ -237,6 +244,7 @@ export const wipe = (database: TestDatabase): Promise<unknown> =>
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
        webhooks.settled_delivery,
        webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
-       webhooks.endpoint_headers, webhooks.verification, webhooks.endpoint_hour,
+       webhooks.endpoint_headers, webhooks.verification, webhooks.endpoint_hour, webhooks.deleted_past,
+       webhooks.last_sequence, platform.retention_round,
        event_sourcing.consumer, event_sourcing.parked_event`,
   );

@@ -10,10 +10,12 @@ import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
 import { createWebhookEndpointExecutor } from '@app/webhooks/webhook-endpoint.executor.js';
 import { resolveHost } from '@app/webhooks/application/resolve-host.js';
+import { AnswerVault } from '@app/webhooks/application/answers/answer-vault.js';
 import { HeaderVault } from '@app/webhooks/application/custom-headers/header-vault.js';
 import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
 import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher.js';
@@ -37,6 +39,7 @@ const work = async (databaseUrl: string): Promise<void> => {
     clock: systemClock,
     resolve: resolveHost,
     vault: new SecretVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
+    answers: new AnswerVault(new SubjectKeys(pool, new KeyRing(config.ENCRYPTION_KEYS))),
     headers: new HeaderVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
     streams: new EndpointStreams(createWebhookEndpointExecutor(store), store, systemClock),
     queryBus: { execute: () => Promise.reject(new Error('no event shows an external id')) },

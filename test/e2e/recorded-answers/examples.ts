@@ -64,7 +64,8 @@ const readings = async (ask: Ask, customer: Integrator): Promise<readonly unknow
   await ask('GET /api/v1/readings/{readingId}/document', { of, query: '?format=document_v1' });
   await ask('GET /api/v1/readings/{readingId}/events', { of });
   await ask('GET /api/v1/credits');
-  await ask('GET /api/v1/events');
+  const { body: feed } = await ask('GET /api/v1/events');
+  await ask('GET /api/v1/events/{eventId}', { of: [(feed['data'] as { id: string }[])[0]!.id] });
   return of;
 };
 

@@ -1,3 +1,4 @@
+import { inDatabase } from '../support/in-database.js';
 import { person, until, type Answer, type Integrator } from '../../support/integrator.js';
 
 /** `host`: a key that opens sessions of the portal. */
@@ -25,6 +26,7 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 export const makeRequests = async (call: Call, customer: Integrator, receiverUrl: string): Promise<void> => {
   await readings(call, customer);
   await webhooks(call, receiverUrl);
+  await events(call, customer);
   await keys(call);
 };
 
@@ -128,7 +130,22 @@ const webhooks = async (call: Call, url: string): Promise<void> => {
   await call('rotate its secret', 'POST', `${path}/rotate-secret`, { body: { overlapSeconds: 60 } });
   await call('delete it', 'DELETE', path);
   await call('delete it again', 'DELETE', path);
-  await call('list events', 'GET', '/events');
+};
+
+const events = async (call: Call, { stack, workspaceId }: Integrator): Promise<void> => {
+  const { body } = await call('list events', 'GET', '/events');
+  const [event] = body['data'] as { id: string }[];
+  await call('get an event', 'GET', `/events/${event!.id}`);
+  await call('get an unknown event', 'GET', `/events/evt_${UNKNOWN}`);
+  // As retention leaves it.
+  await inDatabase(
+    stack,
+    `insert into webhooks.deleted_past (workspace_id, livemode, type, position, until)
+     values ($1, true, 'reading.completed', 1e15, '2026-01-01T00:00:00Z')`,
+    [workspaceId],
+  );
+  await call('get an event that may be deleted', 'GET', `/events/evt_${UNKNOWN}`);
+  await call('list events from before deleted ones', 'GET', `/events?cursor=${String(body['nextCursor'])}`);
 };
 
 const keys = async (call: Call): Promise<void> => {

@@ -86,6 +86,13 @@ const filesBelow = (folder: string): string[] =>
     return stats.isFile() ? [path] : [];
   });
 
+/** The files below a folder that contain a text, in clear. */
+export const filesContaining = (folder: string, text: string): readonly string[] =>
+  filesBelow(folder).filter((file) => {
+    const bytes = readFileSync(file);
+    return bytes.includes(text) || (file.includes('pg_wal') && withoutPageHeaders(bytes).includes(text));
+  });
+
 export interface Found {
   readonly file: string;
   readonly input: string;

@@ -22,6 +22,7 @@ import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkOrderLines } from './doctor/order-lines.js';
 import { checkLostRows } from './doctor/lost-rows.js';
+import { checkRetention } from './doctor/retention.js';
 import { checkStandby } from './doctor/standby.js';
 import { checkStatements } from './doctor/statements.js';
 import { checkStoreFile } from './doctor/store-file.js';
@@ -85,6 +86,7 @@ const CHECKS: readonly Check[] = [
   { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'batches', needs: ['postgres', 'event store'], run: checkBatches },
+  { name: 'retention', needs: ['postgres'], run: (session) => checkRetention(session) },
   { name: 'documents', needs: ['postgres'], run: ({ pool }) => checkDocuments(pool) },
   { name: 'lost rows', needs: ['postgres', 'event store'], run: (session) => checkLostRows(session) },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addDelivery } from './webhooks/delivery.js';
 import { addEnable } from './webhooks/enable.js';
 import { addExport } from './webhooks/export.js';
 import { addHealth } from './webhooks/health.js';
@@ -7,5 +8,5 @@ import { addReplay } from './webhooks/replay.js';
 
 /** The operator's commands for webhooks: find failing endpoints, enable them, replay what they missed, keep old deliveries. */
 export const addWebhooksCommands = (webhooks: Command): void => {
-  for (const add of [addList, addHealth, addReplay, addEnable, addExport]) add(webhooks);
+  for (const add of [addList, addHealth, addDelivery, addReplay, addEnable, addExport]) add(webhooks);
 };

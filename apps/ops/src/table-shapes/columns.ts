@@ -35,6 +35,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'created_at timestamp with time zone, not_before timestamp with time zone, single boolean, subject_id uuid',
   'platform.rate_bucket':
     'granted integer, policy text, refilled_at timestamp with time zone, subject text, tokens double precision',
+  'platform.retention_round':
+    'kept_since timestamp with time zone, kind text, ran_at timestamp with time zone, removed bigint',
   'platform.subject_key':
     'created_at timestamp with time zone, lookups bytea[], subject_id uuid, workspace_id text, wrapped_key bytea',
   'publishing.artifact':
@@ -51,8 +53,10 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'artifact_id text, completed_at timestamp with time zone, correlation_id text, created_at timestamp with time zone, document_version integer, due_at timestamp with time zone, erased_at timestamp with time zone, error_code text, failed_at timestamp with time zone, livemode boolean, locale text, product_id text, profile_id text, published_at timestamp with time zone, reading_id uuid, sealed_input text, status text, updated_at timestamp with time zone, workspace_id text',
   'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, sha256 text, workspace_id text',
   'webhooks.attempt':
-    'delivery_id uuid, duration_ms integer, endpoint_id text, error text, number integer, response_body bytea, started_at timestamp with time zone, status_code integer',
+    'answer bytea, delivery_id uuid, duration_ms integer, endpoint_id text, error text, number integer, response_body bytea, started_at timestamp with time zone, status_code integer',
   'webhooks.content': 'external_id boolean, low_credits_percent smallint, workspace_id text',
+  'webhooks.deleted_past':
+    'livemode boolean, position numeric(20,0), type text, until timestamp with time zone, workspace_id text',
   'webhooks.delivery':
     'added bigint, attempts integer, created_at timestamp with time zone, delivery_id uuid, due_at timestamp with time zone, endpoint_id text, event_id text, lease uuid, reading_id uuid, redelivery boolean, replay_id uuid, sequence integer, settled_at timestamp with time zone, status text, test boolean, workspace_id text',
   'webhooks.endpoint':
@@ -65,6 +69,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'attempts integer, endpoint_id text, hour timestamp with time zone, latencies integer[], outcome text',
   'webhooks.lane':
     'lease uuid, leased_until timestamp with time zone, ready_at timestamp with time zone, workspace_id text',
+  'webhooks.last_sequence': 'reading_id uuid, sequence integer',
   'webhooks.notice':
     'body text, event_id text, livemode boolean, occurred_at timestamp with time zone, occurrence text, position bigint, subject text, type text, workspace_id text',
   'webhooks.public_event':
@@ -74,7 +79,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.secret':
     'created_at timestamp with time zone, endpoint_id text, hint text, sealed bytea, secret_ref uuid, workspace_id text',
   'webhooks.settled_delivery':
-    'attempts integer, created_at timestamp with time zone, delivery_id uuid, duration_ms integer, earlier jsonb, endpoint_id text, error text, event_id text, redelivery boolean, replay_id uuid, response_body bytea, settled_at timestamp with time zone, started_at timestamp with time zone, status text, status_code integer, test boolean',
+    'answer bytea, attempts integer, created_at timestamp with time zone, delivery_id uuid, duration_ms integer, earlier jsonb, endpoint_id text, error text, event_id text, redelivery boolean, replay_id uuid, response_body bytea, settled_at timestamp with time zone, started_at timestamp with time zone, status text, status_code integer, test boolean',
   'webhooks.skipping': 'endpoint_id text, skipped_at timestamp with time zone, up_to bigint',
   'webhooks.unreleased_failure':
     'cause_event_id text, correlation_id text, event_id text, head text, livemode boolean, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',

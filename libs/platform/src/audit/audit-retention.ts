@@ -1,38 +1,28 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { Config } from '../config/settings.js';
-import { repeatedWork } from '../work/repeated-work.js';
-import type { WorkLoop } from '../work/work-registry.js';
+import type { Retention } from '../retention/retention.js';
+import { heldRows, inSteps } from '../retention/rows.js';
 import { AuditRecords } from './audit-records.js';
 
-const EVERY_MS = 600_000;
 const AT_ONCE = 5_000;
-/** At most a million records per round, with pauses for other work between statements. */
-const STATEMENTS = 200;
-const PAUSE_MS = 50;
-const DAY_MS = 86_400_000;
 
-/** Deletes audit records older than AUDIT_RETENTION_DAYS. Any number of workers may run it at once. */
+/** Audit records, with the notes of requests that have none. */
 export const auditRetention = (
   pool: Pool,
-  clock: TrustedClock,
   { AUDIT_RETENTION_DAYS: days }: Pick<Config, 'AUDIT_RETENTION_DAYS'>,
-  log: Pick<Logger, 'warn'>,
-): WorkLoop => {
+): Retention => {
   const records = new AuditRecords(pool);
-  return repeatedWork(
-    'audit.retention',
-    EVERY_MS,
-    async (signal) => {
-      const before = (await clock.now()) - days * DAY_MS;
-      for (let statement = 0; statement < STATEMENTS && !signal.aborted; statement += 1) {
-        if ((await records.forget(before, AT_ONCE)) < AT_ONCE) break;
-        await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
-      }
+  return {
+    kind: 'audit',
+    what: 'audit records: who requested what',
+    setting: 'AUDIT_RETENTION_DAYS',
+    days,
+    graceDays: 0,
+    held: (before) => heldRows(pool, { table: 'platform.audit_record', at: 'at' }, before),
+    async forget(before, signal) {
+      const removed = await inSteps(AT_ONCE, signal, () => records.forget(before, AT_ONCE));
       await records.forgetLosses(before);
+      return { removed, keptSince: before };
     },
-    log,
-  );
+  };
 };

@@ -48,6 +48,7 @@ export const PROBLEMS = {
     'Send the request again with the same key after Retry-After to get its answer',
   ],
   reading_erased: [410, 'The personal data of the reading was erased'],
+  no_longer_kept: [410, 'It is no longer kept'],
   link_expired: [410, 'The link has expired', 'Ask the sender of the link for another one'],
   precondition_failed: [412, 'Precondition failed'],
   payload_too_large: [413, 'Request body is too large'],

@@ -17,6 +17,7 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
   'platform.idempotent_request': 'answers to idempotent requests, for seven days',
   'platform.audit_record': 'who requested what, for AUDIT_RETENTION_DAYS',
   'platform.audit_loss': 'when requests went without an audit record, and how many',
+  'platform.retention_round': 'when each kind of data was last deleted after its term',
 };
 
 /** Those that may be made anew without rows, with what is lost then. */
@@ -28,6 +29,7 @@ const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
     'answers under an Idempotency-Key: a repeated request is executed again. Readings are still recognised by their ids',
   'platform.audit_record': 'who requested what: only a backup has the records',
   'platform.audit_loss': 'when requests went without an audit record',
+  'platform.retention_round': 'when retention last ran: its next rounds write it again',
 };
 
 /** The operational tables that may be made anew without rows, with what is lost then. */

@@ -24,6 +24,39 @@ export class ListDeliveriesOfReading extends Query<readonly DeliveryOfReading[]>
   }
 }
 
+/** An attempt with what the receiver answered, as far as it is stored and can be opened. */
+export interface AnsweredAttemptRecord {
+  /** From 1. */
+  readonly number: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  /** Class of failure; `null`: it succeeded. */
+  readonly error: string | null;
+  /**
+   * First bytes of the answer as UTF-8. `null`: the attempt succeeded or a later one followed it, there was no answer, it was
+   * a notice, or the reading was erased.
+   */
+  readonly answer: string | null;
+}
+
+/** A delivery with its attempts, for operators. */
+export interface AnsweredDelivery extends DeliveryOfReading {
+  readonly workspaceId: string;
+  readonly readingId: string | null;
+  readonly history: readonly AnsweredAttemptRecord[];
+}
+
+/**
+ * One delivery with the receiver's answers to failed attempts: to all while it is pending, to the last one once it is
+ * settled. `null`: there is no such delivery. @throws KeysUnavailable
+ */
+export class FindAnsweredDelivery extends Query<AnsweredDelivery | null> {
+  constructor(readonly deliveryId: string) {
+    super();
+  }
+}
+
 /**
  * Writes the deliveries settled before an instant, one JSON object a line (UTF-8), from one snapshot: ids, type, status, times
  * and every attempt, without bodies and without receivers' answers. They are in no order. Returns their number.

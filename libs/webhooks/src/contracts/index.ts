@@ -7,5 +7,6 @@ export * from './notice-types.js';
 export * from './feed.js';
 export * from './refusals.js';
 export * from './replay.js';
+export * from './retention.js';
 export * from './health.js';
 export * from './secrets.js';

@@ -39,6 +39,16 @@ export interface DeliveryNotFound {
   readonly outcome: 'delivery_not_found';
 }
 
+/**
+ * It was deleted after its term, or never existed: older ones are deleted, and the service keeps no list of them.
+ * `keptSince` (RFC 3339): what happened from then on is kept. `field`: the JSON pointer of what asks for more, or null.
+ */
+export interface NoLongerKept {
+  readonly outcome: 'no_longer_kept';
+  readonly keptSince: string;
+  readonly field: string | null;
+}
+
 /** The endpoint has no such replay. */
 export interface ReplayNotFound {
   readonly outcome: 'replay_not_found';
@@ -59,5 +69,6 @@ export type WebhookRefusal =
   | TooManyTestEvents
   | TrialRefusal
   | DeliveryNotFound
+  | NoLongerKept
   | ReplayNotFound
   | ReplayRefusal;

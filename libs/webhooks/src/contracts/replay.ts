@@ -2,7 +2,7 @@ import { Command, Query } from '@app/platform/cqrs/message.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { DeliveryStatus } from './deliveries.js';
 import type { PublicEventType } from './event-types.js';
-import type { EndpointRefusal, ReplayNotFound, ReplayRefusal } from './refusals.js';
+import type { EndpointRefusal, NoLongerKept, ReplayNotFound, ReplayRefusal } from './refusals.js';
 
 /** The outcome of an event at an endpoint, over all its deliveries there. `missing`: it has none. */
 export const REPLAYABLE_STATUSES = ['missing', 'skipped', 'exhausted', 'succeeded'] as const;
@@ -51,7 +51,7 @@ export interface RequestedReplay {
  * null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES. One replay per
  * endpoint runs at a time. Dry runs do not count, and a few may wait beside it.
  */
-export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | ReplayRefusal> {
+export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | ReplayRefusal | NoLongerKept> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,

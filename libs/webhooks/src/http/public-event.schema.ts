@@ -90,11 +90,18 @@ export const publicEventSchema = apiSchema(
   publicEventExample('reading.completed'),
 );
 
+export const eventOrNoticeSchema = apiSchema(
+  'EventOrNotice',
+  z.union([publicEventSchema as z.ZodType<object>, noticeSchema]),
+  'An event or a notice, as webhooks push it.',
+  publicEventExample('reading.completed'),
+);
+
 export const eventPageSchema = apiSchema(
   'EventPage',
   z.object({
     data: z
-      .array(z.union([publicEventSchema as z.ZodType<object>, noticeSchema]))
+      .array(eventOrNoticeSchema)
       .describe('The events of this page; notices if you ask for their types'),
     nextCursor: z.string().describe('Never null: store it, and send it as `cursor` later'),
     hasMore: z.boolean().describe('Whether more events wait already'),

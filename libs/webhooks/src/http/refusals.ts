@@ -14,6 +14,20 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
   webhook_not_found: () => new Problem('webhook_not_found'),
   wrong_workspace: () => new Problem('wrong_workspace'),
   delivery_not_found: () => new Problem('delivery_not_found'),
+  no_longer_kept: ({ keptSince, field }) =>
+    new Problem('no_longer_kept', {
+      detail: `What happened before ${keptSince} may be deleted`,
+      members: { keptSince },
+      ...(field !== null && {
+        errors: [
+          {
+            pointer: field,
+            code: 'no_longer_kept',
+            detail: `asks for what is deleted: ${keptSince} is the earliest`,
+          },
+        ],
+      }),
+    }),
   replay_not_found: () => new Problem('not_found', { detail: 'The endpoint has no such replay' }),
   invalid_webhook_url: aboutTheUrl,
   webhook_url_blocked: aboutTheUrl,

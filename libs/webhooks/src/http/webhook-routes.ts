@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { Accepts } from '@app/platform/auth/authentication.js';
 import { Names } from '@app/platform/http/openapi/operation.js';
 import { OwnEndpointGuard } from './own-endpoint.guard.js';
-import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_REPLAY } from './webhook.schemas.js';
+import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_EVENT, NAMED_REPLAY } from './webhook.schemas.js';
 
 const routes = (path: string) => applyDecorators(Controller(path), ApiTags('Webhooks'));
 
@@ -25,5 +25,7 @@ export const WritesWebhooks = () => Accepts({ apiKey: 'webhooks:write', bearer: 
 
 /** For a route of one delivery, the parameter `deliveryId`. */
 export const NamesDelivery = () => Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY);
+/** For a route of one event, the parameter `eventId`. */
+export const NamesEvent = () => Names('eventId', 'not_found', NAMED_EVENT);
 /** For a route of one replay, the parameter `replayId`. */
 export const NamesReplay = () => Names('replayId', 'not_found', NAMED_REPLAY);

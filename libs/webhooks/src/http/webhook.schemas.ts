@@ -19,6 +19,10 @@ const AT = '2026-04-04T09:30:00.000Z';
 
 export const NAMED_ENDPOINT = { description: 'The `endpointId` of the endpoint', example: ENDPOINT_ID };
 export const NAMED_DELIVERY = { description: 'The `deliveryId` of the delivery', example: DELIVERY_ID };
+export const NAMED_EVENT = {
+  description: 'The `id` of the event',
+  example: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
+};
 export const NAMED_REPLAY = { description: 'The `replayId` of the replay', example: REPLAY_ID };
 
 const endpointId = () => text(/^we_[0-9a-f-]{36}$/);

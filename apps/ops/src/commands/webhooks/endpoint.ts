@@ -20,6 +20,10 @@ export const refusedBecause = (refusal: WebhookRefusal): OpsError => {
       return new OpsError('The endpoint is disabled: enable it first.');
     case 'replay_in_progress':
       return new OpsError(`The replay ${refusal.replayId} of the endpoint is still running.`);
+    case 'no_longer_kept':
+      return new OpsError(
+        `Events from before ${refusal.keptSince} are deleted: use this instant or a later one.`,
+      );
     case 'webhook_not_found':
       return new OpsError('There is no such webhook endpoint any more.');
     default:

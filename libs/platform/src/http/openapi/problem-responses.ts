@@ -94,6 +94,10 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
     detail: `See or stop it at ${REPLAY}`,
     members: { replayId: REPLAY_ID },
   },
+  no_longer_kept: {
+    detail: 'What happened before 2026-04-04T09:30:00.000Z may be deleted',
+    members: { keptSince: '2026-04-04T09:30:00.000Z' },
+  },
   method_not_allowed: { detail: 'Use GET, HEAD' },
   not_acceptable: { detail: 'The answer can be application/json' },
   unsupported_media_type: { detail: 'Send application/json, uncompressed' },
@@ -126,6 +130,10 @@ const problem = z.object({
   required: z.int().optional().describe('With `insufficient_credits`: what the reading costs'),
   available: z.int().optional().describe('With `insufficient_credits`: the credits available'),
   scope: z.string().optional().describe('With `scope_missing`: the scope that the credential lacks'),
+  keptSince: z
+    .string()
+    .optional()
+    .describe('With `no_longer_kept`: what happened from this instant on is kept (RFC 3339)'),
   replayId: z.uuid().optional().describe('With `replay_in_progress`: the running replay'),
 });
 

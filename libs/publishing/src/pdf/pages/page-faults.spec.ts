@@ -107,16 +107,30 @@ describe('A booklet is careless when', () => {
     expect(parted(['a', 'b', 'c'], ['c', 'c'])).toEqual([]);
   });
 
-  it('the note of a table is overleaf', () => {
-    const cells = [735, 750].map((baseline) => run('A cell', baseline, { role: 'TD', within: ['TD'] }));
-    const under = (size: number) => page([run('What the table means', 100, { size }), ...lines().slice(1)]);
-    const parted = (size: number) =>
-      pageFaults([COVER, page([...lines(720), ...cells]), under(size), LAST], {
-        paper: 'a4',
-        locale: 'fr-FR',
-      });
-    expect(parted(9)).toEqual([{ page: 2, fault: 'the note of a table is overleaf' }]);
-    expect(parted(11)).toEqual([]);
+  it('a note is parted from what it explains', () => {
+    const under = (size: number) => page([run('What the list means', 100, { size }), ...lines().slice(1)]);
+    expect(found(under(9))).toEqual(['2: a note is parted from what it explains']);
+    expect(found(under(11))).toEqual([]);
+    // Below its list, it stands well.
+    expect(found(page([...lines(735), run('What the list means', 750, { size: 9 })]))).toEqual([]);
+  });
+
+  it.each([
+    ['a closing question', 12, 'P'],
+    ['a question in a box', 13, 'P'],
+    ['a pull quote', 16, null],
+  ])('%s ends in a line of one word', (_, size, role) => {
+    const told = (...texts: string[]) =>
+      page([
+        ...lines(690),
+        ...texts.map((text, index) => run(text, 710 + 20 * index, { size, role, element: 'large' })),
+      ]);
+    const fault = '2: “Whose mood was it, for no reason?” ends in a line of one word, “reason?”';
+    expect(found(told('Whose mood was it, for no', 'reason?'))).toEqual([fault]);
+    expect(found(told('Whose mood was it,', 'for no reason?'))).toEqual([]);
+    expect(found(told('Whose?'))).toEqual([]);
+    // French sets a space before the mark.
+    expect(found(told('Pour quelle', 'raison\u202F?'))).toHaveLength(1);
   });
 
   it('one question stands alone on the last page, or none', () => {

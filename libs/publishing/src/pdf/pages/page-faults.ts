@@ -1,5 +1,6 @@
 import type { Locale } from '../../document/document.js';
 import type { Box, LaidOutPage, Run } from './laid-out.js';
+import { contentOf, type Line, linesOf, textOf } from './lines.js';
 
 /** What a reader would call careless on a page. Lengths are in points. */
 
@@ -30,24 +31,6 @@ const TOLERANCE = 1.5;
 
 const isHeading = ({ role }: Run): boolean => /^H\d$/.test(role ?? '');
 const short = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
-
-/** The runs of a line, from left to right. */
-type Line = readonly Run[];
-
-const linesOf = (runs: readonly Run[]): Line[] => {
-  const lines: Run[][] = [];
-  for (const run of runs) {
-    const line = lines.find(([first]) => Math.abs(first!.baseline - run.baseline) < 0.6);
-    if (line) line.push(run);
-    else lines.push([run]);
-  }
-  return lines.sort(([a], [b]) => a!.baseline - b!.baseline);
-};
-
-const textOf = (line: Line): string => line.map(({ text }) => text).join('');
-
-/** Content, without artifacts: their head and foot are the same on every page. */
-const contentOf = ({ runs }: LaidOutPage): readonly Run[] => runs.filter(({ role }) => role !== null);
 
 /** All that stands in the area of the text, lines to write on included. */
 const within = ({ runs, shapes }: LaidOutPage, area: Box): readonly Box[] =>
@@ -200,13 +183,11 @@ const lonelyItem = (page: LaidOutPage, next: LaidOutPage | undefined): string[] 
   return Math.min(above.size, below.size) === 1 ? ['a list leaves a single item'] : [];
 };
 
-/** The lines below a table that explain it. */
-const lonelyNote = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
-  const [last] = linesOf(contentOf(page)).reverse();
-  const [first] = next ? linesOf(contentOf(next)) : [];
-  const isNote = first?.every(({ size, role }) => size < SMALLEST_TEXT && role === 'P') ?? false;
-  return isNote && last?.every(({ within: tags }) => tags.includes('TD'))
-    ? ['the note of a table is overleaf']
+/** A note on top of a page, parted from the table, list or paragraph that it explains. */
+const lonelyNote = (page: LaidOutPage): string[] => {
+  const [first] = linesOf(contentOf(page));
+  return first?.every(({ size, role }) => size < SMALLEST_TEXT && role === 'P')
+    ? ['a note is parted from what it explains']
     : [];
 };
 
@@ -221,9 +202,27 @@ const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
     return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
   });
 
-/** Sizes of the closing questions and of pull quotes. */
+/** Sizes of the closing questions, of a question in a box, and of pull quotes. */
 const QUESTION = 12;
+const BOXED_QUESTION = 13;
 const QUOTE = 16;
+
+const WORD = /[\p{L}\p{N}]+(?:[’-][\p{L}\p{N}]+)*/gu;
+
+/** A large text of several lines, the last of which is a single word. */
+const loneWords = ({ runs }: LaidOutPage): string[] => {
+  const large = runs.filter(
+    ({ role, size }) =>
+      (role === 'P' && (size === QUESTION || size === BOXED_QUESTION)) || (role === null && size === QUOTE),
+  );
+  return [...new Set(large.map(({ element }) => element))].flatMap((element) => {
+    const lines = linesOf(large.filter((each) => each.element === element)).map(textOf);
+    const last = lines.at(-1) ?? '';
+    return lines.length > 1 && (last.match(WORD) ?? []).length < 2
+      ? [`“${short(lines.join(' '))}” ends in a line of one word, “${last.trim()}”`]
+      : [];
+  });
+};
 
 /** Where the questions take two pages, the last page has more than one. */
 const lonelyQuestion = (page: LaidOutPage): string[] => {
@@ -275,7 +274,8 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page, pages[index + 1])]),
       ...split(page, pages[index + 1]),
       ...lonelyItem(page, pages[index + 1]),
-      ...lonelyNote(page, pages[index + 1]),
+      ...lonelyNote(page),
+      ...loneWords(page),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
       ...echo(page),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),

@@ -10,9 +10,13 @@ const workspace = (limit: number) => {
   let unfinished = 0;
   let accepted = 0;
   let queries = 0;
+  let answering = Promise.resolve();
+  const lookedFor: number[] = [];
   const rows = new Set<string>();
   const query = async ({ values }: { values: [string, number, string[]] }) => {
     queries += 1;
+    lookedFor.push(values[2].length);
+    await answering;
     if (unfinished < 0) throw new Error('The database is away');
     return { rows: [{ readings: unfinished, known: values[2].filter((id) => rows.has(id)) }] };
   };
@@ -29,6 +33,14 @@ const workspace = (limit: number) => {
     inFlight,
     admit,
     queries: () => queries,
+    /** How many rows each count looked for. */
+    lookedFor,
+    /** Counts from now on get no answer, until the returned function is called. */
+    withhold(): () => void {
+      let answer = (): void => undefined;
+      answering = new Promise((resolve) => (answer = resolve));
+      return answer;
+    },
     /** Requests this many readings, a second apart: each time the rows are counted again. Those admitted are accepted. */
     async ask(times: number): Promise<boolean[]> {
       const answers: boolean[] = [];
@@ -97,6 +109,31 @@ it('counts once for requests that come at once, and admits none beyond the limit
   const admitted = await Promise.all(Array.from({ length: 64 }, () => inFlight.admit('ws_1', true, 3)));
   expect(admitted.filter((admission) => admission !== null)).toHaveLength(3);
   expect(queries()).toBe(1);
+});
+
+it('answers from the last count while the next one is under way, for a moment', async () => {
+  const { inFlight, ask, withhold, pass } = workspace(4);
+  await ask(1);
+  const answer = withhold();
+  pass(300);
+  expect(await inFlight.admit('ws_1', true, 4)).not.toBeNull();
+  expect(await inFlight.admit('ws_1', true, 4)).not.toBeNull();
+  pass(300);
+  const later = Promise.all([inFlight.admit('ws_1', true, 4), inFlight.admit('ws_1', true, 4)]);
+  answer();
+  // Those admitted meanwhile count.
+  expect(await later).toEqual([expect.anything(), null]);
+});
+
+it('looks for few rows while there is room, and for all before it refuses', async () => {
+  const { inFlight, ask, lookedFor, pass } = workspace(400);
+  const admitted = (await inFlight.admitMany('ws_1', true, 400, 399))!;
+  admitted.forEach((admission, index) => (admission.readingId = `x${index}`));
+  expect(await ask(1)).toEqual([true]);
+  expect(lookedFor).toEqual([0, 256]);
+  pass(1_000);
+  expect(await ask(1)).toEqual([false]);
+  expect(lookedFor.slice(2)).toEqual([256, 400]);
 });
 
 it('counts anew after a count that failed', async () => {

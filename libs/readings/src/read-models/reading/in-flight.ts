@@ -8,7 +8,11 @@ import type { Config } from '../../settings.js';
 
 /** How long a count is reused, milliseconds. Readings of this process are added to it meanwhile. */
 const TRUSTED_MS = 250;
+/** How long a count answers requests while the next one is under way, milliseconds. */
+const USABLE_MS = 500;
 const WORKSPACES = 10_000;
+/** Accepted readings, oldest first, whose rows one count looks for while there is room. */
+const ROWS_LOOKED_FOR = 256;
 
 /** A request that this process admitted, and that has no row as far as it knows. */
 export interface Admission {
@@ -21,7 +25,10 @@ export interface Admission {
 interface Count {
   /** Number of unfinished rows when they were counted. */
   readings: number;
-  until: number;
+  /** By the steady clock, milliseconds. */
+  at: number;
+  /** Whether it looked for the rows of all accepted readings. Otherwise some may count twice. */
+  complete: boolean;
   /** Without a worker, no rows appear. */
   withoutRow: Admission[];
 }
@@ -56,8 +63,13 @@ export class ReadingsInFlight {
     limit: number,
     wanted: number,
   ): Promise<readonly Admission[] | null> {
-    const count = await this.current(workspaceId, livemode, limit);
-    if (count.readings + count.withoutRow.length + wanted > limit) return null;
+    const latest = (known: Count): Count => this.counts.get(keyOf(workspaceId, livemode)) ?? known;
+    const hasRoom = ({ readings, withoutRow }: Count): boolean =>
+      readings + withoutRow.length + wanted <= limit;
+    let count = latest(await this.current(workspaceId, livemode, limit));
+    if (!hasRoom(count) && !count.complete)
+      count = latest(await this.counted(workspaceId, livemode, limit, { complete: true }));
+    if (!hasRoom(count)) return null;
     const admissions = Array.from({ length: wanted }, () => ({ at: this.steady.now() }));
     count.withoutRow.push(...admissions);
     return admissions;
@@ -70,20 +82,42 @@ export class ReadingsInFlight {
   }
 
   private current(workspaceId: string, livemode: boolean, limit: number): Count | Promise<Count> {
-    const key = keyOf(workspaceId, livemode);
-    const known = this.counts.get(key);
-    if (known && known.until > this.steady.now()) return known;
+    const known = this.counts.get(keyOf(workspaceId, livemode));
+    const age = known ? this.steady.now() - known.at : Infinity;
+    if (known && age < TRUSTED_MS) return known;
+    const counting = this.counted(workspaceId, livemode, limit, { complete: false });
+    if (!known || age >= USABLE_MS) return counting;
+    // A count that fails is repeated by the next request.
+    counting.catch(() => undefined);
+    return known;
+  }
+
+  /** A count from now on, or the one that is under way. */
+  private counted(
+    workspaceId: string,
+    livemode: boolean,
+    limit: number,
+    how: { readonly complete: boolean },
+  ): Promise<Count> {
+    const key = `${how.complete} ${keyOf(workspaceId, livemode)}`;
     let counting = this.underWay.get(key);
     if (!counting) {
-      counting = this.count(workspaceId, livemode, limit).finally(() => this.underWay.delete(key));
+      counting = this.count(workspaceId, livemode, limit, how).finally(() => this.underWay.delete(key));
       this.underWay.set(key, counting);
     }
     return counting;
   }
 
-  private async count(workspaceId: string, livemode: boolean, limit: number): Promise<Count> {
+  private async count(
+    workspaceId: string,
+    livemode: boolean,
+    limit: number,
+    { complete }: { readonly complete: boolean },
+  ): Promise<Count> {
     const key = keyOf(workspaceId, livemode);
-    const accepted = (this.counts.get(key)?.withoutRow ?? []).flatMap(({ readingId }) => readingId ?? []);
+    const at = this.steady.now();
+    const all = (this.counts.get(key)?.withoutRow ?? []).flatMap(({ readingId }) => readingId ?? []);
+    const accepted = complete ? all : all.slice(0, ROWS_LOOKED_FOR);
     const { rows } = await this.pool.query<{ readings: number; known: string[] }>({
       name: 'readings-in-flight',
       text: `select count(*)::int as readings,
@@ -100,7 +134,7 @@ export class ReadingsInFlight {
     const withoutRow = (this.counts.get(key)?.withoutRow ?? []).filter(
       ({ at, readingId }) => at > oldest && (readingId === undefined || !withRow.has(readingId)),
     );
-    const count = { readings, until: this.steady.now() + TRUSTED_MS, withoutRow };
+    const count = { readings, at, complete: accepted.length === all.length, withoutRow };
     this.counts.set(key, count);
     return count;
   }

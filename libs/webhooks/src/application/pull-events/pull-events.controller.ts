@@ -11,9 +11,11 @@ import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-
 import { NOTICE_TYPES, isNotice, type DeliveredType } from '../../contracts/notice-types.js';
 import { NoticeFeed } from '../../read-models/notice/notice-feed.js';
 import { wholeBody } from '../whole-bodies.js';
+import { DeletedPast } from '../../read-models/deleted-past/deleted-past.js';
 import { EventFeed } from '../../read-models/event-feed/event-feed.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { eventPageSchema } from '../../http/public-event.schema.js';
+import { problemOf } from '../../http/refusals.js';
 import { LIVEMODE_SHOWN, readChoice, readModes, type QueryValue } from '../../http/query-parameters.js';
 
 /** The position before the first event, for the cursor of an empty feed. */
@@ -27,6 +29,7 @@ export class PullEventsController {
   constructor(
     private readonly feed: EventFeed,
     private readonly notices: NoticeFeed,
+    private readonly deleted: DeletedPast,
     private readonly cursors: PageCursors,
     private readonly queries: QueryBus,
   ) {}
@@ -36,7 +39,7 @@ export class PullEventsController {
     operationId: 'listEvents',
     summary: 'Pull the events of the workspace',
     description:
-      'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.',
+      'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410.',
   })
   @ApiQuery({
     name: 'type',
@@ -48,7 +51,7 @@ export class PullEventsController {
   })
   @ApiQuery(LIVEMODE_SHOWN)
   @Answers(200, 'A page of events', eventPageSchema, ['ETag'])
-  @Refuses('unsupported_event_type')
+  @Refuses('unsupported_event_type', 'no_longer_kept')
   async list(
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
@@ -70,8 +73,12 @@ export class PullEventsController {
     const { limit: count, after } = this.cursors.read(limit, cursor, ...scope);
     const start = after?.[0] ?? null;
     const found = await this.read(workspaceId, count + 1, start, types, modes);
+    // After the page was read, so that nothing can be deleted in between unnoticed.
+    const past = await this.deleted.ofFeed(workspaceId, types ?? PUBLIC_EVENT_TYPES, modes);
+    if (start !== null && past !== null && BigInt(past.position) > BigInt(start))
+      throw problemOf({ outcome: 'no_longer_kept', keptSince: past.keptSince, field: '?cursor' });
     const page = found.slice(0, count);
-    const end = page.at(-1)?.position ?? start ?? BEFORE_THE_FIRST;
+    const end = page.at(-1)?.position ?? start ?? past?.position ?? BEFORE_THE_FIRST;
     const rest = JSON.stringify({
       nextCursor: this.cursors.seal([end], ...scope),
       hasMore: found.length > count,

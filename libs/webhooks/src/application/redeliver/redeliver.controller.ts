@@ -2,7 +2,7 @@ import { HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, NamesDelivery, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';
@@ -22,6 +22,7 @@ export class RedeliverController {
       'Creates a new delivery of the same event, with the same id and bytes. A redelivery that is already waiting is sent at once instead.',
   })
   @NamesDelivery()
+  @Refuses('no_longer_kept')
   @Answers(202, 'The new delivery is queued', deliverySchema)
   async redeliver(
     @Param('endpointId') endpointId: string,

@@ -6,6 +6,7 @@ import { seesMode } from '@app/platform/auth/livemode.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { DeletedPast } from '../../read-models/deleted-past/deleted-past.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
 import { ALL_DELIVERIES, INSERT_SKIPPED } from '../../read-models/delivery/settled-sql.js';
@@ -65,6 +66,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
   constructor(
     private readonly access: EndpointAccess,
     private readonly deliveries: DeliveryRows,
+    private readonly deleted: DeletedPast,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -74,7 +76,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     if (known.outcome !== 'found') return known;
     const first = await this.deliveries.find(endpointId, deliveryId);
     if (!first || !(first.test || seesMode({ sees }, first.livemode)))
-      return { outcome: 'delivery_not_found' };
+      return this.deleted.refusalOfDelivery(endpointId, sees);
     const again = await this.queue(endpointId, known.record.enabled, deliveryId);
     return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
   }

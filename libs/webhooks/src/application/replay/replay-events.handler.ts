@@ -5,7 +5,7 @@ import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import type { EndpointRefusal, ReplayRefusal } from '../../contracts/refusals.js';
+import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from '../../contracts/refusals.js';
 import {
   ReplayEvents,
   UNDELIVERED_STATUSES,
@@ -13,6 +13,7 @@ import {
   type ReplayRecord,
   type RequestedReplay,
 } from '../../contracts/replay.js';
+import { DeletedPast } from '../../read-models/deleted-past/deleted-past.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
@@ -31,6 +32,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
   constructor(
     private readonly access: EndpointAccess,
     private readonly rows: ReplayRows,
+    private readonly deleted: DeletedPast,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUNS_PER_ENDPOINT'>,
@@ -41,7 +43,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     workspaceId,
     choice,
     idempotencyKey,
-  }: ReplayEvents): Promise<RequestedReplay | EndpointRefusal | ReplayRefusal> {
+  }: ReplayEvents): Promise<RequestedReplay | EndpointRefusal | ReplayRefusal | NoLongerKept> {
     const found = await this.access.find(endpointId, workspaceId);
     if (found.outcome !== 'found') return found;
     const endpoint = found.record;
@@ -57,6 +59,9 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       modes: endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true),
       dryRun: choice.dryRun,
     };
+    const past = await this.deleted.ofFeed(workspaceId, chosen.types, chosen.modes);
+    if (past !== null && chosen.since < past.keptSince)
+      return { outcome: 'no_longer_kept', keptSince: past.keptSince, field: '/since' };
     const replayId = randomUUID();
     const stored = await this.store(replayId, { endpointId, workspaceId, idempotencyKey, at }, chosen);
     if (stored === 'stored') {

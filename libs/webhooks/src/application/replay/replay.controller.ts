@@ -35,7 +35,7 @@ export class ReplayController {
     operationId: 'replayEvents',
     summary: 'Send past events of the workspace to an endpoint',
     description:
-      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count.',
+      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant.',
   })
   @Answers(
     202,
@@ -43,7 +43,7 @@ export class ReplayController {
     replaySchema,
     ['Location'],
   )
-  @Refuses('unsupported_event_type', 'precondition_failed', 'replay_in_progress')
+  @Refuses('unsupported_event_type', 'precondition_failed', 'replay_in_progress', 'no_longer_kept')
   async replay(
     @Param('endpointId') endpointId: string,
     @Body() { since, until, types, statuses, dryRun }: ReplayDto,

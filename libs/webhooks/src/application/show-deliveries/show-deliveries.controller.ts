@@ -19,6 +19,7 @@ import {
 import { problemOf } from '../../http/refusals.js';
 import { EndpointRoutes, NamesDelivery, ReadsWebhooks } from '../../http/webhook-routes.js';
 import { deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
+import { DeletedPast } from '../../read-models/deleted-past/deleted-past.js';
 import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
 
 const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] as const;
@@ -27,6 +28,7 @@ const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] as const;
 export class ShowDeliveriesController {
   constructor(
     private readonly rows: DeliveryRows,
+    private readonly deleted: DeletedPast,
     private readonly cursors: PageCursors,
   ) {}
 
@@ -104,6 +106,7 @@ export class ShowDeliveriesController {
     description: 'Of a receiver’s answers, shows only the status and the class of error.',
   })
   @NamesDelivery()
+  @Refuses('no_longer_kept')
   @Answers(200, 'The delivery', deliveryHistorySchema)
   async one(
     @Param('endpointId') endpointId: string,
@@ -112,7 +115,7 @@ export class ShowDeliveriesController {
   ) {
     const record = await this.rows.find(endpointId, deliveryId);
     if (!record || !(record.test || seesMode(caller, record.livemode)))
-      throw problemOf({ outcome: 'delivery_not_found' });
+      throw problemOf(await this.deleted.refusalOfDelivery(endpointId, caller.sees));
     return { ...record, history: await this.rows.attempts(deliveryId) };
   }
 }

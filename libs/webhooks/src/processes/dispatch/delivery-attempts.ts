@@ -4,6 +4,7 @@ import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { QueryBus } from '@nestjs/cqrs';
 import { AsksForRefusal } from '@app/readings/contracts/index.js';
 import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
+import type { AnswerVault } from '../../application/answers/answer-vault.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
 import { wholeBody } from '../../application/whole-bodies.js';
@@ -37,6 +38,7 @@ export interface AttemptParts {
   readonly outcomes: OutcomeLog;
   readonly queues: WorkspaceQueues;
   readonly vault: SecretVault;
+  readonly answers: AnswerVault;
   readonly headers: HeaderVault;
   readonly streams: EndpointStreams;
   readonly queryBus: Pick<QueryBus, 'execute'>;
@@ -83,13 +85,17 @@ export class DeliveryAttempts {
         startedAt,
         endedAt: clock.now(),
         result,
+        answer: null,
       };
       try {
         // After a success the next delivery may start while this one is recorded; a failure is counted first.
         if (result.error === null) endExchange();
         await (result.error === null
           ? this.recordSuccess(endpoint, attempt)
-          : this.recordFailure(workspace, endpoint, attempt));
+          : this.recordFailure(workspace, endpoint, {
+              ...attempt,
+              answer: await this.parts.answers.seal(delivery, result.responseBody),
+            }));
         this.report(delivery, attempt);
       } finally {
         workspace.recording -= 1;

@@ -119,18 +119,6 @@ describe('The dispatcher', () => {
     expect(isSignedWith(signingSecret, after, clock.at)).toBe(false);
     expect(after.headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
   });
-
-  it('keeps at most 4 KiB of a response', async () => {
-    test.start();
-    test.receiver.answer = (response) => response.writeHead(200).end('x'.repeat(10_000));
-    await test.service.create(test.receiver.url);
-    await test.service.happen(reading(randomUUID()).completed());
-    await test.settled(1);
-    const { rows } = await test.database.pool.query<{ bytes: number }>(
-      'select octet_length(response_body) as bytes from webhooks.settled_delivery',
-    );
-    expect(rows).toEqual([{ bytes: 4_096 }]);
-  });
 });
 
 const isSignedWith = (secret: string, { body, headers }: Received, at: number): boolean => {

@@ -28,7 +28,16 @@ describe('A worker', () => {
     const deliveryId = (await test.service.deliveries())[0]!.delivery_id;
     const { endpointId, url } = lost!.endpoints[0]!;
     const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
-    const late = { deliveryId, endpointId, url, lease: lost!.lease, number: 1, redelivery: false, result };
+    const late = {
+      deliveryId,
+      endpointId,
+      url,
+      lease: lost!.lease,
+      number: 1,
+      redelivery: false,
+      result,
+      answer: null,
+    };
     await new OutcomeLog(test.database.pool).failed({ ...late, startedAt: 0, endedAt: 0 }, null);
     expect(await test.service.deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }]);
     for (const answer of answers) answer();

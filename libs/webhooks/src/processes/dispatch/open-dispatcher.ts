@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { QueryBus } from '@nestjs/cqrs';
+import type { AnswerVault } from '../../application/answers/answer-vault.js';
 import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
@@ -24,6 +25,7 @@ export interface DispatcherDependencies {
   readonly clock: Clock;
   readonly resolve: ResolveHost;
   readonly vault: SecretVault;
+  readonly answers: AnswerVault;
   readonly headers: HeaderVault;
   readonly streams: EndpointStreams;
   readonly queryBus: Pick<QueryBus, 'execute'>;
@@ -38,6 +40,7 @@ export const openDispatcher = ({
   clock,
   resolve,
   vault,
+  answers,
   headers,
   streams,
   queryBus,
@@ -58,6 +61,7 @@ export const openDispatcher = ({
     outcomes,
     queues,
     vault,
+    answers,
     headers,
     streams,
     queryBus,

@@ -58,6 +58,7 @@ const attemptIn = (claim: WorkspaceClaim, endedAt: number, result: AttemptResult
   startedAt: endedAt,
   endedAt,
   result,
+  answer: null,
 });
 const deliveries = async () => {
   const { rows } = await database.pool.query<{

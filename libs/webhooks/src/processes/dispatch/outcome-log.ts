@@ -18,6 +18,8 @@ export interface FinishedAttempt {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly result: AttemptResult;
+  /** The receiver's answer to a failed attempt, sealed; `null`: none is stored. */
+  readonly answer: Uint8Array | null;
 }
 
 export interface EndpointFailures {
@@ -172,7 +174,7 @@ const columnsOf = (batch: readonly QueuedOutcome[]): unknown[] => {
     column(({ startedAt }) => instant(startedAt)),
     column(({ startedAt, endedAt }) => endedAt - startedAt),
     column(({ result }) => result.statusCode),
-    column(({ result }) => result.responseBody),
+    column(({ answer }) => answer),
     column(({ lease }) => lease),
     column(({ endedAt }) => instant(endedAt)),
     column(({ result }) => result.error),

@@ -16,12 +16,12 @@ const DONE = `
   done as (
     select * from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::bytea[],
                          $7::uuid[], $8::timestamptz[], $9::text[])
-      as done (delivery_id, number, started_at, duration_ms, status_code, response_body, lease, ended_at, error)
+      as done (delivery_id, number, started_at, duration_ms, status_code, answer, lease, ended_at, error)
   )`;
 
 /** SQL: the attempts that settled a delivery. */
 const made = (ended: string): string => `
-  select done.delivery_id, done.number, done.started_at, done.duration_ms, done.status_code, done.error, done.response_body
+  select done.delivery_id, done.number, done.started_at, done.duration_ms, done.status_code, done.error, done.answer
   from done join ${ended} using (delivery_id)`;
 
 /** SQL: removes deliveries from the queue, with their last attempt counted. @param where of `delivery` and `done` */
@@ -63,8 +63,8 @@ export const FAIL = `
     returning delivery.delivery_id, delivery.endpoint_id, delivery.reading_id, delivery.sequence, delivery.redelivery,
               delivery.due_at
   ), kept as (
-    insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_body, endpoint_id)
-    select done.delivery_id, number, started_at, duration_ms, status_code, error, response_body, endpoint_id
+    insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, answer, endpoint_id)
+    select done.delivery_id, number, started_at, duration_ms, status_code, error, answer, endpoint_id
     from done join retried using (delivery_id)
     on conflict do nothing
   ), ${appendSettled('ended', made('ended'))}, followers as (
@@ -105,7 +105,7 @@ export const ADD_TO_SKIPPED = `
   with ${DONE}
   update webhooks.settled_delivery skipped
   set attempts = done.number, started_at = done.started_at, duration_ms = done.duration_ms,
-      status_code = done.status_code, error = done.error, response_body = done.response_body,
+      status_code = done.status_code, error = done.error, answer = done.answer,
       earlier = case when skipped.started_at is null then skipped.earlier
                      else coalesce(skipped.earlier, '[]') || jsonb_build_object(
                        'number', skipped.attempts, 'startedAt', skipped.started_at, 'durationMs', skipped.duration_ms,

@@ -118,17 +118,21 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   return notices.length > 0 ? [...statements, ...insertNotices(notices, firstPauseMs)] : statements;
 };
 
-/** Receivers may have repeated the external id of an erased reading in their answers, or what they know of the person. */
+/**
+ * Receivers may have repeated the external id of an erased reading in their answers, or what they know of the person. Nobody
+ * can open a sealed answer by now; those of earlier versions are in clear.
+ */
 const forgetAnswers = (readingId: string): Statement => sql`
   with sent as (
     select event_id, endpoint_id from webhooks.public_event event join webhooks.endpoint using (workspace_id)
     where event.reading_id = ${readingId}
   ), pending as (
-    update webhooks.attempt set response_body = null
+    update webhooks.attempt set response_body = null, answer = null
     from sent join webhooks.delivery using (event_id, endpoint_id)
-    where attempt.delivery_id = delivery.delivery_id and attempt.response_body is not null
+    where attempt.delivery_id = delivery.delivery_id
+      and (attempt.response_body is not null or attempt.answer is not null)
   )
-  update webhooks.settled_delivery settled set response_body = null
+  update webhooks.settled_delivery settled set response_body = null, answer = null
   from sent
   where settled.event_id = sent.event_id and settled.endpoint_id = sent.endpoint_id
-    and settled.response_body is not null`;
+    and (settled.response_body is not null or settled.answer is not null)`;

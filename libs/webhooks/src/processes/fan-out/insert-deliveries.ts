@@ -8,6 +8,7 @@ import {
   showsExternalIds,
   storedBody,
 } from '../../read-models/delivery/delivery-sql.js';
+import { lastDeletedPosition, wasDeleted } from '../../read-models/deleted-past/deleted-sql.js';
 import { INSERT_SKIPPED } from '../../read-models/delivery/settled-sql.js';
 
 /** SQL: the events as rows. */
@@ -27,7 +28,7 @@ export const rowsOf = (events: readonly PublicEvent[]): Statement => {
 /**
  * Stores public events, numbers them per reading without a gap, inserts a delivery for each endpoint that subscribes at
  * this position of the log, and makes the workspace queues ready. An event that is stored already inserts nothing, so
- * endpoints created later do not receive it.
+ * endpoints created later do not receive it. Nor does one that retention has deleted.
  *
  * An event whose stream was parked comes late: it is placed behind those that readers of the feed may have seen.
  *
@@ -47,12 +48,16 @@ export const insertDeliveries = (events: Statement, firstPauseMs: number): reado
              fact.traceparent, fact.correlation_id, fact.livemode,
              ${showsExternalIds('fact.workspace_id')} as shows, ${isReferenced('fact.reading_id')} as is_referenced,
              greatest(fact.position,
-               (select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id)
+               coalesce((select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id),
+                        ${lastDeletedPosition('fact')})
                  + row_number() over (partition by workspace_id order by position)) as position,
-             (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = fact.reading_id)
+             greatest(0,
+               (select max(sequence) from webhooks.public_event before where before.reading_id = fact.reading_id),
+               (select sequence from webhooks.last_sequence deleted where deleted.reading_id = fact.reading_id))
                + row_number() over (partition by reading_id order by position) as sequence
       from fact
       where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
+        and not ${wasDeleted('fact')}
     ), stored as (
       insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
                                          traceparent, correlation_id, livemode, shows_external_id)
@@ -84,7 +89,7 @@ export const insertNotices = (notices: readonly Notice[], firstPauseMs: number):
     ), noted as (
       insert into webhooks.notice (event_id, workspace_id, type, subject, occurrence, livemode, occurred_at, body)
       select event_id, workspace_id, type, subject, occurrence, livemode, occurred_at, body
-      from fact where not ${wasTold('fact')}
+      from fact where not ${wasTold('fact')} and not ${wasDeleted('fact')}
       order by occurred_at
       on conflict do nothing
       returning event_id

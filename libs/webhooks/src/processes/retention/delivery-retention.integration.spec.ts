@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { pino } from 'pino';
-import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
+import { DAY_MS, retentionStatus, runRetention } from '@app/platform/retention/retention.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
-import { eventually } from '../../../test/receiver.js';
 import { wipe } from '../../../test/service.js';
-import { forgetDeliveries } from './delivery-retention.js';
+import { deliveryRetention } from './delivery-retention.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const MANY = 5_001;
-const log = pino({ level: 'silent' });
+const NEVER = new AbortController().signal;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -33,53 +31,45 @@ const days = async (): Promise<string[]> => {
   );
   return rows.map(({ day }) => day);
 };
-/** One round, as a worker makes it. */
-const round = async (now: () => number, until: () => Promise<boolean>): Promise<void> => {
-  const stopping = new AbortController();
-  const clock = { now: async () => now() };
-  const running = forgetDeliveries(database.pool, clock, { WEBHOOK_DELIVERIES_KEPT_DAYS: 30 }, log).run(
-    stopping.signal,
-  );
-  await eventually(until);
-  stopping.abort();
-  await running;
-};
+const retention = () => deliveryRetention(database.pool, { WEBHOOK_DELIVERIES_KEPT_DAYS: 30 });
+const round = (now: number) => runRetention(database.pool, retention(), now, NEVER);
+const status = (now: number) => retentionStatus(database.pool, retention(), now);
 
 it('Deliveries are deleted by whole weeks once the last day of the week is old enough', async () => {
   // 30 days before NOW is Saturday, 2 May: the week from 27 April to 3 May stays whole.
   await settled('2026-04-26T23:59:59Z');
   await settled('2026-04-27T00:00:00Z');
   await settled('2026-05-20T00:00:00Z');
-  await round(
-    () => NOW,
-    async () => (await days()).length === 2,
-  );
+  expect(await status(NOW)).toMatchObject({
+    oldest: '2026-04-20T00:00:00.000Z',
+    due: { partitions: 3, bytes: expect.any(Number) },
+    lagDays: 5,
+  });
+  expect(await round(NOW)).toMatchObject({ keptSince: '2026-04-27T00:00:00.000Z' });
   expect(await days()).toEqual(['04-27', '05-20']);
-  await round(
-    () => NOW + 2 * 86_400_000,
-    async () => (await days()).length === 1,
-  );
+  expect(await status(NOW)).toMatchObject({
+    oldest: '2026-04-27T00:00:00.000Z',
+    due: { partitions: 0, rows: 0, bytes: 0 },
+    lagDays: 0,
+    lastRun: { at: '2026-06-01T00:00:00.000Z', keptSince: '2026-04-27T00:00:00.000Z' },
+    nextRun: '2026-06-01T00:10:00.000Z',
+  });
+  await round(NOW + 2 * DAY_MS);
+  expect(await days()).toEqual(['05-20']);
 });
 
 it('Deliveries of weeks without a partition are deleted in steps', async () => {
   await settled('2024-01-01T00:00:00Z', MANY);
   await settled('2026-05-20T00:00:00Z');
-  await round(
-    () => NOW,
-    async () => (await days()).length === 1,
-  );
+  expect(await status(NOW)).toMatchObject({ oldest: '2024-01-01T00:00:00.000Z', due: { rows: MANY } });
+  expect(await round(NOW)).toMatchObject({ removed: MANY });
   expect(await days()).toEqual(['05-20']);
 });
 
-it('Nothing is deleted while the clocks cannot be trusted', async () => {
-  await settled('2024-01-01T00:00:00Z');
-  let asked = 0;
-  await round(
-    () => {
-      asked += 1;
-      throw new ClockUntrusted('the clocks differ');
-    },
-    async () => asked > 0,
-  );
-  expect(await days()).toEqual(['01-01']);
+it('Rounds at the same time delete each week once', async () => {
+  await settled('2026-04-08T00:00:00Z');
+  await settled('2024-01-01T00:00:00Z', MANY);
+  await Promise.all([round(NOW), round(NOW), round(NOW)]);
+  expect(await days()).toEqual([]);
+  expect(await status(NOW)).toMatchObject({ lastRun: { removedInAll: MANY } });
 });

@@ -121,7 +121,8 @@ export class DeliveryRows {
   /** All attempts of a delivery, the first first. */
   async attempts(deliveryId: string): Promise<readonly AttemptRecord[]> {
     const { rows } = await this.pool.query<AttemptColumns>(
-      `select * from ${ALL_ATTEMPTS} where delivery_id = $1 order by number`,
+      `select number, started_at, duration_ms, status_code, error from ${ALL_ATTEMPTS}
+       where delivery_id = $1 order by number`,
       [deliveryId],
     );
     return rows.map(attemptFromColumns);

@@ -17,12 +17,13 @@ export const ALL_DELIVERIES = `(
 
 /** SQL: all attempts, of pending and settled deliveries, under the name `attempt`. */
 export const ALL_ATTEMPTS = `(
-  select delivery_id, endpoint_id, number, started_at, duration_ms, status_code, error from webhooks.attempt
+  select delivery_id, endpoint_id, number, started_at, duration_ms, status_code, error, answer from webhooks.attempt
   union all
-  select delivery_id, endpoint_id, attempts, started_at, duration_ms, status_code, error from webhooks.settled_delivery
+  select delivery_id, endpoint_id, attempts, started_at, duration_ms, status_code, error, answer
+  from webhooks.settled_delivery
   where started_at is not null
   union all
-  select settled.delivery_id, settled.endpoint_id, before.*
+  select settled.delivery_id, settled.endpoint_id, before.*, null
   from webhooks.settled_delivery settled cross join lateral (
     select (one ->> 'number')::integer as number, (one ->> 'startedAt')::timestamptz as started_at,
            (one ->> 'durationMs')::integer as duration_ms, (one ->> 'statusCode')::integer as status_code,
@@ -46,7 +47,7 @@ export const appendSettled = (ended: string, made?: string): string => `
       delete from webhooks.attempt using ${ended} ended
       where attempt.delivery_id = ended.delivery_id and ended.attempts > ${made ? 1 : 0}
       returning attempt.delivery_id, attempt.number, attempt.started_at, attempt.duration_ms, attempt.status_code,
-                attempt.error, attempt.response_body
+                attempt.error, attempt.answer
     ), tried as (
       select * from taken ${made ? `union all ${made}` : ''}
     ), earlier as (
@@ -56,10 +57,10 @@ export const appendSettled = (ended: string, made?: string): string => `
     ), settled as (
       insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, replay_id,
                                              created_at, settled_at, started_at, duration_ms, status_code, error,
-                                             response_body, earlier)
+                                             answer, earlier)
       select ended.delivery_id, ended.endpoint_id, ended.event_id, ended.status, ended.attempts, ended.test,
              ended.redelivery, ended.replay_id, ended.created_at, ended.settled_at, last.started_at, last.duration_ms,
-             last.status_code, last.error, last.response_body, earlier.attempts
+             last.status_code, last.error, last.answer, earlier.attempts
       from ${ended} ended
       left join tried last on last.delivery_id = ended.delivery_id and last.number = ended.attempts
       left join earlier on earlier.delivery_id = ended.delivery_id

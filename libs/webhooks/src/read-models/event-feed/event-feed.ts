@@ -14,6 +14,15 @@ export interface FeedEvent {
   readonly showsExternalId: boolean;
 }
 
+/** An event or a notice as it is pushed. */
+export interface FoundEvent extends Omit<FeedEvent, 'position' | 'readingId'> {
+  readonly workspaceId: string;
+  /** `null` for a notice. */
+  readonly readingId: string | null;
+}
+
+const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /**
  * The public events of a workspace in log order. Only the fan-out adds events, in log order and one transaction at a
  * time. So no event ever appears before one that was already read.
@@ -21,6 +30,18 @@ export interface FeedEvent {
 @Injectable()
 export class EventFeed {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  /** An event or a notice; `null`: there is none of these modes. Trials are in no feed. */
+  async find(eventId: string, modes: readonly Mode[]): Promise<FoundEvent | null> {
+    if (!EVENT_ID.test(eventId)) return null;
+    const { rows } = await this.pool.query<FoundEvent>(
+      `select workspace_id as "workspaceId", reading_id as "readingId", body, shows_external_id as "showsExternalId"
+       from webhooks.public_event event
+       where event_id = $1 and (position is not null or reading_id is null) ${ofModes(modes)}`,
+      [eventId],
+    );
+    return rows[0] ?? null;
+  }
 
   /**
    * @param after position in decimal; `null`: from the first

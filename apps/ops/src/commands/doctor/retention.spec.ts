@@ -1,0 +1,42 @@
+import { expect, it } from '@jest/globals';
+import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
+import { checkRetention } from './retention.js';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+
+const check = (...lags: readonly number[]) => {
+  const kinds = lags.map((lagDays, index): RetentionStatus => ({
+    kind: `kind ${index}`,
+    what: 'things',
+    setting: 'THINGS_KEPT_DAYS',
+    days: 90,
+    oldest: null,
+    due: { rows: 7, bytes: 0, partitions: null },
+    lagDays,
+    lastRun: null,
+    nextRun: null,
+  }));
+  const none = { rows: [{ oldest: null, rows: 0, bytes: 0 }] };
+  return checkRetention(
+    {
+      queries: { execute: async () => kinds as never },
+      pool: {
+        query: async (text: string) => (text.includes('retention_round') ? { rows: [] } : none),
+      } as never,
+      config: { AUDIT_RETENTION_DAYS: 400 } as never,
+    },
+    NOW,
+  );
+};
+
+it('Doctor warns when data is two days behind its term, and fails when it is a week behind', async () => {
+  expect(await check(0, 1)).toEqual([expect.objectContaining({ level: 'ok' })]);
+  expect(await check(0, 2)).toMatchObject([
+    {
+      level: 'warning',
+      message: 'kind 1 (things) are 2 days behind THINGS_KEPT_DAYS (90): 7 rows are due',
+      advice: expect.stringContaining('ops retention run'),
+    },
+  ]);
+  expect(await check(7, 2, 0)).toMatchObject([{ level: 'failure' }, { level: 'warning' }]);
+});

@@ -1,0 +1,32 @@
+import { auditRetention } from '@app/platform/audit/audit-retention.js';
+import { retentionStatus, runRetention } from '@app/platform/retention/retention.js';
+import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';
+import { LookAtWebhookRetention, RunWebhookRetention } from '@app/webhooks/contracts/index.js';
+import type { Session } from './session.js';
+
+/** A kind that is this many days behind its term says that nobody deletes it. */
+export const LAGS_FROM_DAYS = 2;
+
+type Parts = Pick<Session, 'pool' | 'config' | 'queries' | 'commands'>;
+
+/** Every kind of data that workers delete after a term. @param now milliseconds since the epoch */
+export const retentionOfAll = async (
+  { pool, config, queries }: Omit<Parts, 'commands'>,
+  now: number,
+): Promise<readonly RetentionStatus[]> => [
+  ...(await queries.execute(new LookAtWebhookRetention(now))),
+  await retentionStatus(pool, auditRetention(pool, config), now),
+];
+
+/** One round, as workers make it. @param kinds `null`: all */
+export const runRetentions = async (
+  { pool, config, commands }: Omit<Parts, 'queries'>,
+  now: number,
+  kinds: readonly string[] | null,
+): Promise<readonly RetentionRun[]> => {
+  const runs = await commands.execute(new RunWebhookRetention(now, kinds));
+  const audit = auditRetention(pool, config);
+  if (kinds !== null && !kinds.includes(audit.kind)) return runs;
+  const own = await runRetention(pool, audit, now, new AbortController().signal);
+  return own === null ? runs : [...runs, own];
+};

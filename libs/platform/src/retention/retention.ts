@@ -1,0 +1,121 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
+import type { Due, RetentionRun, RetentionStatus } from './retention-status.js';
+import { repeatedWork } from '../work/repeated-work.js';
+import type { WorkLoop } from '../work/work-registry.js';
+
+export const DAY_MS = 86_400_000;
+/** How often the workers with the role `upkeep` or `webhooks` make a round (ms). */
+export const RETENTION_EVERY_MS = 600_000;
+
+/** What of a kind is kept, and what of it is older than its term. */
+export interface Held {
+  /** When the oldest that is kept happened (ms since the epoch); `null`: nothing is kept. */
+  readonly oldest: number | null;
+  readonly due: Due;
+}
+
+export interface Forgotten {
+  /** Rows; about as many, where partitions were dropped. */
+  readonly removed: number;
+  /** Nothing older is left (ms since the epoch). */
+  readonly keptSince: number;
+}
+
+/** A kind of data that ends after a term. Instants are milliseconds since the epoch. */
+export interface Retention {
+  readonly kind: string;
+  readonly what: string;
+  /** The setting that holds the term. */
+  readonly setting: string;
+  readonly days: number;
+  /** How many days longer something may stay, because it goes with others. */
+  readonly graceDays: number;
+  held(before: number): Promise<Held>;
+  /** Deletes in steps what is older. Any number of processes may do so at once. */
+  forget(before: number, signal: AbortSignal): Promise<Forgotten>;
+}
+
+/**
+ * One round for one kind.
+ * @param now milliseconds since the epoch
+ * @returns `null` when it was stopped before its end
+ */
+export const runRetention = async (
+  pool: Pick<Pool, 'query'>,
+  retention: Retention,
+  now: number,
+  signal: AbortSignal,
+): Promise<RetentionRun | null> => {
+  const { kind, days } = retention;
+  const { removed, keptSince } = await retention.forget(now - days * DAY_MS, signal);
+  if (signal.aborted) return null;
+  await pool.query(
+    `insert into platform.retention_round as known (kind, ran_at, kept_since, removed) values ($1, $2, $3, $4)
+     on conflict (kind) do update set ran_at = greatest(known.ran_at, excluded.ran_at),
+       kept_since = greatest(known.kept_since, excluded.kept_since), removed = known.removed + excluded.removed`,
+    [kind, instant(now), instant(keptSince), removed],
+  );
+  return { kind, keptSince: instant(keptSince), removed };
+};
+
+/** A round for each kind at an interval. A kind that fails does not keep the others from theirs. */
+export const retentionLoop = (
+  name: string,
+  pool: Pool,
+  retentions: readonly Retention[],
+  clock: TrustedClock,
+  log: Pick<Logger, 'warn' | 'info'>,
+): WorkLoop =>
+  repeatedWork(
+    name,
+    RETENTION_EVERY_MS,
+    async (signal) => {
+      const now = await clock.now();
+      const failures: unknown[] = [];
+      for (const retention of retentions) {
+        if (signal.aborted) return;
+        await runRetention(pool, retention, now, signal).then(
+          (run) => run && run.removed > 0 && log.info(run, 'deleted after its term'),
+          (error: unknown) => failures.push(error),
+        );
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+    log,
+  );
+
+/** @param now milliseconds since the epoch */
+export const retentionStatus = async (
+  pool: Pick<Pool, 'query'>,
+  retention: Retention,
+  now: number,
+): Promise<RetentionStatus> => {
+  const { kind, what, setting, days, graceDays } = retention;
+  const before = now - days * DAY_MS;
+  const { oldest, due } = await retention.held(before);
+  const { rows } = await pool.query<{ ran_at: Date; kept_since: Date; removed: string }>(
+    'select ran_at, kept_since, removed from platform.retention_round where kind = $1',
+    [kind],
+  );
+  const [last] = rows;
+  return {
+    kind,
+    what,
+    setting,
+    days,
+    oldest: oldest === null ? null : instant(oldest),
+    due,
+    lagDays: oldest === null ? 0 : Math.max(0, Math.floor((before - oldest) / DAY_MS) - graceDays),
+    lastRun: last
+      ? {
+          at: instant(last.ran_at.getTime()),
+          keptSince: instant(last.kept_since.getTime()),
+          removedInAll: Number(last.removed),
+        }
+      : null,
+    nextRun: last ? instant(last.ran_at.getTime() + RETENTION_EVERY_MS) : null,
+  };
+};

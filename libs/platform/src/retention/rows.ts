@@ -1,0 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { Held } from './retention.js';
+
+/** Counting stops here, so that a look never takes long. */
+export const MOST_COUNTED = 1_000_000;
+/** For other work between statements. */
+const PAUSE_MS = 50;
+
+/** Rows of a table with the instant from which their term counts. SQL, written by us. */
+export interface RowsByAge {
+  readonly table: string;
+  readonly at: string;
+  readonly where?: string;
+}
+
+/** What a table holds. Its instants have an index under the same condition. @param before milliseconds since the epoch */
+export const heldRows = async (
+  pool: Pick<Pool, 'query'>,
+  { table, at, where = 'true' }: RowsByAge,
+  before: number,
+): Promise<Held> => {
+  const { rows } = await pool.query<{ oldest: Date | null; rows: number; bytes: number }>(
+    `select oldest, rows, (rows * pg_total_relation_size('${table}')
+                           / greatest((select reltuples from pg_class where oid = '${table}'::regclass), rows, 1))::float8 as bytes
+     from (select (select min(${at}) from ${table} where ${where}) as oldest,
+                  (select count(*)::integer from (
+                     select from ${table} where ${where} and ${at} < $1 limit ${MOST_COUNTED}) due) as rows) found`,
+    [instant(before)],
+  );
+  const { oldest, rows: due, bytes } = rows[0]!;
+  return {
+    oldest: oldest?.getTime() ?? null,
+    due: { rows: due, bytes: Math.round(bytes), partitions: null },
+  };
+};
+
+/** Repeats a step, with pauses, until one deletes fewer rows than it may. @returns how many were deleted */
+export const inSteps = async (
+  atOnce: number,
+  signal: AbortSignal,
+  step: () => Promise<number>,
+): Promise<number> => {
+  for (let removed = 0; ;) {
+    const rows = await step();
+    removed += rows;
+    if (rows < atOnce || signal.aborted) return removed;
+    await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+};
