@@ -229,6 +229,19 @@ describe('the pages of credits', () => {
   });
 });
 
+describe('the overview', () => {
+  it('begins with first steps, and then counts the readings of the last days', async () => {
+    const other = await Integrator.open(stack, 100);
+    const newcomer = await PortalVisitor.signedIn(stack, other.workspaceId);
+    expect((await newcomer.get('/portal')).text).toContain('First steps');
+    const { readingId } = (await other.create()).body;
+    await other.untilEnded(readingId);
+    const { text } = await newcomer.get('/portal');
+    expect([text.includes('First steps'), text.includes(readingId)]).toEqual([false, true]);
+    expect((await visitor.get('/portal')).text).toMatch(/aria-label="Readings ordered[^"]*: [1-9]\d*"/);
+  });
+});
+
 describe('the settings', () => {
   it('change the language and the zone of the session', async () => {
     const person = await PortalVisitor.signedIn(stack, customer.workspaceId);

@@ -20,12 +20,12 @@ import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from '.
 import { readForm, type Form } from './frame/form.js';
 import { formatsOf } from './frame/formats.js';
 import { refusedPage } from './frame/refused-page.js';
-import type { Answer, Failed, Page, Visit } from './frame/page.js';
+import type { Answer, Failed, Kept, Page, Visit } from './frame/page.js';
 import { Sender } from './frame/send.js';
 import { PAGES } from './pages/pages.js';
 import { TEXTS, type Texts } from './texts/texts.js';
 
-interface PortalSettings extends PortalAddress {
+interface PortalSettings extends PortalAddress, Readonly<Record<Kept, number>> {
   readonly PORTAL_FRAME_ANCESTORS: readonly string[];
 }
 
@@ -227,6 +227,7 @@ class Portal {
       params: request.params as Readonly<Record<string, string>>,
       query: searchParams,
       may: (scope) => scopes.includes(scope),
+      terms: this.settings,
     };
   }
 

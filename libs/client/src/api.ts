@@ -1716,7 +1716,7 @@ export interface components {
              */
             mode?: "live" | "test";
             /**
-             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure` and `keys:write`; for a caller with an API key, as many of them as that key has
+             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure`, `keys:write` and `portal:write`; for a caller with an API key, as many of them as that key has
              * @example [
              *       "readings:read",
              *       "readings:write",

@@ -5,20 +5,29 @@ import { DaysChart, readingsByDay } from './reading-days.js';
 import { ReadingsTable } from './readings-table.js';
 
 const LATEST = 5;
+/** A reading that is under way for longer has had its `reading.delayed` (ms). */
+const LATE_AFTER_MS = 300_000;
 /** A workspace has no more endpoints than a page of them. */
 const ENDPOINTS = 100;
 
 const look = async (visit: Visit) => {
   const { api, may } = visit;
-  const [credits, readings, endpoints, days] = await Promise.all([
+  const late = (status: string) =>
+    api.get<ReadingPage>('/readings', {
+      limit: LATEST,
+      status,
+      createdUntil: new Date(Date.now() - LATE_AFTER_MS).toISOString(),
+    });
+  const [credits, readings, endpoints, days, ...slow] = await Promise.all([
     may('credits:read') ? api.get<Credits>('/credits') : null,
     may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
     may('webhooks:read')
       ? api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
       : null,
     may('readings:read') ? readingsByDay(visit) : null,
+    ...(may('readings:read') ? [late('queued'), late('processing')] : []),
   ]);
-  return { credits, readings, endpoints, days };
+  return { credits, readings, endpoints, days, slow: slow.flatMap(({ data }) => data) };
 };
 
 export const overviewPage: Page = {
@@ -26,7 +35,7 @@ export const overviewPage: Page = {
   area: 'overview',
   show: async (visit) => {
     const { overview } = visit.texts;
-    const { credits, readings, endpoints, days } = await look(visit);
+    const { credits, readings, endpoints, days, slow } = await look(visit);
     const unwell = endpoints?.data.filter(({ health }) => health.state !== 'ok') ?? [];
     const isNew = readings?.data.length === 0;
     return {
@@ -37,6 +46,11 @@ export const overviewPage: Page = {
           {credits && (
             <Section title={overview.credits}>
               <CreditFacts visit={visit} credits={credits} />
+            </Section>
+          )}
+          {slow.length > 0 && (
+            <Section title={overview.late}>
+              <ReadingsTable caption={overview.late} rows={slow} />
             </Section>
           )}
           {endpoints && (

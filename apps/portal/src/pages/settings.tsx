@@ -3,7 +3,7 @@ import { AdjustPortalSession, PORTAL_LANGUAGES } from '@app/workspaces/contracts
 import { refusedField } from '../frame/api.js';
 import { isTimeZone } from '../frame/formats.js';
 import { Choice, PostForm, Text } from '../frame/forms.js';
-import type { Page, Visit } from '../frame/page.js';
+import { KEPT, type Page, type Visit } from '../frame/page.js';
 import { Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
 
@@ -19,7 +19,7 @@ export const settingsPage: Page = {
   path: '/settings',
   area: 'settings',
   show: async (visit) => {
-    const { texts, session, api, may, query } = visit;
+    const { texts, session, api, may, query, formats, terms } = visit;
     const sessions = may('portal:write')
       ? await api.get<PortalSessionPage>('/portal/sessions', {
           limit: ROWS,
@@ -52,6 +52,15 @@ export const settingsPage: Page = {
                 [texts.settings.mayDo, session.scopes.map((scope) => named(texts.scopes, scope)).join(', ')],
               ]}
             />
+          </Section>
+          <Section title={texts.settings.kept}>
+            <Facts
+              of={KEPT.map((kept) => [
+                texts.settings.keeps[kept],
+                texts.settings.days(formats.number(terms[kept])),
+              ])}
+            />
+            <p class="soft">{texts.settings.keptForGood}</p>
           </Section>
           {sessions && (
             <Section title={texts.settings.sessions}>
