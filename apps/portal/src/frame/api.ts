@@ -45,20 +45,6 @@ export const refusedField = (pointer: string, code: string): ApiProblem =>
     null,
   );
 
-/** What a query does not find, as the API would say it. */
-export const nothingFound = (): ApiProblem =>
-  new ApiProblem(
-    {
-      type: 'urn:problem:not_found',
-      title: 'Not found',
-      status: 404,
-      code: 'not_found',
-      instance: 'urn:request:portal',
-      requestId: 'portal',
-    },
-    null,
-  );
-
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 
 interface SendOptions {

@@ -1,18 +1,15 @@
 import {
-  FindToldEvent,
   ListNewestEvents,
   NOTICE_TYPES,
   PUBLIC_EVENT_TYPES,
   isNotice,
   type DeliveredType,
 } from '@app/webhooks/contracts/index.js';
-import { nothingFound } from '../frame/api.js';
 import { Body } from '../frame/body.js';
 import { Choice, Filters } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Facts, Pager, Section, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
-import { toldBody } from './told-body.js';
 
 const ROWS = 25;
 const ALL_NOTICES = 'notices';
@@ -103,13 +100,10 @@ export const eventPage: Page = {
   area: 'events',
   needs: 'events:read',
   show: async (visit) => {
-    const { texts, queries, session, params } = visit;
+    const { texts, api, params } = visit;
     const { events } = texts;
-    const told = await queries.execute(
-      new FindToldEvent(session.workspaceId, session.mode, params['eventId']!),
-    );
-    if (!told) throw nothingFound();
-    const { id, type, createdAt, readingId } = JSON.parse(told.body) as Told;
+    const event = await api.get<Told>(`/events/${encodeURIComponent(params['eventId']!)}`);
+    const { id, type, createdAt, readingId } = event;
     return {
       title: named(texts.eventTypes, type),
       body: (
@@ -123,7 +117,7 @@ export const eventPage: Page = {
             ]}
           />
           <Section title={texts.event.body}>
-            <Body text={await toldBody(told, visit)} />
+            <Body text={JSON.stringify(event)} />
           </Section>
         </>
       ),

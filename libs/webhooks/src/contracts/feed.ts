@@ -29,7 +29,9 @@ export class ListNewestEvents extends Query<readonly ToldEvent[]> {
   }
 }
 
-/** An event or a notice of this workspace and mode, or a trial of the workspace; `null`: there is none. */
+/**
+ * An event or a notice of this workspace and mode, or a trial of the workspace, which is in no feed; `null`: there is none.
+ */
 export class FindToldEvent extends Query<ToldEvent | null> {
   constructor(
     readonly workspaceId: string,

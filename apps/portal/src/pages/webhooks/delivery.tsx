@@ -5,7 +5,7 @@ import { PostForm } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
-import { toldBody } from '../told-body.js';
+import { toldBody } from './told-body.js';
 import { AttemptOutcome } from './attempt-outcome.js';
 import { endpointPage, endpointPath } from './endpoint.js';
 

@@ -1,7 +1,7 @@
 import { GetExternalId } from '@app/readings/contracts/index.js';
 import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
 import type { ToldEvent } from '@app/webhooks/contracts/index.js';
-import type { Visit } from '../frame/page.js';
+import type { Visit } from '../../frame/page.js';
 
 /**
  * The body that deliveries of an event carry. Its external id is personal: without the scope for persons, it is `null`
