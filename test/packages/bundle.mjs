@@ -22,6 +22,7 @@ const LEFT_OUT = [
   'jsonc-parser',
   'lmdb',
   'piscina',
+  'playwright-core',
   // The compiler imports its runtime of JSX, which the sources do not name: all must share one copy.
   'preact',
 ];

@@ -34,8 +34,10 @@ import { DeletedPast } from './read-models/deleted-past/deleted-past.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
+import { FindToldEventHandler, ListNewestEventsHandler } from './read-models/event-feed/newest-events.js';
 import {
   FindWebhookEndpointHandler,
+  GetEndpointQueueHandler,
   ListWebhookEndpointsHandler,
   QueueHealth,
 } from './read-models/health/queue-health.js';
@@ -87,6 +89,9 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     FindWebhookEndpointHandler,
     GetEndpointStatsHandler,
     FindVerificationHandler,
+    GetEndpointQueueHandler,
+    ListNewestEventsHandler,
+    FindToldEventHandler,
     FindAnsweredDeliveryHandler,
     ListDeliveriesOfReadingHandler,
     LookAtWebhookRetentionHandler,

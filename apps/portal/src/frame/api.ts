@@ -91,9 +91,19 @@ export class Api {
     return this.json('POST', path, { body, key });
   }
 
-  /** A JSON Merge Patch. @throws ApiProblem */
-  patch<T>(path: string, body: unknown): Promise<T> {
-    return this.json('PATCH', path, { body, headers: { 'content-type': 'application/merge-patch+json' } });
+  /** A resource and its entity tag. @throws ApiProblem */
+  async tagged<T>(path: string): Promise<{ readonly found: T; readonly etag: string }> {
+    const { body, headers } = await this.send('GET', path, {});
+    return { found: JSON.parse(body.toString('utf8')) as T, etag: String(headers['etag']) };
+  }
+
+  /** A JSON Merge Patch. @param ifMatch the entity tag that the resource must still have @throws ApiProblem */
+  patch<T>(path: string, body: unknown, ifMatch?: string): Promise<T> {
+    const headers = {
+      'content-type': 'application/merge-patch+json',
+      ...(ifMatch && { 'if-match': ifMatch }),
+    };
+    return this.json('PATCH', path, { body, headers });
   }
 
   /** @throws ApiProblem */

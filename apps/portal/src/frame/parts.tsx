@@ -18,16 +18,20 @@ export const Count = ({ of }: { readonly of: number }) => <>{useVisit().formats.
 type Tone = 'good' | 'bad' | 'busy' | 'plain';
 const TONES: Readonly<Record<string, Tone>> = {
   completed: 'good',
-  delivered: 'good',
+  succeeded: 'good',
+  finished: 'good',
   ok: 'good',
   active: 'good',
   live: 'good',
   failed: 'bad',
   failing: 'bad',
   disabled: 'bad',
+  exhausted: 'bad',
   queued: 'busy',
   processing: 'busy',
   pending: 'busy',
+  running: 'busy',
+  unverified: 'busy',
 };
 
 /** A state of the API in words of the catalogue's `states`. Its colour is not the only sign. */
