@@ -53,11 +53,14 @@ describe('The dispatcher', () => {
     await test.service.create(other.url);
     for (let n = 0; n < 40; n += 1) await test.service.happen(reading(randomUUID()).completed());
     const answerAll = (): void => waiting.splice(0).forEach((answer) => answer());
-    // Each answer allows a worker one more.
+    // Each answer allows a worker one more. Answers wait until no request comes any more, so that a slow worker has sent all.
+    let [open, looks] = [0, 0];
     await eventually(() => {
-      const isFull = test.receiver.open + other.open === 5;
-      if (!isFull) answerAll();
-      return isFull;
+      const now = test.receiver.open + other.open;
+      looks = now === open ? looks + 1 : 0;
+      open = now;
+      if (open < 5 && looks === 20) answerAll();
+      return open === 5;
     });
     expect(Math.min(test.receiver.open, other.open)).toBe(2);
     await eventually(async () => {
