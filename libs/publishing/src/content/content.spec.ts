@@ -58,6 +58,7 @@ describe('The lint', () => {
     ['agreement after a verb of state', 'Vous paraissez toujours très sûr.'],
     ['agreement after a verb of state', 'Vous passez pour prudent.'],
     ['agreement with « on vous croit »', 'On vous croit distant.'],
+    ['agreement with « on vous croit »', 'On vous croyait servi.'],
     ['agreement of « vous rend »', 'Ce silence vous laisse inquiet.'],
     ['agreement of an infinitive', 'Vous parlez sans être compris.'],
     ['agreement of an infinitive', 'Il suffit d’avoir l’air d’être pressé.'],

@@ -151,7 +151,7 @@ export const FRENCH_AGREEMENT: readonly LintRule[] = [
   {
     name: 'agreement with « on vous croit »',
     pattern: agreeing(
-      'vous (?:croit|croient|sait|savent|dit|disent|juge|jugent|trouve|trouvent|imagine|suppose)',
+      'vous (?:croit|croient|croyait|sait|savent|savait|dit|disent|disait|juge|jugent|trouve|trouvent|trouvait|imagine|suppose)',
     ),
   },
   {
