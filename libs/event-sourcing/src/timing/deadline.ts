@@ -8,17 +8,37 @@ export const withDeadline = async <T, L = never>(
   late: () => L,
 ): Promise<T | L> => {
   const givenUp = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      givenUp.abort();
-      resolve();
-    }, milliseconds);
-  }).then(late);
-  try {
-    // The race keeps listening, so work that fails later causes no unhandled rejection.
-    return await Promise.race([work(givenUp.signal), deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return beforeDeadline(milliseconds, work(givenUp.signal), () => {
+    givenUp.abort();
+    return late();
+  });
 };
+
+/**
+ * The same for work that is under way and takes no signal. Several run for each request, so it makes one promise.
+ * Work that fails later causes no unhandled rejection.
+ */
+export const beforeDeadline = <T, L = never>(
+  milliseconds: number,
+  work: Promise<T>,
+  late: () => L,
+): Promise<T | L> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      try {
+        resolve(late());
+      } catch (error) {
+        reject(error);
+      }
+    }, milliseconds);
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
