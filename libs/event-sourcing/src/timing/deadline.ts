@@ -28,7 +28,7 @@ export const beforeDeadline = <T, L = never>(
       try {
         resolve(late());
       } catch (error) {
-        reject(error);
+        reject(error as Error);
       }
     }, milliseconds);
     work.then(
@@ -36,7 +36,7 @@ export const beforeDeadline = <T, L = never>(
         clearTimeout(timer);
         resolve(result);
       },
-      (error: unknown) => {
+      (error: Error) => {
         clearTimeout(timer);
         reject(error);
       },
