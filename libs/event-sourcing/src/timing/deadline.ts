@@ -14,31 +14,20 @@ export const withDeadline = async <T, L = never>(
   });
 };
 
-/**
- * The same for work that is under way and takes no signal. Several run for each request, so it makes one promise.
- * Work that fails later causes no unhandled rejection.
- */
-export const beforeDeadline = <T, L = never>(
+/** The same for work that is under way and takes no signal: each request has several of them. */
+export const beforeDeadline = async <T, L = never>(
   milliseconds: number,
   work: Promise<T>,
   late: () => L,
-): Promise<T | L> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      try {
-        resolve(late());
-      } catch (error) {
-        reject(error as Error);
-      }
-    }, milliseconds);
-    work.then(
-      (result) => {
-        clearTimeout(timer);
-        resolve(result);
-      },
-      (error: Error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
+): Promise<T | L> => {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  }).then(late);
+  try {
+    // The race keeps listening, so work that fails later causes no unhandled rejection.
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
