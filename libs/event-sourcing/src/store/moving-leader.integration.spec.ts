@@ -7,7 +7,7 @@ import { appendSurely } from '../handling/append-surely.js';
 import { startCluster, type Cluster, type ClusterNode } from '../testing/cluster.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 import { CLIENT_UNDER_TEST } from './testing/client-under-test.js';
-import { startServer, type StartedServer } from './testing/start-server.js';
+import { startServer, type StartedServer } from './testing/server-under-test.js';
 import { newEvents, newStream } from './testing/store-under-test.js';
 import { startLoad, until, type Load } from './testing/under-load.js';
 
