@@ -15,6 +15,7 @@ import {
   GetReadingResultHandler,
   GetReadingSummaryHandler,
 } from './read-models/reading/reading.handlers.js';
+import { LookAtTestReadingsHandler } from './read-models/reading/kept-test-readings.handler.js';
 import { FindOpenBatchesHandler } from './read-models/batch/find-open-batches.handler.js';
 import { BatchQuery } from './read-models/batch/batch.query.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
@@ -38,6 +39,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     AsksForRefusalHandler,
     FindOpenBatchesHandler,
     CountReadingsHandler,
+    LookAtTestReadingsHandler,
   ],
   exports: [READING_EXECUTOR, BATCH_EXECUTOR, ReadingQuery, BatchQuery],
 })

@@ -1,4 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
+import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
 import type { Locale } from '@app/numerology/index.js';
 
 export const READING_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
@@ -73,6 +74,14 @@ export interface OpenBatches {
 /** Those requested more than so many milliseconds ago, by PostgreSQL's clock. */
 export class FindOpenBatches extends Query<OpenBatches> {
   constructor(readonly olderThanMs: number) {
+    super();
+  }
+}
+
+/** Test readings that are not erased, and those that should be. */
+export class LookAtTestReadings extends Query<RetentionStatus> {
+  /** @param now milliseconds since the epoch */
+  constructor(readonly now: number) {
     super();
   }
 }
