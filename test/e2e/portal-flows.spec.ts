@@ -51,7 +51,7 @@ describeInBrowser('a person in a browser', () => {
 
       it('reads what to do first in a new workspace', () => reads(texts.overview.stepWebhook));
 
-      it('orders a reading and sees it come', async () => {
+      it('orders a reading and sees it come, on a page that looks again by itself', async () => {
         await page.goto('/portal/readings/new');
         await field(texts.newReading.firstNames).fill('Zoé, Anne');
         await field(texts.newReading.lastNames).fill('Lefèvre');
@@ -59,7 +59,6 @@ describeInBrowser('a person in a browser', () => {
         await field(texts.readings.externalId).fill('order-1');
         await press(texts.newReading.submit);
         await reads(texts.done.ordered);
-        // The page looks again by itself.
         await page.getByText(texts.history.completed, { exact: true }).first().waitFor();
         await page
           .getByRole('link', { name: new RegExp(texts.reading.download) })
