@@ -16,6 +16,13 @@ export class ApiProblem extends Error {
   }
 }
 
+/** A part of a page that can be missing: `null` while a store is away, so that the rest of the page still shows. */
+export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
+  part.catch((error: unknown) => {
+    if (error instanceof ApiProblem && error.problem.status >= 500) return null;
+    throw error;
+  });
+
 /** What the API says of things that do not exist. */
 export const notFound = (): ApiProblem =>
   new ApiProblem(

@@ -112,6 +112,16 @@ export const Pager = ({ next }: { readonly next: string | null }) => {
   );
 };
 
+/** In place of a part that cannot be shown now. */
+export const Away = () => {
+  const { texts } = useVisit();
+  return (
+    <p class="empty" role="status">
+      {texts.partAway}
+    </p>
+  );
+};
+
 /** Names and values. */
 export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">

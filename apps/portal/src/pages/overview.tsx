@@ -1,5 +1,6 @@
 import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/client';
-import { Count, Facts, Section, State, Table } from '../frame/parts.js';
+import { unlessAway } from '../frame/api.js';
+import { Away, Count, Facts, Section, State, Table } from '../frame/parts.js';
 import type { Page, Visit } from '../frame/page.js';
 import { DaysChart, readingsByDay } from './reading-days.js';
 import { ReadingsTable } from './readings-table.js';
@@ -19,7 +20,7 @@ const look = async (visit: Visit) => {
       createdUntil: new Date(Date.now() - LATE_AFTER_MS).toISOString(),
     });
   const [credits, readings, endpoints, days, ...slow] = await Promise.all([
-    may('credits:read') ? api.get<Credits>('/credits') : null,
+    may('credits:read') ? unlessAway(api.get<Credits>('/credits')) : undefined,
     may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
     may('webhooks:read')
       ? api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
@@ -43,9 +44,9 @@ export const overviewPage: Page = {
       body: (
         <>
           {isNew && <FirstSteps visit={visit} />}
-          {credits && (
+          {credits !== undefined && (
             <Section title={overview.credits}>
-              <CreditFacts visit={visit} credits={credits} />
+              {credits ? <CreditFacts visit={visit} credits={credits} /> : <Away />}
             </Section>
           )}
           {slow.length > 0 && (

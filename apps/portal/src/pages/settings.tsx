@@ -1,4 +1,4 @@
-import type { PortalSession, PortalSessionPage } from '@reading-service/client';
+import type { PortalSession, PortalSessionPage, WebhookEndpoint } from '@reading-service/client';
 import { AdjustPortalSession, PORTAL_LANGUAGES } from '@app/workspaces/contracts/index.js';
 import { refusedField } from '../frame/api.js';
 import { isTimeZone } from '../frame/formats.js';
@@ -8,6 +8,8 @@ import { Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
 
 const ROWS = 25;
+/** A workspace has no more endpoints than a page of them. */
+const ENDPOINTS = 100;
 
 const standingOf = ({ startedAt, endedAt, expiresAt }: PortalSession): string => {
   if (endedAt !== null) return 'ended';
@@ -25,6 +27,9 @@ export const settingsPage: Page = {
           limit: ROWS,
           cursor: query.get('cursor') ?? '',
         })
+      : null;
+    const endpoints = may('webhooks:read')
+      ? await api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
       : null;
     return {
       title: texts.settings.title,
@@ -62,6 +67,11 @@ export const settingsPage: Page = {
             />
             <p class="soft">{texts.settings.keptForGood}</p>
           </Section>
+          {endpoints && (
+            <Section title={texts.settings.notices}>
+              <Notices visit={visit} endpoints={endpoints.data} />
+            </Section>
+          )}
           {sessions && (
             <Section title={texts.settings.sessions}>
               <Sessions visit={visit} sessions={sessions.data} />
@@ -87,6 +97,28 @@ export const settingsPage: Page = {
     },
   },
 };
+
+/** Where the service tells what is no event of a reading, such as few credits. An endpoint's page changes it. */
+const Notices = ({
+  visit: { texts },
+  endpoints,
+}: {
+  visit: Visit;
+  endpoints: readonly WebhookEndpoint[];
+}) => (
+  <Table
+    caption={texts.settings.noticesCaption}
+    rows={endpoints}
+    empty={texts.settings.noEndpoint}
+    columns={[
+      {
+        head: texts.overview.endpoint,
+        cell: ({ endpointId, url }) => <a href={`/portal/webhooks/${endpointId}`}>{url}</a>,
+      },
+      { head: texts.settings.notices, cell: ({ notices }) => notices.join(', ') || texts.none },
+    ]}
+  />
+);
 
 const Sessions = ({ visit: { texts }, sessions }: { visit: Visit; sessions: readonly PortalSession[] }) => (
   <Table

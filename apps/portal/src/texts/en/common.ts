@@ -89,6 +89,7 @@ export const common = {
   },
   refused: 'This did not work',
   notFound: { title: 'There is no such page', text: 'It does not exist, or your session may not see it.' },
+  partAway: 'This part is not available right now. Nothing is lost.',
   unavailable: {
     title: 'This page is not available right now',
     text: 'Nothing is lost. Load the page again in a moment.',

@@ -115,6 +115,9 @@ export const account = {
     days: (days: string) => `${days} jours`,
     keptForGood:
       'Les lectures et leurs documents restent jusqu’à l’effacement de leurs données personnelles.',
+    notices: 'Avis',
+    noticesCaption: 'Ce que le service dit à chaque endpoint en plus des événements, comme des crédits rares',
+    noEndpoint: 'Il n’y a pas encore d’endpoint qui recevrait des avis.',
     yourSession: 'Votre session',
     mayDo: 'Ce qu’elle peut faire',
     sessions: 'Sessions de ce portail',

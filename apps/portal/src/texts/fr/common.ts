@@ -92,6 +92,7 @@ export const common = {
     title: 'Cette page n’existe pas',
     text: 'Elle n’existe pas, ou votre session ne peut pas la voir.',
   },
+  partAway: 'Cette partie n’est pas disponible pour le moment. Rien n’est perdu.',
   unavailable: {
     title: 'Cette page n’est pas disponible pour le moment',
     text: 'Rien n’est perdu. Rechargez la page dans un instant.',
