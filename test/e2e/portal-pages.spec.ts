@@ -209,7 +209,13 @@ describe('the page of keys', () => {
       manager.post('/portal/keys', { ...hiddenFields(page.text, 'issue'), key: scope, scopes: [scope] });
     for (const scope of ['credits:read', 'keys:write', 'erasure'])
       expect((await ask(scope)).status).toBe(403);
-    expect((await ask('readings:read')).status).toBe(200);
+    const issued = await ask('readings:read');
+    const [apiKey = ''] = /ek_live_\w+/.exec(issued.text) ?? [];
+    const own = { headers: { 'x-api-key': apiKey } };
+    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(200);
+    // What a session of a leaked key issued goes with that key.
+    await stack.ops(['key', 'revoke', '--key', host.apiKey.split('_')[2]!, '--and-issued']);
+    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(401);
   });
 });
 

@@ -238,12 +238,16 @@ class Portal {
   }
 }
 
+/**
+ * A session acts for the key that opened it: whoever looks for what a leaked key did, or ends what it made, finds what its
+ * sessions did and made.
+ */
 const principalOf = ({ workspaceId, sessionId, mode, scopes, keyId }: PortalSession) => ({
   authMode: 'session' as const,
   workspaceId,
   mode,
   sees: [mode],
-  actor: `portal:${sessionId}`,
+  actor: keyId === null ? `portal:${sessionId}` : `apiKey:${keyId}`,
   scopes,
   openedBy: keyId,
 });
