@@ -28,7 +28,7 @@ export const deliveryPage: Page = {
     ]);
     const body = told && (await unlessAway(toldBody(told, visit)));
     return {
-      title: `${texts.delivery.title}: ${named(texts.eventTypes, delivery.type)}`,
+      title: texts.pair(texts.delivery.title, named(texts.eventTypes, delivery.type)),
       refreshSeconds: delivery.status === 'pending' && !failed ? LOOK_AGAIN : undefined,
       body: (
         <>

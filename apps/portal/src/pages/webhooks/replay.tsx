@@ -151,8 +151,8 @@ const Outcome = ({ visit, replay: one }: { visit: Visit; replay: Replay }) => {
 
 const ReplayFacts = ({ visit: { texts, formats }, replay: one }: { visit: Visit; replay: Replay }) => {
   const { replay, eventTypes, replayable, states } = texts;
-  const sent = (['pending', 'succeeded', 'exhausted', 'skipped'] as const).map(
-    (state) => `${states[state]}: ${formats.number(one.deliveries[state])}`,
+  const sent = (['pending', 'succeeded', 'exhausted', 'skipped'] as const).map((state) =>
+    texts.pair(states[state], formats.number(one.deliveries[state])),
   );
   return (
     <Facts

@@ -85,6 +85,7 @@ export const webhooks = {
     status: 'State',
     attempts: 'Attempts',
     last: 'Last answer',
+    noAnswer: 'none yet',
     created: 'Created',
     type: 'Type',
     undelivered: 'Only events that never arrived',
