@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser, type Complaints } from '../support/browser.js';
 import { Integrator, until } from '../support/integrator.js';
 import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
-import { linkTo, signedIn } from './support/portal-page.js';
+import { handOf, linkTo, signedIn, type Hand } from './support/portal-page.js';
 
 let stack: Stack;
 let browsers: Browsers;
@@ -25,29 +25,18 @@ describeInBrowser('a person in a browser', () => {
       let customer: Integrator;
       let receiver: Receiver;
       let page: Page;
-      let context: BrowserContext;
       let complaints: Complaints;
       let reading: string;
       let endpoint: string;
+      let { press, follow, field, reads, heading, secret, to } = {} as Hand;
 
       beforeAll(async () => {
         [customer, receiver] = await Promise.all([Integrator.open(stack, 400), startReceiver()]);
-        ({ page, context, complaints } = await signedIn(browsers, stack, customer.workspaceId, language));
+        ({ page, complaints } = await signedIn(browsers, stack, customer.workspaceId, language));
         page.setDefaultTimeout(PATIENCE);
+        ({ press, follow, field, reads, heading, secret, to } = handOf(page, texts));
       });
-      afterAll(async () => {
-        await context?.close();
-        await receiver?.stop();
-      });
-
-      const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-      const follow = (name: string) => page.getByRole('link', { name, exact: true }).first().click();
-      const field = (label: string) => page.getByLabel(label, { exact: true });
-      const reads = (text: string) => page.getByText(text).first().waitFor();
-      const heading = (name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
-      const secret = () => page.locator('.secret code').innerText();
-      const to = (area: keyof typeof texts.areas) =>
-        page.getByRole('navigation', { name: texts.navigation }).getByText(texts.areas[area]).click();
+      afterAll(() => receiver?.stop());
 
       it('comes in by a link that works once', async () => {
         await heading(texts.overview.title);
@@ -62,7 +51,7 @@ describeInBrowser('a person in a browser', () => {
 
       it('reads what to do first in a new workspace', () => reads(texts.overview.stepWebhook));
 
-      it('orders a reading and sees it come', async () => {
+      it('orders a reading and sees it come, on a page that looks again by itself', async () => {
         await page.goto('/portal/readings/new');
         await field(texts.newReading.firstNames).fill('Zoé, Anne');
         await field(texts.newReading.lastNames).fill('Lefèvre');
@@ -70,7 +59,6 @@ describeInBrowser('a person in a browser', () => {
         await field(texts.readings.externalId).fill('order-1');
         await press(texts.newReading.submit);
         await reads(texts.done.ordered);
-        // The page looks again by itself.
         await page.getByText(texts.history.completed, { exact: true }).first().waitFor();
         await page
           .getByRole('link', { name: new RegExp(texts.reading.download) })

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
+import type { Texts } from '../../../apps/portal/src/texts/texts.js';
 import type { Stack } from '../../support/index.js';
 import type { BrowserOptions, Browsers } from '../../support/browser.js';
 
@@ -35,6 +36,19 @@ export const signedIn = async (
   await person.page.goto(link);
   return person;
 };
+
+/** What a person does on a page, by the texts that it shows. */
+export const handOf = (page: Page, texts: Texts) => ({
+  press: (name: string) => page.getByRole('button', { name, exact: true }).click(),
+  follow: (name: string) => page.getByRole('link', { name, exact: true }).first().click(),
+  field: (label: string) => page.getByLabel(label, { exact: true }),
+  reads: (text: string) => page.getByText(text).first().waitFor(),
+  heading: (name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor(),
+  secret: () => page.locator('.secret code').innerText(),
+  to: (area: keyof Texts['areas']) =>
+    page.getByRole('navigation', { name: texts.navigation }).getByText(texts.areas[area]).click(),
+});
+export type Hand = ReturnType<typeof handOf>;
 
 /** What axe-core finds on the page (WCAG 2.2 AA and its best practices), as `rule: elements`. */
 export const axeFaults = async (page: Page): Promise<readonly string[]> => {

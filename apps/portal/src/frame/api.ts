@@ -1,4 +1,5 @@
 import type { AnyProblem } from '@reading-service/client';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
 import type { InsideAnswer, InsideCall } from '@app/platform/http/in-process.js';
@@ -19,6 +20,7 @@ export class ApiProblem extends Error {
 /** A part of a page that can be missing: `null` while a store is away, so that the rest of the page still shows. */
 export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
   part.catch((error: unknown) => {
+    if (error instanceof StoreUnavailable) return null;
     if (error instanceof ApiProblem && error.problem.status >= 500) return null;
     throw error;
   });

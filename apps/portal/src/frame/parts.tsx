@@ -43,7 +43,12 @@ export interface Column<T> {
   readonly head: string;
   readonly cell: (row: T) => ComponentChildren;
   readonly isNumber?: true;
+  /** Several words or more: it is wide before it is high. */
+  readonly isLong?: true;
 }
+
+const classOf = ({ isNumber, isLong }: Column<never>): string | undefined =>
+  (isNumber && 'number') || (isLong && 'long') || undefined;
 
 /** A table with a caption. The first column heads its row. Empty, it says what to do instead. */
 export const Table = <T,>({
@@ -65,9 +70,9 @@ export const Table = <T,>({
         <caption>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, isNumber }) => (
-              <th scope="col" class={isNumber && 'number'}>
-                {head}
+            {columns.map((column) => (
+              <th scope="col" class={classOf(column)}>
+                {column.head}
               </th>
             ))}
           </tr>
@@ -75,11 +80,11 @@ export const Table = <T,>({
         <tbody>
           {rows.map((row) => (
             <tr>
-              {columns.map(({ cell, isNumber }, at) =>
+              {columns.map((column, at) =>
                 at === 0 ? (
-                  <th scope="row">{cell(row)}</th>
+                  <th scope="row">{column.cell(row)}</th>
                 ) : (
-                  <td class={isNumber && 'number'}>{cell(row)}</td>
+                  <td class={classOf(column)}>{column.cell(row)}</td>
                 ),
               )}
             </tr>

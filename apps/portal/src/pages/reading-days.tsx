@@ -1,4 +1,5 @@
 import { CountReadings, type ReadingsOfDay } from '@app/readings/contracts/index.js';
+import { BarChart } from '../frame/chart.js';
 import type { Visit } from '../frame/page.js';
 
 /** Days that the portal looks back on, today included. */
@@ -18,9 +19,6 @@ export const readingsByDay = async ({ queries, session }: Visit): Promise<readon
   return days.map((day) => ({ day, readings: byDay.get(day) ?? 0 }));
 };
 
-const HEIGHT = 80;
-const WIDTH = 24;
-
 /** A small chart; its numbers are in its text for those who do not see it. */
 export const DaysChart = ({
   visit: { texts, formats },
@@ -29,28 +27,14 @@ export const DaysChart = ({
   visit: Visit;
   days: readonly ReadingsOfDay[];
 }) => {
-  const most = Math.max(1, ...days.map(({ readings }) => readings));
-  const described = days
-    .filter(({ readings }) => readings > 0)
-    .map(({ day, readings }) => `${day}: ${formats.number(readings)}`);
+  const bars = days.map(({ day, readings }) => ({
+    label: `${day}: ${formats.number(readings)}`,
+    values: [readings],
+  }));
+  const described = bars.filter(({ values }) => values[0]! > 0).map(({ label }) => label);
   return (
     <figure>
-      <svg
-        class="chart"
-        role="img"
-        aria-label={`${texts.overview.chart} ${described.join(', ') || texts.none}`}
-        viewBox={`0 0 ${days.length * WIDTH} ${HEIGHT + 2}`}
-      >
-        {days.map(({ day, readings }, at) => {
-          const height = Math.round((readings / most) * HEIGHT);
-          return (
-            <rect class="bar" x={at * WIDTH + 3} y={HEIGHT - height} width={WIDTH - 6} height={height}>
-              <title>{`${day}: ${formats.number(readings)}`}</title>
-            </rect>
-          );
-        })}
-        <line class="axis" x1="0" x2={days.length * WIDTH} y1={HEIGHT + 1} y2={HEIGHT + 1} />
-      </svg>
+      <BarChart label={`${texts.overview.chart} ${described.join(', ') || texts.none}`} bars={bars} />
       <figcaption class="soft">{texts.overview.chart}</figcaption>
     </figure>
   );

@@ -130,7 +130,7 @@ const Sessions = ({ visit: { texts }, sessions }: { visit: Visit; sessions: read
       { head: texts.readings.status, cell: (one) => <State of={standingOf(one)} /> },
       { head: texts.settings.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
       { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-      { head: texts.keys.scopes, cell: ({ scopes }) => scopes.join(', ') },
+      { head: texts.keys.scopes, cell: ({ scopes }) => scopes.join(', '), isLong: true },
       {
         head: texts.settings.end,
         cell: (one) =>

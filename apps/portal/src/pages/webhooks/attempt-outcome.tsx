@@ -8,7 +8,7 @@ export const AttemptOutcome = ({
   readonly of: { readonly statusCode: number | null; readonly error: string | null } | null;
 }) => {
   const { texts } = useVisit();
-  if (of === null) return <span class="soft">{texts.none}</span>;
+  if (of === null) return <span class="soft">{texts.deliveries.noAnswer}</span>;
   const { statusCode, error } = of;
   const said = error === null ? texts.states.succeeded : named(texts.attemptErrors, error);
   return (

@@ -1,9 +1,10 @@
 import type { DeliveryHistory, WebhookEndpoint } from '@reading-service/client';
 import { FindToldEvent, isNotice } from '@app/webhooks/contracts/index.js';
+import { unlessAway } from '../../frame/api.js';
 import { Body } from '../../frame/body.js';
 import { PostForm } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
-import { Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
+import { Away, Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
 import { toldBody } from './told-body.js';
 import { AttemptOutcome } from './attempt-outcome.js';
@@ -25,9 +26,9 @@ export const deliveryPage: Page = {
       api.get<WebhookEndpoint>(endpointPath(visit)),
       queries.execute(new FindToldEvent(session.workspaceId, session.mode, delivery.eventId)),
     ]);
-    const body = told && (await toldBody(told, visit));
+    const body = told && (await unlessAway(toldBody(told, visit)));
     return {
-      title: `${texts.delivery.title}: ${named(texts.eventTypes, delivery.type)}`,
+      title: texts.pair(texts.delivery.title, named(texts.eventTypes, delivery.type)),
       refreshSeconds: delivery.status === 'pending' && !failed ? LOOK_AGAIN : undefined,
       body: (
         <>
@@ -46,7 +47,8 @@ export const deliveryPage: Page = {
             </p>
             <Headers visit={visit} delivery={delivery} endpoint={endpoint} />
             <h3>{texts.delivery.body}</h3>
-            {body === null ? <p class="empty">{texts.delivery.noBody}</p> : <Body text={body} />}
+            {told === null && <p class="empty">{texts.delivery.noBody}</p>}
+            {told && (body === null ? <Away /> : <Body text={body} />)}
           </Section>
         </>
       ),

@@ -24,7 +24,7 @@ export const editEndpointPage: Page = {
             {endpoint.headerNames.length > 0 && (
               <p class="field">
                 <span class="hint">
-                  {webhooks.headersBefore}: {endpoint.headerNames.join(', ')}
+                  {visit.texts.pair(webhooks.headersBefore, endpoint.headerNames.join(', '))}
                 </span>
                 <label class="check">
                   <input type="checkbox" name="dropHeaders" value="yes" />

@@ -56,12 +56,8 @@ export const Health = ({ visit, stats }: { readonly visit: Visit; readonly stats
         }))}
       />
       <p class="legend" aria-hidden="true">
-        <span>
-          {endpoint.succeeded}: {formats.number(succeeded)}
-        </span>
-        <span>
-          {endpoint.failed}: {formats.number(failed)}
-        </span>
+        <span>{texts.pair(endpoint.succeeded, formats.number(succeeded))}</span>
+        <span>{texts.pair(endpoint.failed, formats.number(failed))}</span>
       </p>
       <details>
         <summary>{endpoint.hours}</summary>

@@ -151,8 +151,8 @@ const Outcome = ({ visit, replay: one }: { visit: Visit; replay: Replay }) => {
 
 const ReplayFacts = ({ visit: { texts, formats }, replay: one }: { visit: Visit; replay: Replay }) => {
   const { replay, eventTypes, replayable, states } = texts;
-  const sent = (['pending', 'succeeded', 'exhausted', 'skipped'] as const).map(
-    (state) => `${states[state]}: ${formats.number(one.deliveries[state])}`,
+  const sent = (['pending', 'succeeded', 'exhausted', 'skipped'] as const).map((state) =>
+    texts.pair(states[state], formats.number(one.deliveries[state])),
   );
   return (
     <Facts
@@ -161,8 +161,8 @@ const ReplayFacts = ({ visit: { texts, formats }, replay: one }: { visit: Visit;
         [replay.events, <Count of={one.events} />],
         [replay.progress, formats.percent(one.progress)],
         ...(one.dryRun ? [] : [[replay.sent, sent.join(', ')] as const]),
-        [replay.since, <Time at={one.since} />],
-        [replay.until, <Time at={one.until} />],
+        [replay.from, <Time at={one.since} />],
+        [replay.to, <Time at={one.until} />],
         [replay.types, one.types.map((type) => eventTypes[type]).join(', ')],
         [replay.statuses, one.statuses.map((status) => replayable[status]).join(', ')],
         [replay.done, <Time at={one.finishedAt} />],

@@ -9,6 +9,7 @@ export const common = {
   toTestMode: 'Switch to test mode',
   toLiveMode: 'Switch to live mode',
   none: 'none',
+  pair: (name: string, value: string) => `${name}: ${value}`,
   copy: 'Copy',
   copied: 'Copied',
   pages: 'Pages',
