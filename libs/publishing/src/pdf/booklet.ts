@@ -11,6 +11,7 @@ import type {
 } from '../document/document.js';
 import type { Sheet } from './paper.js';
 import { nameOnCover } from './name-on-cover.js';
+import { oneLineRows } from './one-line-rows.js';
 import { pullQuoteIn } from './pull-quotes.js';
 
 /** Letters of an ordinal, set as superiors: 1er, 2e. The tree has none: Markdown prints them on the line. */
@@ -109,12 +110,19 @@ const setCell = (locale: Locale, cell: readonly Inline[]): readonly Inline[] =>
       : node,
   );
 
-const setTable = (locale: Locale, node: Table): Table & { readonly longWords: boolean } => ({
-  ...node,
-  longWords: node.rows.some(([first]) => first !== undefined && plain(first).search(LONG_WORD) >= 0),
-  head: node.head.map((cell) => setCell(locale, cell)),
-  rows: node.rows.map((row) => row.map((cell) => setCell(locale, cell))),
-});
+/** Columns of a table with long words have other widths. */
+type SetTable = Table & { readonly longWords: boolean; readonly oneLine: readonly boolean[] };
+
+const setTable = (locale: Locale, node: Table): SetTable => {
+  const longWords = node.rows.some(([first]) => first !== undefined && plain(first).search(LONG_WORD) >= 0);
+  return {
+    ...node,
+    longWords,
+    oneLine: longWords ? node.rows.map(() => false) : oneLineRows(node),
+    head: node.head.map((cell) => setCell(locale, cell)),
+    rows: node.rows.map((row) => row.map((cell) => setCell(locale, cell))),
+  };
+};
 
 const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
   switch (node.type) {

@@ -22,6 +22,10 @@ describe('The pool of PDF threads', () => {
     expect(Buffer.compare(fourth ?? new Uint8Array(), first ?? new Uint8Array())).toBe(0);
   });
 
+  it('lets Typst take as many threads of its own', () => {
+    expect(process.env.RAYON_NUM_THREADS).toBe('2');
+  });
+
   it('keeps working after a document that cannot be typeset', async () => {
     const broken = { ...document, meta: { ...document.meta, publishedAt: 'never' } };
     await expect(renderer.render(broken)).rejects.toThrow();
