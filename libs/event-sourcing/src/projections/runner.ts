@@ -4,6 +4,7 @@ import { Recurring } from '../timing/recurring.js';
 import { isStoreAway, StoreUnavailable } from '../store/errors.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
+import type { StoredEvent } from '../core/event.js';
 import { batches } from './batches.js';
 import { CheckpointMoved, hasGoneBack, loadCheckpoint, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
@@ -138,7 +139,10 @@ const follow = async (
       .finally(() => (isPending = false));
   }, RELEASE_MS);
   try {
-    const source = batches(subscription, {
+    const passed = (position: bigint): void => {
+      if (seen === null || position > seen) seen = position;
+    };
+    const source = batches(followed(subscription, consumer, passed), {
       maximum: options.batchSize ?? 256,
       spacingMs: spacingByLoad(consumer.prompt ?? false),
       quietMs: QUIET_MS,
@@ -162,6 +166,18 @@ const follow = async (
     await subscription.close();
   }
 };
+
+/** The events that can change something, and the positions of the others. */
+async function* followed(
+  events: AsyncIterable<StoredEvent>,
+  consumer: Consumer,
+  passed: (position: bigint) => void,
+): AsyncIterable<StoredEvent> {
+  for await (const event of events) {
+    if (consumer.follows?.(event) ?? true) yield event;
+    else passed(event.position);
+  }
+}
 
 /** Runs work in the order in which it was asked for, one at a time. */
 const oneAfterTheOther = (): (<T>(work: () => Promise<T>) => Promise<T>) => {

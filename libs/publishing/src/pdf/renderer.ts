@@ -37,6 +37,14 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
 /**
+ * Typst lays out the parts of a document in threads of its own, shared by the process: by default, one for each core.
+ * That is quicker only while cores are idle, and each thread keeps memory. It reads this once, at the first document.
+ */
+const limitTypst = (threads: number): void => {
+  process.env.RAYON_NUM_THREADS ??= String(threads);
+};
+
+/**
  * A bounded pool of threads that typeset PDFs. The threads run the compiled worker, so the project must be built.
  * Typst cannot be interrupted: when a render times out, the pool ends its thread and starts another.
  */
@@ -45,6 +53,7 @@ export const createPdfRenderer = ({
   maxQueue = DEFAULT_MAX_QUEUE,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 }: PdfRendererOptions): PdfRenderer => {
+  limitTypst(threads);
   const pool = new Piscina<RenderTask, Uint8Array>({
     filename: projectPath('dist/libs/publishing/src/pdf/worker.js'),
     minThreads: 1,
