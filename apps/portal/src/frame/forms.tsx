@@ -16,6 +16,7 @@ export const PostForm = ({
   about,
   submit,
   isGrave,
+  asks,
   children,
 }: {
   readonly action: string;
@@ -24,13 +25,15 @@ export const PostForm = ({
   readonly submit: string;
   /** What it does cannot be undone. */
   readonly isGrave?: boolean;
+  /** The script asks before the browser sends it. */
+  readonly asks?: boolean;
   readonly children?: ComponentChildren;
 }) => {
   const { visit, failed } = useShown();
   const isMine = failed?.form.action === action && failed.form.text('about') === (about ?? '');
   const mine = isMine ? failed : undefined;
   return (
-    <form method="post" action={visit.path} class="fields">
+    <form method="post" action={visit.path} class="fields" data-confirm={asks && visit.texts.sure(submit)}>
       {mine && <Refusal of={mine.refused} />}
       <input type="hidden" name="action" value={action} />
       <input type="hidden" name="key" value={keyOf(mine)} />

@@ -121,7 +121,7 @@ const Manage = ({ texts, keyId }: { texts: Visit['texts']; keyId: string }) => (
         options={OVERLAPS.map((seconds) => [seconds, texts.keys.overlaps[seconds]])}
       />
     </PostForm>
-    <PostForm action="revoke" about={keyId} submit={texts.keys.revoke} isGrave>
+    <PostForm action="revoke" about={keyId} submit={texts.keys.revoke} isGrave asks>
       <p class="hint">{texts.keys.revokeHint}</p>
     </PostForm>
   </details>

@@ -43,7 +43,7 @@ export const deliveryPage: Page = {
           </Section>
           <Section title={texts.delivery.request}>
             <p>
-              <code>POST {endpoint.url}</code>
+              <code>{`POST ${endpoint.url}`}</code>
             </p>
             <Headers visit={visit} delivery={delivery} endpoint={endpoint} />
             <h3>{texts.delivery.body}</h3>

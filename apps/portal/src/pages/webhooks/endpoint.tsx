@@ -171,7 +171,7 @@ const EndpointActions = ({
           />
         </PostForm>
         {one.enabled ? (
-          <PostForm action="pause" submit={endpoint.pause}>
+          <PostForm action="pause" submit={endpoint.pause} asks>
             <p class="hint">{endpoint.pauseHint}</p>
           </PostForm>
         ) : (
