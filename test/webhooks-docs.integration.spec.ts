@@ -77,6 +77,7 @@ const expected = cases.map(({ what, genuine }) => [what, genuine]);
 
 const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 const pythonIs = has('python3', '--version') ? '' : ' (skipped: python3 is not installed)';
+const phpIs = has('php', '--version') ? '' : ' (skipped: php is not installed)';
 const opensslIs = has('sh', '-c', 'command -v openssl') ? '' : ' (skipped: openssl is not installed)';
 
 describe('The verification that docs/webhooks.md shows', () => {
@@ -105,6 +106,34 @@ print(json.dumps([is_genuine(base64.b64decode(c["body"]), c["header"], c["secret
     expect(stderr).toBe('');
     const judged = JSON.parse(stdout) as boolean[];
     expect(cases.map(({ what }, index) => [what, judged[index]])).toEqual(expected);
+  });
+
+  (phpIs ? it.skip : it)(`in PHP judges every case rightly${phpIs}`, () => {
+    const file = join(folder, 'verify.php');
+    writeFileSync(
+      file,
+      `<?php
+${snippet('php')}
+assert(is_genuine('', null, 'whsec_') === false);
+$cases = json_decode(stream_get_contents(STDIN), true);
+echo json_encode(array_map(
+  fn ($c) => is_genuine(base64_decode($c['body']), $c['header'], $c['secret'], $c['now']), $cases));
+`,
+    );
+    const input = JSON.stringify(cases.map((one) => ({ ...one, body: one.body.toString('base64') })));
+    const { stdout, stderr } = spawnSync('php', [file], { input, encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const judged = JSON.parse(stdout) as boolean[];
+    expect(cases.map(({ what }, index) => [what, judged[index]])).toEqual(expected);
+  });
+
+  it.each([
+    ['js', 'verify.mjs'],
+    ['python', 'verify.py'],
+    ['php', 'verify.php'],
+  ])('in %s is the one that the portal shows', (language, file) => {
+    const shown = readFileSync(projectPath('apps/portal/assets/verify', file), 'utf8');
+    expect(shown.replace('<?php\n\n', '')).toBe(snippet(language));
   });
 
   (opensslIs ? it.skip : it)(`in a shell judges every case rightly${opensslIs}`, () => {

@@ -47,6 +47,11 @@ const command = new Command('bench')
   )
   .option('--seconds <n>', 'length of each load', wholeNumber, 5)
   .option('--count <n>', 'readings, documents or events where a benchmark counts them', wholeNumber)
+  .option(
+    '--history <n>',
+    'settled deliveries of a long history (webhooks; 10000000 takes ten minutes)',
+    wholeNumber,
+  )
   .option('--write', 'write the sections into docs/benchmarks.md')
   .option('--json', 'print one JSON object, rows by name')
   .addHelpText(
@@ -55,10 +60,17 @@ const command = new Command('bench')
 Examples:
   npm run bench
   npm run bench -- event-store --count 100000
+  npm run bench -- webhooks --history 10000000
   npm run bench -- service --seconds 8 --write`,
   )
   .parse();
-const options = command.opts<{ seconds: number; count?: number; write?: boolean; json?: boolean }>();
+const options = command.opts<{
+  seconds: number;
+  count?: number;
+  history?: number;
+  write?: boolean;
+  json?: boolean;
+}>();
 const chosen = BENCHMARKS.filter(({ name }) => command.args.length === 0 || command.args.includes(name));
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -69,6 +81,7 @@ const measure = async (benchmark: Benchmark): Promise<Row[]> => {
   await benchmark.run({
     seconds: options.seconds,
     count: options.count,
+    history: options.history,
     say,
     add: (row) => {
       rows.push(row);
@@ -80,8 +93,10 @@ const measure = async (benchmark: Benchmark): Promise<Row[]> => {
 
 /** Runs in a separate process, so that no benchmark is affected by the memory of another. */
 const measureApart = async ({ name }: Benchmark): Promise<Row[]> => {
-  const counted = options.count === undefined ? [] : ['--count', String(options.count)];
-  const args = [name, '--json', '--seconds', String(options.seconds), ...counted];
+  const given = (['count', 'history'] as const).flatMap((option) =>
+    options[option] === undefined ? [] : [`--${option}`, String(options[option])],
+  );
+  const args = [name, '--json', '--seconds', String(options.seconds), ...given];
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -19,6 +19,8 @@ export interface Settings {
   readonly seconds: number;
   /** Readings, documents or events in measurements that count them; undefined for the benchmark's default. */
   readonly count: number | undefined;
+  /** Settled deliveries of a long history; undefined for the benchmark's default. */
+  readonly history: number | undefined;
   /** Reports a row as soon as it is measured. */
   readonly add: (row: Row) => void;
   /** Prints progress. */

@@ -170,4 +170,14 @@ describe('The README of the client', () => {
     });
     expect(stdout).toMatch(printed);
   });
+
+  it('opens, lists and ends sessions of the portal', async () => {
+    const { apiKey } = await customer.withKey('--scopes', 'portal:write,readings:read');
+    const { portal } = new ReadingServiceClient({ baseUrl: stack.baseUrl, apiKey });
+    const { sessionId, url } = await portal.open({ scopes: ['readings:read'] });
+    expect(url).toMatch(/^http:.*[/]portal[/]enter[/][\w-]{43}$/);
+    expect(await collect(portal.list())).toMatchObject([{ sessionId, startedAt: null, endedAt: null }]);
+    await portal.end(sessionId);
+    expect(await collect(portal.list({ limit: 1 }))).toMatchObject([{ endedAt: expect.any(String) }]);
+  });
 });

@@ -3,6 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { TEXTS } from '../../apps/portal/src/texts/texts.js';
+import { PortalVisitor } from './support/portal-visitor.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
 
 let stack: StartedStack;
@@ -60,6 +62,48 @@ describe('while the event store does not answer', () => {
       },
       () => 'every hold ends',
     );
+  });
+
+  it('shows the pages of the portal, and says that nothing can be changed', async () => {
+    const { body: endpoint } = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: { url: 'https://receiver.example.com/hook' },
+    });
+    const at = `/webhooks/${endpoint.endpointId}`;
+    const { body: ordered } = await customer.create({ ...person(), externalId: 'order-1' });
+    await customer.untilEnded(ordered.readingId);
+    const deliveries = () =>
+      customer.call<{ data: { deliveryId: string }[] }>('GET', `/api/v1${at}/deliveries`);
+    await until(
+      async () => (await deliveries()).body.data.length > 0,
+      () => 'there is a delivery',
+    );
+    const delivery = `${at}/deliveries/${(await deliveries()).body.data[0]!.deliveryId}`;
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    const { problems, partAway } = TEXTS.en;
+    const eventStore = stack.pids()['event-store'];
+    process.kill(eventStore, 'SIGSTOP');
+    try {
+      const read = await Promise.all(
+        [
+          '',
+          '/readings',
+          `/readings/${ordered.readingId}`,
+          '/webhooks',
+          at,
+          delivery,
+          '/events',
+          '/keys',
+        ].map(async (path) => [path, (await visitor.get(`/portal${path}`)).status]),
+      );
+      expect(read.filter(([, status]) => status !== 200)).toEqual([]);
+      expect((await visitor.get(`/portal${delivery}`)).text).toContain('order-1');
+      expect((await visitor.get(`/portal/readings/${ordered.readingId}`)).text).toContain(partAway);
+      const refused = await visitor.post(`/portal${at}`, { action: 'pause' });
+      expect([refused.status, refused.text.includes(problems.enqueue_unavailable)]).toEqual([503, true]);
+    } finally {
+      process.kill(eventStore, 'SIGCONT');
+    }
+    await until(ready, () => 'readiness comes back');
   });
 
   it('GET /readyz fails, GET /healthz does not', async () => {

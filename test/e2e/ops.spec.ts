@@ -145,6 +145,46 @@ describe('the operator’s commands', () => {
     expect(stderr.trim()).toMatch(/^No stack is running on/);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
+
+  it('show what has outlived its term, and delete it', async () => {
+    const worker = stack.pids().worker;
+    process.kill(worker, 'SIGSTOP');
+    try {
+      await inDatabase(
+        stack,
+        `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at,
+                                                settled_at)
+         select gen_random_uuid(), 'we_old', 'evt_old', 'succeeded', 0, false, false, at, at
+         from (values (timestamptz '2020-01-01'), ('2020-01-02'), ('2020-01-03')) old (at)`,
+      );
+      const left = () =>
+        inDatabase(stack, `select from webhooks.settled_delivery where endpoint_id = 'we_old'`);
+      const status = await run(['retention', 'status', '--json']);
+      expect([status.code, (JSON.parse(status.stdout) as { late: unknown }).late]).toEqual([
+        1,
+        ['deliveries'],
+      ]);
+      expect((await run(['retention', 'run', '--dry-run'])).stdout).toMatch(
+        /deliveries +90 +2020-01-01T00:00 +3 /,
+      );
+      const wrong = await run(['retention', 'run', '--kinds', 'deliveries,all']);
+      expect([wrong.code, wrong.stderr]).toEqual([
+        1,
+        expect.stringContaining('--kinds takes deliveries, events,'),
+      ]);
+      expect(await left()).toHaveLength(3);
+      expect(await stack.ops(['retention', 'run', '--kinds', 'deliveries'])).toMatchObject({
+        kinds: [{ kind: 'deliveries', removed: 3 }],
+      });
+      expect(await left()).toEqual([]);
+      expect(await stack.ops(['retention', 'status'])).toMatchObject({
+        late: [],
+        kinds: expect.arrayContaining([expect.objectContaining({ kind: 'audit', days: 400 })]),
+      });
+    } finally {
+      process.kill(worker, 'SIGCONT');
+    }
+  });
 });
 
 describe('publications republish', () => {

@@ -72,7 +72,7 @@ describe('a link to the portal', () => {
       {
         headers: { 'x-api-key': host.apiKey },
         body: {
-          scopes: ['portal:write'],
+          scopes: ['portal:read'],
           language: 'de',
           timeZone: 'Europe/Nowhere',
           returnUrl: 'javascript:alert(1)',

@@ -52,8 +52,14 @@ describe('the embedded stack', () => {
     }
     expect(existsSync(join(dataDir, 'lock'))).toBe(true);
 
-    const second = await startStack({ dataDir });
+    const second = await startStack({ dataDir, env: { EMBEDDED_SKIP_DEMO_WORKSPACE: '0' } });
     expect(await answers(second)).toBe(true);
+    const link = () => /http:\S+\/portal\/enter\/[\w-]{43}/.exec(second.output())?.[0];
+    await until(
+      () => link() !== undefined,
+      () => `no link to the portal of the demo workspace\n${second.output()}`,
+    );
+    expect((await fetch(link()!, { redirect: 'manual' })).status).toBe(303);
     const pids = second.pids();
     expect(await second.stop()).toBe(0);
     expect(Object.values(pids).filter((pid) => identify(pid) !== undefined)).toEqual([]);
@@ -68,6 +74,12 @@ describe('the embedded stack', () => {
         status: 1,
         lines: ['The configuration cannot be used:', expect.stringContaining('PORT')],
       });
+      expect(refusal({ DATA_DIR: folder, PORT: '0', PORTAL: '1', PUBLIC_URL: 'http://example.com' })).toEqual(
+        {
+          status: 1,
+          lines: ['The configuration cannot be used:', expect.stringContaining('PORTAL')],
+        },
+      );
       expect(refusal({ DATA_DIR: folder, PORT: '1', HOST: '192.0.2.1' })).toEqual({
         status: 1,
         lines: [expect.stringContaining('choose others with HOST and PORT')],

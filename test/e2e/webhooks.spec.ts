@@ -109,6 +109,13 @@ describe('an operator', () => {
     expect(new Set(deliveries.map((delivery) => delivery.endpointId))).toEqual(new Set([endpointId]));
     expect((await ops('replay', ...of, '--statuses', 'succeeded')).stdout).toMatch(/^6 events/);
     expect((await ops('health')).stdout).toContain('6 succeeded');
+    const stats = await ops('stats', '--endpoint', endpointId, '--json');
+    expect(JSON.parse(stats.stdout)).toMatchObject({
+      state: 'ok',
+      verification: null,
+      total: { attempts: { succeeded: 6 } },
+    });
+    expect((await ops('stats', '--endpoint', endpointId)).stdout).toMatch(/^total +6 +0 /m);
   });
 
   it('gets one line that says what is wrong, with exit code 1', async () => {
@@ -116,8 +123,10 @@ describe('an operator', () => {
       [['enable', '--endpoint', 'we_nobody'], /^There is no webhook endpoint we_nobody/],
       [['replay', '--endpoint', 'we_nobody', '--since', SINCE], /^There is no webhook endpoint we_nobody/],
       [['health', '--endpoint', 'we_nobody'], /^There is no webhook endpoint we_nobody/],
+      [['stats', '--endpoint', 'we_nobody'], /^There is no webhook endpoint we_nobody/],
+      [['stats', '--endpoint', 'we_1', '--hours', '841'], /must be a whole number from 1 to 840/],
       [['list', '--workspace', 'ws_nobody'], /^There is no workspace ws_nobody/],
-      [['list', '--state', 'sad'], /ok, failing, disabled/],
+      [['list', '--state', 'sad'], /ok, failing, disabled, unverified/],
       [['replay', '--endpoint', 'we_1', '--since', 'soon'], /RFC 3339/],
       [
         ['replay', '--endpoint', 'we_1', '--since', SINCE, '--statuses', 'pending'],
@@ -132,7 +141,7 @@ describe('an operator', () => {
   });
 
   it('finds an example for every command', async () => {
-    for (const command of ['list', 'health', 'replay', 'enable']) {
+    for (const command of ['list', 'health', 'stats', 'replay', 'enable']) {
       expect((await ops(command, '--help')).stdout).toMatch(/Examples?:\n {2}ops webhooks/);
     }
   });

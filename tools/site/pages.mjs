@@ -56,6 +56,12 @@ export const SECTIONS = [
         summary: 'What a reading contains: conventions, figures, formats, versions.',
       },
       {
+        path: '/docs/portal',
+        file: 'docs/portal.md',
+        title: 'The portal',
+        summary: 'Show a workspace to people: links, sessions, scopes, pages.',
+      },
+      {
         path: '/docs/client',
         file: 'libs/client/README.md',
         title: 'TypeScript client',

@@ -28,3 +28,11 @@ Try it:
   for look in 1 2 3 4 5; do curl -fsS "$BASE_URL/api/v1/readings/$READING" -H "x-api-key: $API_KEY" -H 'prefer: wait=10' | grep '"completed"' && break; sleep 1; done
   curl -fsS "$BASE_URL/api/v1/readings/$READING/document?format=pdf" -H "x-api-key: $API_KEY" -o reading.pdf
 `;
+
+/** Works once, within 60 seconds. */
+export const portalStep = (link: string): string => `The portal of the demo workspace, once within 60 seconds:
+
+  ${link}
+
+Another link: npm run -s ops -- portal link --workspace <workspaceId>
+`;

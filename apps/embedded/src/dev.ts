@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ConfigError } from '@app/platform/config/load-config.js';
 import { projectPath } from '@app/platform/project-path.js';
-import { banner, firstSteps } from './banner.js';
-import { openDemoWorkspace } from './first-start.js';
+import { banner, firstSteps, portalStep } from './banner.js';
+import { demoPortalLink, openDemoWorkspace } from './first-start.js';
 import { Stack, type AppName } from './stack.js';
 import { StackError } from './stack-error.js';
 
@@ -104,6 +104,9 @@ try {
     });
   say(banner(running, (performance.now() / 1_000).toFixed(1)));
   if (workspace) say(firstSteps(running, workspace));
+  const link =
+    process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await demoPortalLink(running);
+  if (link) say(portalStep(link));
   say('Watching apps/ and libs/: a process restarts when its sources change.');
 } catch (error) {
   if (!isStopping) {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { opsJson } from './ops.js';
-import { writePrivateJson } from './private-file.js';
+import { readJson, writePrivateJson } from './private-file.js';
 import type { RunningStack } from './stack.js';
 
 export interface Workspace {
@@ -20,6 +20,14 @@ export const openWorkspace = async (environment: NodeJS.ProcessEnv, name: string
     opsJson(environment, ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'studio']),
   ]);
   return { workspaceId, apiKey: z.object({ apiKey: z.string() }).parse(issued).apiKey };
+};
+
+/** A link to the portal of the demo workspace, which works once. Undefined without that workspace, or without portal. */
+export const demoPortalLink = async ({ folder, environment }: RunningStack): Promise<string | undefined> => {
+  if (environment['PORTAL'] !== '1' || !existsSync(folder.demoWorkspace)) return undefined;
+  const { workspaceId } = z.object({ workspaceId: z.string() }).parse(readJson(folder.demoWorkspace));
+  const link = await opsJson(environment, ['portal', 'link', '--workspace', workspaceId]);
+  return z.object({ url: z.string() }).parse(link).url;
 };
 
 const hasWorkspaces = async (environment: NodeJS.ProcessEnv): Promise<boolean> =>

@@ -1,8 +1,8 @@
 import { ConfigError } from '@app/platform/config/load-config.js';
-import { banner, firstSteps } from './banner.js';
+import { banner, firstSteps, portalStep } from './banner.js';
 import { OWN_SETTINGS } from './child-environment.js';
 import { HELP, parseArguments } from './command-line.js';
-import { openDemoWorkspace } from './first-start.js';
+import { demoPortalLink, openDemoWorkspace } from './first-start.js';
 import { Stack } from './stack.js';
 import { StackError } from './stack-error.js';
 
@@ -51,6 +51,9 @@ const run = async (): Promise<void> => {
       process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await openDemoWorkspace(running);
     say(banner(running, ((performance.now() - begin) / 1000).toFixed(1)));
     if (workspace) say(firstSteps(running, workspace));
+    const link =
+      process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await demoPortalLink(running);
+    if (link) say(portalStep(link));
   } catch (error) {
     // A signal during the start also makes it fail.
     if (stopping) return;

@@ -1,6 +1,7 @@
 import { auditRetention } from '@app/platform/audit/audit-retention.js';
 import { retentionStatus, runRetention } from '@app/platform/retention/retention.js';
 import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';
+import { LookAtTestReadings } from '@app/readings/contracts/index.js';
 import { LookAtWebhookRetention, RunWebhookRetention } from '@app/webhooks/contracts/index.js';
 import type { Session } from './session.js';
 
@@ -15,10 +16,11 @@ export const retentionOfAll = async (
   now: number,
 ): Promise<readonly RetentionStatus[]> => [
   ...(await queries.execute(new LookAtWebhookRetention(now))),
+  await queries.execute(new LookAtTestReadings(now)),
   await retentionStatus(pool, auditRetention(pool, config), now),
 ];
 
-/** One round, as workers make it. @param kinds `null`: all */
+/** One round, as workers make it. Workers alone erase test readings. @param kinds `null`: all */
 export const runRetentions = async (
   { pool, config, commands }: Omit<Parts, 'queries'>,
   now: number,

@@ -5,6 +5,7 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { insideCaller } from '@app/platform/http/in-process.js';
 import { serveDocuments } from '@app/platform/http/static-documents.js';
+import { forwardedFor } from '@app/platform/rate-limit/address.js';
 import {
   AdjustPortalSession,
   EndPortalSession,
@@ -19,12 +20,12 @@ import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from '.
 import { readForm, type Form } from './frame/form.js';
 import { formatsOf } from './frame/formats.js';
 import { refusedPage } from './frame/refused-page.js';
-import type { Answer, Failed, Page, Visit } from './frame/page.js';
+import type { Answer, Failed, Kept, Page, Visit } from './frame/page.js';
 import { Sender } from './frame/send.js';
 import { PAGES } from './pages/pages.js';
 import { TEXTS, type Texts } from './texts/texts.js';
 
-interface PortalSettings extends PortalAddress {
+interface PortalSettings extends PortalAddress, Readonly<Record<Kept, number>> {
   readonly PORTAL_FRAME_ANCESTORS: readonly string[];
 }
 
@@ -217,7 +218,7 @@ class Portal {
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
     return {
       session,
-      api: new Api(this.call, principalOf(session), request.ip ?? ''),
+      api: new Api(this.call, principalOf(session), request.socket, forwardedFor(request.headers)),
       queries: this.queries,
       commands: this.commands,
       texts: TEXTS[language],
@@ -226,6 +227,7 @@ class Portal {
       params: request.params as Readonly<Record<string, string>>,
       query: searchParams,
       may: (scope) => scopes.includes(scope),
+      terms: this.settings,
     };
   }
 
@@ -236,12 +238,16 @@ class Portal {
   }
 }
 
+/**
+ * A session acts for the key that opened it: whoever looks for what a leaked key did, or ends what it made, finds what its
+ * sessions did and made.
+ */
 const principalOf = ({ workspaceId, sessionId, mode, scopes, keyId }: PortalSession) => ({
   authMode: 'session' as const,
   workspaceId,
   mode,
   sees: [mode],
-  actor: `portal:${sessionId}`,
+  actor: keyId === null ? `portal:${sessionId}` : `apiKey:${keyId}`,
   scopes,
   openedBy: keyId,
 });

@@ -42,6 +42,38 @@ describe('the settings of the service', () => {
     expect(config.WEBHOOK_RETRY_SCHEDULE_MS.slice(0, 3)).toEqual([0, 5_000, 300_000]);
   });
 
+  it.each([
+    [{}, true],
+    [{ HOST: '::1' }, true],
+    [{ HOST: '0.0.0.0' }, false],
+    [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://readings.example.com' }, true],
+    [{ PUBLIC_URL: 'http://localhost:3000' }, true],
+    [{ PUBLIC_URL: 'http://readings.example.com' }, false],
+    [{ PUBLIC_URL: 'https://example.com/readings' }, false],
+  ])('take a portal only where browsers keep its cookie: %j', (given, isTaken) => {
+    const load = () => loadConfig(settings, { ...REQUIRED, PORTAL: '1', ...given });
+    if (isTaken) expect(load().PORTAL).toBe(true);
+    else expect(load).toThrow(/PORTAL: needs PUBLIC_URL/);
+    expect(() => loadConfig(settings, { ...REQUIRED, ...given })).not.toThrow();
+  });
+
+  it('take origins of frames, and nothing that would end the list', () => {
+    const load = (PORTAL_FRAME_ANCESTORS: string) =>
+      loadConfig(settings, { ...REQUIRED, PORTAL_FRAME_ANCESTORS });
+    expect(load('https://a.example, https://b.example:8443').PORTAL_FRAME_ANCESTORS).toEqual([
+      'https://a.example',
+      'https://b.example:8443',
+    ]);
+    for (const text of [
+      '*',
+      "'self'",
+      'https://a.example/path',
+      'https://a.example;script-src',
+      'http://a.example',
+    ])
+      expect(() => load(text)).toThrow(/PORTAL_FRAME_ANCESTORS/);
+  });
+
   it('read ranges and schedules', () => {
     const given = { WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, 127.0.0.0/8', WEBHOOK_RETRY_SCHEDULE_MS: '0,50' };
     expect(loadConfig(settings, { ...REQUIRED, ...given })).toMatchObject({

@@ -1716,7 +1716,7 @@ export interface components {
              */
             mode?: "live" | "test";
             /**
-             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure` and `keys:write`; for a caller with an API key, as many of them as that key has
+             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure`, `keys:write` and `portal:write`; for a caller with an API key, as many of them as that key has
              * @example [
              *       "readings:read",
              *       "readings:write",
@@ -1756,7 +1756,7 @@ export interface components {
              *       "credits:read"
              *     ]
              */
-            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "persons:read")[];
+            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "persons:read")[];
             /**
              * @description The language of its pages; the person can choose the other
              * @default en

@@ -11,6 +11,7 @@ import type {
   RotatedApiKey,
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
+import { Portal } from './portal.js';
 import { Readings } from './readings.js';
 import { Transport, type CallOptions, type ClientOptions, type PostOptions } from './transport.js';
 import { Webhooks } from './webhooks.js';
@@ -24,6 +25,7 @@ export class ReadingServiceClient {
   readonly webhooks: Webhooks;
   readonly events: Events;
   readonly keys: Keys;
+  readonly portal: Portal;
   private readonly transport: Transport;
 
   /** @throws TypeError without a valid `baseUrl`, or without a credential (`apiKey` or `token`) */
@@ -33,6 +35,7 @@ export class ReadingServiceClient {
     this.webhooks = new Webhooks(this.transport);
     this.events = new Events(this.transport);
     this.keys = new Keys(this.transport);
+    this.portal = new Portal(this.transport);
   }
 
   /** The available and the reserved credits, and the grants they come from. */

@@ -8,6 +8,7 @@ export {
 } from './client.js';
 export type { Page, PageOptions } from './pages.js';
 export { ProblemError, ServiceUnreachable, StillUnderWay, type AnyProblem } from './problem-error.js';
+export { Portal } from './portal.js';
 export {
   Readings,
   type DocumentFormat,

@@ -54,6 +54,7 @@ describe('The package', () => {
     expect(stdout.toString().trim().split(' ')).toEqual([
       'Events',
       'Keys',
+      'Portal',
       'ProblemError',
       'ReadingServiceClient',
       'Readings',

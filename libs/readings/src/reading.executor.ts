@@ -4,9 +4,14 @@ import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.j
 import { readingEvents } from './contracts/events.js';
 import { readingDecider } from './domain/reading/reading.decider.js';
 
+/** Folded streams kept in memory, per process: the steps of one reading follow each other within a second. */
+const CACHED_STREAMS = 256;
+
 /** Runs commands on `reading-<id>` streams, and on no others. */
 export const createReadingExecutor = (store: EventStore) =>
-  new CommandExecutor(scopedEventStore(store, [readingEvents.category]), readingEvents, readingDecider);
+  new CommandExecutor(scopedEventStore(store, [readingEvents.category]), readingEvents, readingDecider, {
+    cachedStreams: CACHED_STREAMS,
+  });
 
 export type ReadingExecutor = ReturnType<typeof createReadingExecutor>;
 export const READING_EXECUTOR = Symbol('ReadingExecutor');

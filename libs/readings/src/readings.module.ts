@@ -7,6 +7,7 @@ import { PrepareTrialReadingHandler } from './application/prepare-trial-reading/
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { BATCH_EXECUTOR, createBatchExecutor } from './batch.executor.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
+import { CountReadingsHandler } from './read-models/reading/count-readings.handler.js';
 import {
   AsksForRefusalHandler,
   GetExternalIdHandler,
@@ -14,6 +15,7 @@ import {
   GetReadingResultHandler,
   GetReadingSummaryHandler,
 } from './read-models/reading/reading.handlers.js';
+import { LookAtTestReadingsHandler } from './read-models/reading/kept-test-readings.handler.js';
 import { FindOpenBatchesHandler } from './read-models/batch/find-open-batches.handler.js';
 import { BatchQuery } from './read-models/batch/batch.query.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
@@ -36,6 +38,8 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
     GetPublicationTimeHandler,
     AsksForRefusalHandler,
     FindOpenBatchesHandler,
+    CountReadingsHandler,
+    LookAtTestReadingsHandler,
   ],
   exports: [READING_EXECUTOR, BATCH_EXECUTOR, ReadingQuery, BatchQuery],
 })

@@ -33,7 +33,11 @@ export const settings = {
         'must be of the form http://host:port',
       )
       .optional(),
-    'HTTP proxy (CONNECT) through which webhooks are sent, as http://host:port or http://user:password@host:port',
+    'HTTP proxy (CONNECT) through which webhooks are sent, as http://host:port; its login is in WEBHOOK_PROXY_LOGIN_FILE',
+  ),
+  WEBHOOK_PROXY_LOGIN_FILE: setting(
+    z.string().optional(),
+    'file with user:password for the proxy, read again for each connection; so neither is in WEBHOOK_PROXY_URL',
   ),
   WEBHOOK_SOURCE_ADDRESSES: setting(
     z

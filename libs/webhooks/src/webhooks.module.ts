@@ -34,13 +34,16 @@ import { DeletedPast } from './read-models/deleted-past/deleted-past.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
+import { FindToldEventHandler, ListNewestEventsHandler } from './read-models/event-feed/newest-events.js';
 import {
   FindWebhookEndpointHandler,
+  GetEndpointQueueHandler,
   ListWebhookEndpointsHandler,
   QueueHealth,
 } from './read-models/health/queue-health.js';
 import { NoticeFeed } from './read-models/notice/notice-feed.js';
-import { HourlyStats } from './read-models/stats/hourly-stats.js';
+import { GetEndpointStatsHandler, HourlyStats } from './read-models/stats/hourly-stats.js';
+import { FindVerificationHandler } from './read-models/verification/find-verification.handler.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 import { WEBHOOK_CONTENT_EXECUTOR, createWebhookContentExecutor } from './webhook-content.executor.js';
 import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webhook-endpoint.executor.js';
@@ -84,6 +87,11 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     EnableWebhookEndpointHandler,
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
+    GetEndpointStatsHandler,
+    FindVerificationHandler,
+    GetEndpointQueueHandler,
+    ListNewestEventsHandler,
+    FindToldEventHandler,
     FindAnsweredDeliveryHandler,
     ListDeliveriesOfReadingHandler,
     LookAtWebhookRetentionHandler,

@@ -10,6 +10,7 @@ export const workspaces = {
   },
   expendableTables: {
     'workspaces.api_key_use': 'when each key was last used, until it is used again',
+    'workspaces.portal_session': 'who is signed in to the portal: people need a new link',
   },
   projections: {
     'workspaces.workspace.v1': 'open workspaces and their API keys',

@@ -69,6 +69,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'ledger repair-dates': '--workspace WS --dry-run',
   'webhooks list': '',
   'webhooks health': '',
+  'webhooks stats': '--endpoint we_none',
   'webhooks delivery': '--delivery 00000000-0000-4000-8000-000000000000',
   'webhooks replay': '--endpoint we_none --since 2026-01-01T00:00:00Z',
   'webhooks enable': '--endpoint we_none',

@@ -112,7 +112,7 @@ export interface Measured {
   readonly otherSide?: () => Promise<number>;
 }
 
-/** Measures each fault twice: until a POST is accepted, and until a reading is completed. */
+/** Measures each fault twice: until a POST is accepted, and until a reading is completed. Says what did not recover. */
 export const measureAll = async (
   works: Works,
   faults: readonly Measured[],
@@ -134,18 +134,26 @@ const measure = async (
     ['a reading is completed', works.reading, READING_EVERY_MS],
   ] as const) {
     let other: Promise<number> | undefined;
-    const seconds = await recoveryAfter(
+    const recovery = recoveryAfter(
       work,
       async () => {
         await inflict();
         other = otherSide?.();
+        // It may fail before the recovery ends. Nobody may miss the end of what was started.
+        other?.catch(() => undefined);
       },
       everyMs,
     );
-    const row = { fault, measured, seconds, otherSide: (await other) ?? null };
-    const waited = row.otherSide === null ? '' : `, ${row.otherSide.toFixed(1)} s of them for the other side`;
-    say(`  ${fault}, until ${measured}: ${seconds.toFixed(1)} s${waited}`);
-    rows.push(row);
+    try {
+      const seconds = await recovery;
+      const row = { fault, measured, seconds, otherSide: (await other) ?? null };
+      const waited =
+        row.otherSide === null ? '' : `, ${row.otherSide.toFixed(1)} s of them for the other side`;
+      say(`  ${fault}, until ${measured}: ${seconds.toFixed(1)} s${waited}`);
+      rows.push(row);
+    } catch (error) {
+      say(`  ${fault}, until ${measured}: no row. ${(error as Error).message}`);
+    }
     await mend?.();
     await works.reading();
   }

@@ -6,6 +6,8 @@ import { atMost, perSecond, ratio, told, type Benchmark } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
 import { measureHistory } from './history.js';
+import { measurePeer } from './peer.js';
+import { measureSilent } from './silent.js';
 import {
   CONCURRENCY,
   PACE,
@@ -162,7 +164,7 @@ export const webhooksBenchmark: Benchmark = {
   title: 'Webhooks',
   explanation: `Workers and receivers in separate processes with the flags of the service, PostgreSQL as in the embedded stack,
 ${ENDPOINTS} endpoints. The floor is the same HTTP client posting the same body in a loop, unsigned and unrecorded,
-${CONCURRENCY} at a time like a worker. In the large table a tenth is due at an endpoint that keeps failing, the rest later.`,
+${CONCURRENCY} at a time like a worker. Tasks of graphile-worker keep no order, limits or turns. In the large table a tenth is due at an endpoint that keeps failing, the rest later.`,
   async run(settings) {
     const postgres = await startPostgres();
     const databaseUrl = postgres.databaseUrl;
@@ -176,6 +178,8 @@ ${CONCURRENCY} at a time like a worker. In the large table a tenth is due at an 
       const setting: Setting = { pool, databaseUrl, ports, endpoints, settings };
       await measureRates(setting);
       await measureHostile(setting);
+      await measurePeer(setting);
+      await measureSilent(setting);
       await measureHistory(setting);
       await measureLargeTable(setting);
     } finally {

@@ -11,23 +11,29 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { loadConfig } from '@app/platform/config/load-config.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { markQueuesReady } from '@app/webhooks/read-models/delivery/delivery-sql.js';
-import { addEndpoint, eventBody } from './deliveries.js';
+import { settings } from '../../../apps/service/src/settings.js';
+import { addEndpoint, eventBody, settingsFor } from './deliveries.js';
 
 /** Few endpoints for the rate; many, because one that has failed ten times in a row gets only probes. */
 const [FEW, MANY] = [40, 2_000];
 const FAILURES_OF_EACH = 9;
+/** What a receiver with an error says, which is sealed with the key of the reading. */
+const ANSWER = 'an error page '.repeat(40);
 
 const [deliveries = 20_000, rounds = 3] = process.argv.slice(2).map(Number);
 
-const listen = async (status: number): Promise<string> => {
+const listen = async (status: number, answer = ''): Promise<string> => {
   const server = createServer((request, response) => {
-    request.resume().once('end', () => response.writeHead(status).end());
+    request.resume().once('end', () => response.writeHead(status).end(answer));
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -64,15 +70,23 @@ const measure = async (
   databaseUrl: string,
   endpoints: readonly string[],
   count: number,
+  withKeys = false,
 ): Promise<object> => {
   await pool.query('truncate webhooks.endpoint_health');
   await pool.query('truncate webhooks.public_event');
-  const { rows: events } = await pool.query<{ event_id: string }>(
+  const { rows: events } = await pool.query<{ event_id: string; reading_id: string }>(
     `insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
      select 'evt_' || gen_random_uuid(), 'ws_bench', gen_random_uuid(), 'reading.completed', 1, $2, now()
-     from generate_series(1, $1::integer) returning event_id`,
+     from generate_series(1, $1::integer) returning event_id, reading_id`,
     [count, eventBody('evt_bench', '00000000-0000-4000-8000-000000000000', new Date().toISOString())],
   );
+  if (withKeys) {
+    const keys = new SubjectKeys(
+      pool,
+      new KeyRing(loadConfig(settings, settingsFor(databaseUrl)).ENCRYPTION_KEYS),
+    );
+    await Promise.all(events.map(({ reading_id: readingId }) => keys.create(readingId, 'ws_bench')));
+  }
   await pool.query('vacuum analyze webhooks.public_event');
   await pool.query('checkpoint');
   const before = await usedBy(pool);
@@ -114,7 +128,7 @@ const measure = async (
 const postgres = await startPostgres();
 const { databaseUrl } = postgres;
 const pool = openPool(databaseUrl, { size: 2, applicationName: 'bench', onError: () => undefined });
-const urls = { 204: await listen(204), 500: await listen(500) };
+const urls = { 204: await listen(204), 500: await listen(500), answer: await listen(500, ANSWER) };
 const endpointsAt = async (url: string, count: number): Promise<readonly string[]> => {
   const endpoints: string[] = [];
   for (let n = 0; n < count; n += 1) endpoints.push(await addEndpoint(pool, databaseUrl, url));
@@ -132,10 +146,16 @@ const kinds = [
     endpoints: await endpointsAt(urls[500], MANY),
     count: MANY * FAILURES_OF_EACH,
   },
+  {
+    kind: 'failure with an answer, many endpoints',
+    endpoints: await endpointsAt(urls.answer, MANY),
+    count: MANY * FAILURES_OF_EACH,
+    withKeys: true,
+  },
 ];
 for (let round = 1; round <= rounds; round += 1)
-  for (const { kind, endpoints, count } of kinds) {
-    const cost = await measure(pool, databaseUrl, endpoints, count);
+  for (const { kind, endpoints, count, withKeys } of kinds) {
+    const cost = await measure(pool, databaseUrl, endpoints, count, withKeys);
     process.stdout.write(`${JSON.stringify({ round, kind, count, ...cost })}\n`);
     await pool.query(`delete from webhooks.delivery where status = 'pending'`);
   }

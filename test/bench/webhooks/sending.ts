@@ -90,8 +90,10 @@ export const quantile = (values: readonly number[], share: number): number =>
   Number.NaN;
 
 /** 99th percentile of the time from a delivery's row to its arrival, at an even pace, milliseconds. */
-export const pacedLatency = async (setting: Setting, seconds: number): Promise<number> => {
-  const worker = await start('sender', 'worker', setting.databaseUrl);
+export const pacedLatency = async (setting: Setting, seconds: number, workers = 1): Promise<number> => {
+  const started = await Promise.all(
+    Array.from({ length: workers }, () => start('sender', 'worker', setting.databaseUrl)),
+  );
   await addDeliveries(setting.pool, setting.endpoints, CONCURRENCY);
   await untilSettled(setting);
   await arrivals(setting);
@@ -101,6 +103,6 @@ export const pacedLatency = async (setting: Setting, seconds: number): Promise<n
     await delay(Math.max(0, next - performance.now()));
   }
   await untilSettled(setting);
-  await worker.stop();
+  await Promise.all(started.map((worker) => worker.stop()));
   return quantile((await arrivals(setting)).latencies, 0.99);
 };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { join, numbers } from './support/consumer.js';
 import { collect } from './support/events.js';
-import { storeUnderTest } from './support/store-under-test.js';
+import { IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';
 import { GROUP, groupsOf } from './support/groups.js';
 
 const store = storeUnderTest();
@@ -95,7 +95,10 @@ describe('a consumer that does not acknowledge', () => {
       consumer.subscription.ack(first!),
       consumer.subscription.nack('retry', 'later', second!),
     ]);
-    expect(numbers(await consumer.process(5))).toEqual([2, 1, 3, 4, 5]);
+    const atOnce = [2, 1, 3, 4, 5];
+    // KurrentDB 26 takes both answers before it gives out the next event.
+    const together = [1, 2, 3, 4, 5];
+    expect(IS_EMBEDDED ? [atOnce] : [atOnce, together]).toContainEqual(numbers(await consumer.process(5)));
     await consumer.leave();
   });
 

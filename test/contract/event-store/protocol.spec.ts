@@ -121,17 +121,15 @@ whenInsecure('the protocol beneath the client', () => {
     });
   });
 
-  it('refuses an append that is too large, with the maximum', async () => {
+  it('refuses an event that is too large', async () => {
     const error = await rejection(
       append(freshStream(), undefined, (message) => {
         message.setData(Buffer.alloc(1024 * 1024 + 1));
       }),
     );
     expect(error.code).toBe(3);
-    expect(trailers(error)).toMatchObject({
-      exception: 'maximum-append-size-exceeded',
-      'maximum-append-size': String(1024 * 1024),
-    });
+    // KurrentDB 26 has a limit for one event beside that for an append.
+    expect(trailers(error)['exception']).toMatch(/^maximum-append-(event-)?size-exceeded$/);
   });
 
   it('fails on an event id that is no UUID, without a reason', async () => {

@@ -49,7 +49,7 @@ export const addKeyCommands = (key: Command): void => {
     )
     .option(
       '--scopes <list>',
-      `comma-separated: ${WRITABLE_SCOPES.join(' ')}; default: all but erasure and keys:write`,
+      `comma-separated: ${WRITABLE_SCOPES.join(' ')}; default: all but erasure, keys:write and portal:write`,
       parseScopes,
     )
     .option(

@@ -1,4 +1,5 @@
 import type { AnyProblem } from '@reading-service/client';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
 import type { InsideAnswer, InsideCall } from '@app/platform/http/in-process.js';
@@ -15,6 +16,28 @@ export class ApiProblem extends Error {
     super(problem.code);
   }
 }
+
+/** A part of a page that can be missing: `null` while a store is away, so that the rest of the page still shows. */
+export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
+  part.catch((error: unknown) => {
+    if (error instanceof StoreUnavailable) return null;
+    if (error instanceof ApiProblem && error.problem.status >= 500) return null;
+    throw error;
+  });
+
+/** What the API says of things that do not exist. */
+export const notFound = (): ApiProblem =>
+  new ApiProblem(
+    {
+      type: 'urn:problem:not_found',
+      title: 'Not found',
+      status: 404,
+      code: 'not_found',
+      instance: 'urn:request:portal',
+      requestId: 'portal',
+    },
+    null,
+  );
 
 /** A field that the portal itself refuses, as the API would. */
 export const refusedField = (pointer: string, code: string): ApiProblem =>
@@ -51,7 +74,9 @@ export class Api {
   constructor(
     private readonly call: (call: InsideCall) => Promise<InsideAnswer>,
     private readonly principal: Principal,
-    private readonly address: string,
+    private readonly connection: InsideCall['connection'],
+    /** Of the person's request, where proxies wrote it. */
+    private readonly forwardedFor: string | undefined,
   ) {}
 
   /** @param path below `/api/v1`. @throws ApiProblem */
@@ -68,9 +93,19 @@ export class Api {
     return this.json('POST', path, { body, key });
   }
 
-  /** A JSON Merge Patch. @throws ApiProblem */
-  patch<T>(path: string, body: unknown): Promise<T> {
-    return this.json('PATCH', path, { body, headers: { 'content-type': 'application/merge-patch+json' } });
+  /** A resource and its entity tag. @throws ApiProblem */
+  async tagged<T>(path: string): Promise<{ readonly found: T; readonly etag: string }> {
+    const { body, headers } = await this.send('GET', path, {});
+    return { found: JSON.parse(body.toString('utf8')) as T, etag: String(headers['etag']) };
+  }
+
+  /** A JSON Merge Patch. @param ifMatch the entity tag that the resource must still have @throws ApiProblem */
+  patch<T>(path: string, body: unknown, ifMatch?: string): Promise<T> {
+    const headers = {
+      'content-type': 'application/merge-patch+json',
+      ...(ifMatch && { 'if-match': ifMatch }),
+    };
+    return this.json('PATCH', path, { body, headers });
   }
 
   /** @throws ApiProblem */
@@ -104,11 +139,12 @@ export class Api {
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': key }),
+        ...(this.forwardedFor !== undefined && { 'x-forwarded-for': this.forwardedFor }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       principal: this.principal,
-      address: this.address,
+      connection: this.connection,
     });
     if (answer.status < 400) return answer;
     const retryAfter = Number(answer.headers['retry-after']);

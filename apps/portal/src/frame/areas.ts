@@ -6,4 +6,9 @@ export const AREAS: readonly { readonly area: Area; readonly path: string; reado
   [
     { area: 'overview', path: '' },
     { area: 'readings', path: '/readings', needs: 'readings:read' },
+    { area: 'webhooks', path: '/webhooks', needs: 'webhooks:read' },
+    { area: 'events', path: '/events', needs: 'events:read' },
+    { area: 'keys', path: '/keys', needs: 'keys:write' },
+    { area: 'credits', path: '/credits', needs: 'credits:read' },
+    { area: 'settings', path: '/settings' },
   ];

@@ -35,6 +35,11 @@ export class Form {
     return text === '' ? undefined : /^-?\d{1,15}$/.test(text) ? Number(text) : text;
   }
 
+  /** RFC 3339 of a `datetime-local` in UTC. What is none stays as it is, for the API to refuse. */
+  instant(name: string): string | undefined {
+    return instantOf(this.text(name)) || undefined;
+  }
+
   /** The lines of a text area, without empty ones. */
   lines(name: string): readonly string[] {
     return this.text(name)
@@ -43,6 +48,10 @@ export class Form {
       .filter(Boolean);
   }
 }
+
+/** A browser gives minutes; the API takes RFC 3339. */
+export const instantOf = (typed: string): string =>
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(typed) ? `${typed}:00Z` : typed;
 
 const MEDIA_TYPE = 'application/x-www-form-urlencoded';
 const utf8 = new TextDecoder('utf-8', { fatal: true });

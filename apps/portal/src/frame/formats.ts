@@ -7,9 +7,23 @@ export interface Formats {
   readonly number: (value: number) => string;
   readonly time: (instant: string) => string;
   readonly day: (instant: string) => string;
+  /** How long until an instant, such as “in 23 hours”. */
+  readonly left: (instant: string) => string;
+  /** Of a share from 0 to 1. */
+  readonly percent: (share: number) => string;
   /** For a tooltip. */
   readonly utc: (instant: string) => string;
 }
+
+const MINUTE_MS = 60_000;
+/** Whether the formats of this process know the zone. */
+export const isTimeZone = (name: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+};
 
 const made = new Map<string, Formats>();
 /** People use few zones. A row that names others may not fill the memory. */
@@ -20,7 +34,16 @@ const make = (language: PortalLanguage, timeZone: string): Formats => {
   const number = new Intl.NumberFormat(locale);
   const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' });
+  const relative = new Intl.RelativeTimeFormat(locale);
   return {
+    left: (instant) => {
+      const minutes = Math.ceil((Date.parse(instant) - Date.now()) / MINUTE_MS);
+      return minutes < 120
+        ? relative.format(minutes, 'minute')
+        : relative.format(Math.round(minutes / 60), 'hour');
+    },
+    percent: (share) => percent.format(share),
     number: (value) => number.format(value),
     time: (instant) => time.format(new Date(instant)),
     day: (instant) => day.format(new Date(instant)),

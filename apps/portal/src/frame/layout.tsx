@@ -2,10 +2,12 @@ import type { ComponentChildren } from 'preact';
 import type { Assets } from './assets.js';
 import { AREAS } from './areas.js';
 import { useVisit } from './context.js';
+import { TEXTS } from '../texts/texts.js';
+import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
 import type { Area } from './page.js';
 
 export interface Document {
-  readonly language: string;
+  readonly language: PortalLanguage;
   readonly title: string;
   /** Addresses with the hashes of their contents. */
   readonly assets: Assets;
@@ -21,13 +23,20 @@ export const Document = ({ language, title, assets, refreshSeconds, children }: 
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="robots" content="noindex" />
       <meta name="color-scheme" content="light dark" />
-      {refreshSeconds !== undefined && <meta http-equiv="refresh" content={String(refreshSeconds)} />}
+      {refreshSeconds !== undefined && (
+        // The script does it better: the person keeps the place and what is typed.
+        <noscript>
+          <meta http-equiv="refresh" content={String(refreshSeconds)} />
+        </noscript>
+      )}
       <title>{title}</title>
       <link rel="stylesheet" href={assets.style} />
       <link rel="icon" href={assets.icon} />
       {assets.script !== null && <script type="module" src={assets.script} />}
     </head>
-    <body>{children}</body>
+    <body data-copy={TEXTS[language].copy} data-copied={TEXTS[language].copied}>
+      {children}
+    </body>
   </html>
 );
 
@@ -36,12 +45,14 @@ export const Frame = ({
   area,
   title,
   done,
+  refreshSeconds,
   children,
 }: {
   readonly area: Area | null;
   readonly title: string;
   /** What the last action did. */
   readonly done: string | null;
+  readonly refreshSeconds?: number | undefined;
   readonly children: ComponentChildren;
 }) => {
   const { texts, session, may } = useVisit();
@@ -74,7 +85,7 @@ export const Frame = ({
           ))}
         </ul>
       </nav>
-      <main id="content" tabIndex={-1}>
+      <main id="content" tabIndex={-1} data-refresh={refreshSeconds}>
         {session.mode === 'test' && <p class="test-mode">{texts.testMode}</p>}
         <h1>{title}</h1>
         {done !== null && (

@@ -7,6 +7,16 @@ import type { Api, ApiProblem } from './api.js';
 import type { Form } from './form.js';
 import type { Formats } from './formats.js';
 
+/** The settings of what ends after a term. */
+export const KEPT = [
+  'WEBHOOK_EVENTS_KEPT_DAYS',
+  'WEBHOOK_DELIVERIES_KEPT_DAYS',
+  'WEBHOOK_NOTICES_KEPT_DAYS',
+  'TEST_DATA_KEPT_DAYS',
+  'AUDIT_RETENTION_DAYS',
+] as const;
+export type Kept = (typeof KEPT)[number];
+
 /** A request of a signed-in person, and what answers it. */
 export interface Visit {
   readonly session: PortalSession;
@@ -21,6 +31,8 @@ export interface Visit {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly may: (scope: SessionScope) => boolean;
+  /** How long the service keeps what it keeps for a time, days. */
+  readonly terms: Readonly<Record<Kept, number>>;
 }
 
 /** What a page shows inside the frame. */

@@ -18,16 +18,20 @@ export const Count = ({ of }: { readonly of: number }) => <>{useVisit().formats.
 type Tone = 'good' | 'bad' | 'busy' | 'plain';
 const TONES: Readonly<Record<string, Tone>> = {
   completed: 'good',
-  delivered: 'good',
+  succeeded: 'good',
+  finished: 'good',
   ok: 'good',
   active: 'good',
   live: 'good',
   failed: 'bad',
   failing: 'bad',
   disabled: 'bad',
+  exhausted: 'bad',
   queued: 'busy',
   processing: 'busy',
   pending: 'busy',
+  running: 'busy',
+  unverified: 'busy',
 };
 
 /** A state of the API in words of the catalogue's `states`. Its colour is not the only sign. */
@@ -39,7 +43,12 @@ export interface Column<T> {
   readonly head: string;
   readonly cell: (row: T) => ComponentChildren;
   readonly isNumber?: true;
+  /** Several words or more: it is wide before it is high. */
+  readonly isLong?: true;
 }
+
+const classOf = ({ isNumber, isLong }: Column<never>): string | undefined =>
+  (isNumber && 'number') || (isLong && 'long') || undefined;
 
 /** A table with a caption. The first column heads its row. Empty, it says what to do instead. */
 export const Table = <T,>({
@@ -61,9 +70,9 @@ export const Table = <T,>({
         <caption>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, isNumber }) => (
-              <th scope="col" class={isNumber && 'number'}>
-                {head}
+            {columns.map((column) => (
+              <th scope="col" class={classOf(column)}>
+                {column.head}
               </th>
             ))}
           </tr>
@@ -71,11 +80,11 @@ export const Table = <T,>({
         <tbody>
           {rows.map((row) => (
             <tr>
-              {columns.map(({ cell, isNumber }, at) =>
+              {columns.map((column, at) =>
                 at === 0 ? (
-                  <th scope="row">{cell(row)}</th>
+                  <th scope="row">{column.cell(row)}</th>
                 ) : (
-                  <td class={isNumber && 'number'}>{cell(row)}</td>
+                  <td class={classOf(column)}>{column.cell(row)}</td>
                 ),
               )}
             </tr>
@@ -105,6 +114,16 @@ export const Pager = ({ next }: { readonly next: string | null }) => {
         </a>
       )}
     </nav>
+  );
+};
+
+/** In place of a part that cannot be shown now. */
+export const Away = () => {
+  const { texts } = useVisit();
+  return (
+    <p class="empty" role="status">
+      {texts.partAway}
+    </p>
   );
 };
 

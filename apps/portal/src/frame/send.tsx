@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
 import type { Texts } from '../texts/texts.js';
 import type { Assets } from './assets.js';
 import { ShownContext } from './context.js';
@@ -59,7 +60,7 @@ export class Sender {
           assets={this.assets}
           refreshSeconds={refreshSeconds}
         >
-          <Frame area={area} title={title} done={done}>
+          <Frame area={area} title={title} done={done} refreshSeconds={refreshSeconds}>
             {body}
           </Frame>
         </Document>
@@ -71,7 +72,7 @@ export class Sender {
   outside(
     response: Response,
     status: number,
-    { texts, language }: { texts: Texts; language: string },
+    { texts, language }: { texts: Texts; language: PortalLanguage },
     said: { readonly title: string; readonly text: string },
     back: string | null = null,
   ): void {

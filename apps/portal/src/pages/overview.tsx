@@ -1,21 +1,34 @@
 import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/client';
-import { Count, Facts, Section, State, Table } from '../frame/parts.js';
+import { unlessAway } from '../frame/api.js';
+import { Away, Count, Facts, Section, State, Table } from '../frame/parts.js';
 import type { Page, Visit } from '../frame/page.js';
+import { DaysChart, readingsByDay } from './reading-days.js';
 import { ReadingsTable } from './readings-table.js';
 
 const LATEST = 5;
+/** A reading that is under way for longer has had its `reading.delayed` (ms). */
+const LATE_AFTER_MS = 300_000;
 /** A workspace has no more endpoints than a page of them. */
 const ENDPOINTS = 100;
 
-const look = async ({ api, may }: Visit) => {
-  const [credits, readings, endpoints] = await Promise.all([
-    may('credits:read') ? api.get<Credits>('/credits') : null,
+const look = async (visit: Visit) => {
+  const { api, may } = visit;
+  const late = (status: string) =>
+    api.get<ReadingPage>('/readings', {
+      limit: LATEST,
+      status,
+      createdUntil: new Date(Date.now() - LATE_AFTER_MS).toISOString(),
+    });
+  const [credits, readings, endpoints, days, ...slow] = await Promise.all([
+    may('credits:read') ? unlessAway(api.get<Credits>('/credits')) : undefined,
     may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
     may('webhooks:read')
       ? api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
       : null,
+    may('readings:read') ? readingsByDay(visit) : null,
+    ...(may('readings:read') ? [late('queued'), late('processing')] : []),
   ]);
-  return { credits, readings, endpoints };
+  return { credits, readings, endpoints, days, slow: slow.flatMap(({ data }) => data) };
 };
 
 export const overviewPage: Page = {
@@ -23,7 +36,7 @@ export const overviewPage: Page = {
   area: 'overview',
   show: async (visit) => {
     const { overview } = visit.texts;
-    const { credits, readings, endpoints } = await look(visit);
+    const { credits, readings, endpoints, days, slow } = await look(visit);
     const unwell = endpoints?.data.filter(({ health }) => health.state !== 'ok') ?? [];
     const isNew = readings?.data.length === 0;
     return {
@@ -31,9 +44,14 @@ export const overviewPage: Page = {
       body: (
         <>
           {isNew && <FirstSteps visit={visit} />}
-          {credits && (
+          {credits !== undefined && (
             <Section title={overview.credits}>
-              <CreditFacts visit={visit} credits={credits} />
+              {credits ? <CreditFacts visit={visit} credits={credits} /> : <Away />}
+            </Section>
+          )}
+          {slow.length > 0 && (
+            <Section title={overview.late}>
+              <ReadingsTable caption={overview.late} rows={slow} />
             </Section>
           )}
           {endpoints && (
@@ -52,8 +70,9 @@ export const overviewPage: Page = {
               />
             </Section>
           )}
-          {readings && !isNew && (
+          {readings && days && !isNew && (
             <Section title={overview.latest}>
+              <DaysChart visit={visit} days={days} />
               <ReadingsTable caption={overview.latest} rows={readings.data} />
             </Section>
           )}

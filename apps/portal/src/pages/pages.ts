@@ -1,8 +1,40 @@
 import type { Page } from '../frame/page.js';
+import { eventPage, eventsPage } from './events.js';
+import { creditsPage } from './credits.js';
+import { keysPage } from './keys.js';
 import { newReadingPage } from './new-reading.js';
 import { overviewPage } from './overview.js';
 import { documentPage, readingPage } from './reading.js';
 import { readingsPage } from './readings.js';
+import { deliveryPage } from './webhooks/delivery.js';
+import { editEndpointPage } from './webhooks/edit.js';
+import { oneEndpointPage } from './webhooks/endpoint.js';
+import { endpointsPage, newEndpointPage } from './webhooks/endpoints.js';
+import { oneReplayPage, replayPage } from './webhooks/replay.js';
+import { secretPage } from './webhooks/secret.js';
+import { settingsPage } from './settings.js';
+import { statementFilePage, statementPage } from './statement.js';
 
 /** Every page of the portal. A path with a parameter follows the paths that it would match. */
-export const PAGES: readonly Page[] = [overviewPage, readingsPage, newReadingPage, readingPage, documentPage];
+export const PAGES: readonly Page[] = [
+  overviewPage,
+  readingsPage,
+  newReadingPage,
+  readingPage,
+  documentPage,
+  eventsPage,
+  eventPage,
+  endpointsPage,
+  newEndpointPage,
+  oneEndpointPage,
+  editEndpointPage,
+  secretPage,
+  replayPage,
+  oneReplayPage,
+  deliveryPage,
+  keysPage,
+  creditsPage,
+  statementPage,
+  statementFilePage,
+  settingsPage,
+];

@@ -1,8 +1,8 @@
 import type { DocumentLink, Reading, ReadingHistoryPage } from '@reading-service/client';
-import { refusedField } from '../frame/api.js';
+import { refusedField, unlessAway } from '../frame/api.js';
 import { PostForm, Text } from '../frame/forms.js';
 import type { Download, Page, Visit } from '../frame/page.js';
-import { Facts, Secret, Section, State, Table, Time } from '../frame/parts.js';
+import { Away, Facts, Secret, Section, State, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
 import { DocumentLinks, Documents, isFormat } from './reading-documents.js';
 
@@ -19,12 +19,12 @@ const look = async ({ api, may, params }: Visit) => {
   // One after the other: an unknown reading is one refusal, not three.
   const reading = await api.get<Reading>(path);
   const [history, links] = await Promise.all([
-    api.get<ReadingHistoryPage>(`${path}/events`, { limit: EVENTS }),
+    unlessAway(api.get<ReadingHistoryPage>(`${path}/events`, { limit: EVENTS })),
     may('documents:read') && reading.document.available
       ? api.get<{ data: readonly DocumentLink[] }>(`${path}/document/links`, { limit: LINKS })
       : null,
   ]);
-  return { reading, history: history.data, links: links?.data ?? null };
+  return { reading, history: history?.data ?? null, links: links?.data ?? null };
 };
 
 const isUnderWay = ({ status, document, erasedAt }: Reading): boolean =>
@@ -55,7 +55,7 @@ export const readingPage: Page = {
             </Section>
           )}
           <Section title={texts.reading.timeline}>
-            <Timeline visit={visit} history={history} />
+            {history ? <Timeline visit={visit} history={history} /> : <Away />}
           </Section>
           {may('erasure') && reading.erasedAt === null && (
             <Section title={texts.reading.erase}>

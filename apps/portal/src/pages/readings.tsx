@@ -1,4 +1,5 @@
 import type { ReadingPage } from '@reading-service/client';
+import { instantOf } from '../frame/form.js';
 import { Choice, Filters, Text } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Pager } from '../frame/parts.js';
@@ -7,17 +8,13 @@ import { ReadingsTable } from './readings-table.js';
 const STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
 const ROWS = 25;
 
-/** A form gives minutes; the API takes RFC 3339. What is neither goes to the API, which says so. */
-const instant = (typed: string): string =>
-  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(typed) ? `${typed}:00Z` : typed;
-
 const find = ({ api, query }: Visit): Promise<ReadingPage> =>
   api.get('/readings', {
     limit: ROWS,
     status: query.get('status') ?? '',
     externalId: query.get('externalId') ?? '',
-    createdSince: instant(query.get('since') ?? ''),
-    createdUntil: instant(query.get('until') ?? ''),
+    createdSince: instantOf(query.get('since') ?? ''),
+    createdUntil: instantOf(query.get('until') ?? ''),
     cursor: query.get('cursor') ?? '',
   });
 

@@ -5,7 +5,7 @@ import { CURRENCY } from '../contracts/catalogue.js';
 import { ACCOUNTS, type Accounts } from '../contracts/events.js';
 import { MONEY_FIGURES, type Money } from '../contracts/money.js';
 import type { AccountCodes, MonthBook, MonthManifest, MonthNote, MonthSums } from '../contracts/month.js';
-import { csvRecord } from './csv.js';
+import { csvRecord } from '@app/platform/text/csv.js';
 import { journalCsv } from './journal.js';
 import { merkleRoot } from './merkle.js';
 

@@ -193,6 +193,20 @@ export const decodeOrShow = <C extends EventCatalogue>(
 
 export const isOpaque = (event: object): event is OpaqueEvent => 'opaque' in event;
 
+/** The catalogue of an event's category; `undefined` for a category or a selected type that the reader does not follow. */
+const followedBy = (
+  catalogues: readonly EventCatalogue[],
+  { stream, type }: StoredEvent,
+): EventCatalogue | undefined =>
+  catalogues.find(
+    ({ category, isSelection, definitions }) =>
+      category === categoryOf(stream) && !(isSelection && !Object.hasOwn(definitions, type)),
+  );
+
+/** Whether `decodeAny` reads an event, or refuses it. */
+export const isFollowed = (catalogues: readonly EventCatalogue[], stored: StoredEvent): boolean =>
+  followedBy(catalogues, stored) !== undefined;
+
 /**
  * Decodes with the catalogue of the event's category. Returns `null` for a category or a selected type that the reader
  * does not follow, and for an event that every reader passes over. For projections and processes, which read events of
@@ -203,9 +217,8 @@ export const decodeAny = <const C extends readonly EventCatalogue[]>(
   catalogues: C,
   stored: StoredEvent,
 ): RecordedOf<C> | null => {
-  const catalogue = catalogues.find(({ category }) => category === categoryOf(stored.stream));
+  const catalogue = followedBy(catalogues, stored);
   if (!catalogue || isSetAside(stored)) return null;
-  if (catalogue.isSelection && !Object.hasOwn(catalogue.definitions, stored.type)) return null;
   return decode(catalogue, stored) as RecordedOf<C>;
 };
 

@@ -4,7 +4,7 @@ import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
 import { contextOf, tally, tallyEvents } from '../testing/tally.js';
 import { CommandExecutor } from './command-executor.js';
-import { AppendPacing } from './append-pacing.js';
+import { AppendPacing, pauseAfterConflict } from './append-pacing.js';
 
 /** Delays reads and appends as a network does, so that a process that must read first is later than others. */
 const distant = (store: InMemoryEventStore) =>
@@ -56,6 +56,30 @@ describe('a process alone on a stream', () => {
     expect([1, 2, 3, 4].map(() => untilPause(pacing))).toEqual([16, 32, 64, 64]);
   });
 
+  it('pauses for as long as its appends take, whatever the last one took', () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    try {
+      const pacing = new AppendPacing();
+      const append = (milliseconds: number): void => {
+        pacing.begin();
+        now.mockReturnValue(performance.now() + milliseconds);
+        pacing.end();
+      };
+      const pause = (): number => {
+        for (;;) {
+          const { pauseMs } = pacing.approach();
+          if (pauseMs > 0) return pauseMs;
+        }
+      };
+      for (let n = 0; n < 100; n += 1) append(8);
+      expect(pause()).toBeCloseTo(8);
+      append(1_000);
+      expect(pause()).toBeCloseTo(8 + (50 - 8) / 8);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
   it('reads before each append for five seconds after it met others, then pauses as often as at first', () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
     try {
@@ -70,4 +94,9 @@ describe('a process alone on a stream', () => {
       now.mockRestore();
     }
   });
+});
+
+it('After a conflict, every other try goes at once, and the others later and later', () => {
+  const pauses = [1, 2, 3, 4, 5, 6, 7, 8].map((attempt) => pauseAfterConflict(attempt, 1));
+  expect(pauses).toEqual([0, 8, 0, 32, 0, 100, 0, 100]);
 });

@@ -4,6 +4,8 @@ const EXPECT_RIVALS_MS = 5_000;
 const FEWEST_BETWEEN_PAUSES = 16;
 const MOST_BETWEEN_PAUSES = 64;
 const LONGEST_APPEND_MS = 50;
+/** The time of an append is averaged over about as many. */
+const APPENDS_AVERAGED = 8;
 
 /** What to do before an append. */
 export interface Approach {
@@ -17,7 +19,8 @@ export interface Approach {
  * Paces the appends of a process to a stream that other processes write too. A process that never pauses would win every
  * append to a hot stream, because it need not read what it wrote itself. While others write, each process waits about as
  * long as a read and an append of another take, so that all make progress. To notice others at all, it pauses
- * sometimes, less often the longer it has been alone.
+ * sometimes for as long as an append takes, less often the longer it has been alone. A rival that has just lost is about
+ * to read and to append by then: see `pauseAfterConflict`.
  */
 export class AppendPacing {
   private contendedUntil = 0;
@@ -33,7 +36,7 @@ export class AppendPacing {
     if (this.sincePause < this.betweenPauses) return { contended: false, pauseMs: 0 };
     this.sincePause = 0;
     this.betweenPauses = Math.min(MOST_BETWEEN_PAUSES, this.betweenPauses * 2);
-    return { contended: false, pauseMs: 3 * this.appendMs };
+    return { contended: false, pauseMs: this.appendMs };
   }
 
   begin(): void {
@@ -42,7 +45,8 @@ export class AppendPacing {
 
   /** An append succeeded. */
   end(): void {
-    this.appendMs = Math.min(LONGEST_APPEND_MS, performance.now() - this.startedAt);
+    const took = Math.min(LONGEST_APPEND_MS, performance.now() - this.startedAt);
+    this.appendMs += (took - this.appendMs) / APPENDS_AVERAGED;
   }
 
   sawRivals(): void {
@@ -50,3 +54,12 @@ export class AppendPacing {
     this.betweenPauses = FEWEST_BETWEEN_PAUSES;
   }
 }
+
+/**
+ * Milliseconds before the next try after a conflict. Every other try goes at once: the store answers a conflict when the
+ * rival's append is durable, and so before the rival's next one. The others are spread, so that several rivals part.
+ * @param attempt from 1
+ * @param random from 0 to 1
+ */
+export const pauseAfterConflict = (attempt: number, random = Math.random()): number =>
+  attempt % 2 === 1 ? 0 : Math.min(100, 2 * 2 ** attempt) * random;

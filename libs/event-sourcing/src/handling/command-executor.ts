@@ -8,7 +8,7 @@ import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
 import { appendSurely } from './append-surely.js';
-import { AppendPacing } from './append-pacing.js';
+import { AppendPacing, pauseAfterConflict } from './append-pacing.js';
 import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
 import { RecentlyUsed } from './recently-used.js';
@@ -178,7 +178,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           });
         }
         pacing.sawRivals();
-        await delay(jitter(attempt));
+        await delay(pauseAfterConflict(attempt));
         pacing.begin();
         loaded = await this.streams.read(stream, loaded);
         certain = true;
@@ -204,6 +204,3 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     );
   }
 }
-
-/** Milliseconds before the next try after a conflict: short, growing, spread so that rivals part. */
-const jitter = (attempt: number): number => Math.min(100, 2 * 2 ** attempt) * Math.random();

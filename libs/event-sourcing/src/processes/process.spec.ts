@@ -24,7 +24,24 @@ describe('processConsumer', () => {
     const consumer = processConsumer(mailing, async ({ mail }) => sent.push(mail));
     await consumer.dispatch!([stored('a'), stored('b')]);
     expect(sent).toEqual(['a', 'b']);
-    expect(consumer.steps([stored('a')])).toEqual([{ text: 'insert into job values ($1)', values: ['a'] }]);
+    const steps = consumer.steps([stored('a')]);
+    expect(steps).toEqual([expect.objectContaining({ text: 'insert into job values ($1)', values: ['a'] })]);
+  });
+
+  it('follows the events that it reacts to, and those that it cannot read', () => {
+    const big = defineProcess({
+      name: 'tally.big',
+      catalogues: [selectEvents(tallyEvents, 'Added')],
+      react: ({ data }) => (data.by > 1 ? [command({ mail: data.ref })] : []),
+    });
+    const consumer = processConsumer(big, () => Promise.resolve());
+    const events = [
+      { ...stored('a'), data: { by: 2, ref: 'a' } },
+      stored('b'),
+      { ...stored('c'), type: 'Carried' },
+      { ...stored('d'), data: 'not what Added holds' },
+    ];
+    expect(events.map((event) => consumer.follows!(event))).toEqual([true, false, false, true]);
   });
 
   it('ignores events of types that the process does not name, even corrupt ones', async () => {

@@ -1,5 +1,5 @@
 import { decodeAny, type EventCatalogue, type RecordedOf } from '../core/event-catalogue.js';
-import type { Recorded } from '../core/event.js';
+import type { Recorded, StoredEvent } from '../core/event.js';
 import type { Consumer } from '../projections/consumer.js';
 import type { Statement } from '../projections/statement.js';
 import { withLogContext } from '../tracing/log-context.js';
@@ -44,15 +44,28 @@ export const processConsumer = <C>(
   process: Process<C>,
   dispatch: (command: C) => Promise<unknown>,
 ): Consumer => {
-  const reactions = (stored: Parameters<Consumer['steps']>[0]) =>
+  const react = (stored: StoredEvent): readonly (Reaction<C> & { readonly event: Recorded })[] => {
+    const event = decodeAny(process.catalogues, stored);
+    return event ? process.react(event).map((reaction) => ({ ...reaction, event })) : [];
+  };
+  const known = new WeakMap<StoredEvent, ReturnType<typeof react>>();
+  const reactions = (stored: readonly StoredEvent[]): ReturnType<typeof react> =>
     stored.flatMap((one) => {
-      const event = decodeAny(process.catalogues, one);
-      return event ? process.react(event).map((reaction) => ({ ...reaction, event })) : [];
+      const own = known.get(one) ?? react(one);
+      known.set(one, own);
+      return own;
     });
   return {
     name: process.name,
     categories: process.catalogues.map(({ category }) => category),
     birth: process.birth ?? 'beginning',
+    follows(event) {
+      try {
+        return reactions([event]).length > 0;
+      } catch {
+        return true;
+      }
+    },
     async dispatch(events) {
       const commands = reactions(events).flatMap((one) => (one.kind === 'command' ? [one] : []));
       const results = await Promise.allSettled(

@@ -80,7 +80,7 @@ export const loadCheckpoint = async (
 
 /**
  * Moves the checkpoint and runs the steps in one transaction. The move is a compare-and-swap: of two concurrent runners
- * one commits, and the other rolls back.
+ * one commits, and the other rolls back. Without steps, it is one statement.
  */
 export const advance = (
   pool: Pool,
@@ -89,18 +89,31 @@ export const advance = (
   to: bigint,
   steps: readonly Step[],
 ): Promise<Checkpoint> =>
-  transaction(pool, async (client) => {
-    const moved = await client.query(
-      `update event_sourcing.consumer
-       set position = $2, status = 'running', error = null, halted_stream = null, halted_position = null,
-           updated_at = now()
-       where name = $1 and position is not distinct from $3::numeric and epoch = $4`,
-      [consumer.name, String(to), from.position === null ? null : String(from.position), String(from.epoch)],
-    );
-    if (moved.rowCount !== 1) throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
-    await runSteps(client, steps);
-    return { position: to, epoch: from.epoch };
+  steps.length === 0
+    ? move(pool, consumer, from, to)
+    : transaction(pool, async (client) => {
+        const moved = await move(client, consumer, from, to);
+        await runSteps(client, steps);
+        return moved;
+      });
+
+const move = async (
+  client: Pick<Pool, 'query'>,
+  { name }: Consumer,
+  { position, epoch }: Checkpoint,
+  to: bigint,
+): Promise<Checkpoint> => {
+  const moved = await client.query({
+    name: 'move-checkpoint',
+    text: `update event_sourcing.consumer
+           set position = $2, status = 'running', error = null, halted_stream = null, halted_position = null,
+               updated_at = now()
+           where name = $1 and position is not distinct from $3::numeric and epoch = $4`,
+    values: [name, String(to), position === null ? null : String(position), String(epoch)],
   });
+  if (moved.rowCount !== 1) throw new CheckpointMoved(`${name} is no longer at ${position}`);
+  return { position: to, epoch };
+};
 
 /** Makes the runner reload the consumer's state. Every intervention calls this in its transaction. */
 export const intervene = (client: PoolClient, name: string): Promise<unknown> =>

@@ -17,6 +17,11 @@ export interface Consumer {
   /** Somebody waits for what it writes: a busy worker does not put its batches off. */
   readonly prompt?: boolean;
   /**
+   * Whether an event of its categories can change anything. The checkpoint moves past other events only with the next
+   * one that can, or after a second. Default: all can. Never throws; true for an event that does not decode.
+   */
+  follows?(event: StoredEvent): boolean;
+  /**
    * What it parks together when an event fails: events whose order matters. Default: the id of the stream, because
    * streams of one id change the same rows. Never throws, also for an event that does not decode.
    */

@@ -53,17 +53,18 @@ describe('a projection', () => {
       catalogues: [selectEvents(tallyEvents, 'Added')],
       effects: () => [],
     });
-    const steps = chosen.steps([stored('sum-1'), stored('tally-1', { type: 'Renamed' })]);
-    expect(steps).toEqual([{ view: totalView, table: 'public.total', events: [] }]);
+    const ignored = [stored('sum-1'), stored('tally-1', { type: 'Renamed' })];
+    expect(chosen.steps(ignored)).toEqual([]);
+    expect(ignored.map((event) => chosen.follows!(event))).toEqual([false, false]);
+    expect(chosen.follows!(stored('tally-1', { data: 'not what Added holds' }))).toBe(true);
+    expect(live.follows!(stored('tally-1', { type: 'Renamed' }))).toBe(true);
   });
 
   it('stops at a type that its whole catalogue does not know, unless readers pass over the event', () => {
     const unknown = stored('tally-1', { type: 'Renamed' });
     expect(() => live.steps([unknown])).toThrow(CorruptEvent);
     const quarantine = { consumers: null, by: 'operator:ada', reason: 'r', at: '', until: null };
-    expect(live.steps([{ ...unknown, quarantine }])).toEqual([
-      { view: totalView, table: 'public.total', events: [] },
-    ]);
+    expect(live.steps([{ ...unknown, quarantine }])).toEqual([]);
   });
 
   it('does not ignore a corrupt event', () => {

@@ -1,4 +1,4 @@
-import { decodeAny, type EventCatalogue, type RecordedOf } from '../core/event-catalogue.js';
+import { decodeAny, isFollowed, type EventCatalogue, type RecordedOf } from '../core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '../core/event.js';
 import type { Consumer } from './consumer.js';
 import type { Statement } from './statement.js';
@@ -34,6 +34,7 @@ export const projectionConsumer = (projection: Projection): Consumer => ({
   prompt: projection.prompt ?? false,
   steps: (events) => {
     const decoded = decodeAll(projection, events);
+    if (decoded.length === 0) return [];
     return [
       ...decoded.flatMap((event) => projection.effects?.(event) ?? []),
       ...projection.views.map((view) => ({ view, table: view.table, events: decoded })),
@@ -65,6 +66,7 @@ const follower = (projection: Projection, name: string): Omit<Consumer, 'steps'>
   name,
   categories: categoriesOf(projection),
   birth: 'beginning',
+  follows: (event) => isFollowed(projection.catalogues, event),
 });
 
 const decodeAll = ({ catalogues }: Projection, events: readonly StoredEvent[]): readonly Recorded[] =>

@@ -20,7 +20,11 @@ const parkedRow = {
 it('While the consumer is busy, attempts to release parked streams do not queue up', async () => {
   let looked = 0;
   let position: unknown = null;
-  const query = async (text: string, values: readonly unknown[] = []) => {
+  const query = async (
+    asked: string | { text: string; values: readonly unknown[] },
+    given: readonly unknown[] = [],
+  ) => {
+    const [text, values] = typeof asked === 'string' ? [asked, given] : [asked.text, asked.values];
     if (text.includes('set position')) position = values[1];
     if (text.includes('distinct on (cause_stream')) looked += 1;
     else if (text.includes('parked_event')) return { rows: [parkedRow], rowCount: 1 };

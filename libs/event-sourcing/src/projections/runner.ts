@@ -4,6 +4,7 @@ import { Recurring } from '../timing/recurring.js';
 import { isStoreAway, StoreUnavailable } from '../store/errors.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
+import type { StoredEvent } from '../core/event.js';
 import { batches } from './batches.js';
 import { CheckpointMoved, hasGoneBack, loadCheckpoint, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
@@ -11,6 +12,7 @@ import { beyondTheLog } from './end-of-log.js';
 import { describe } from './describe-error.js';
 import { handleBatch, type HandlingOptions } from './handle-batch.js';
 import { ParkedKeys, keysDue, nameKeys } from './parked-streams.js';
+import { untilPostgresAnswers } from './postgres-answers.js';
 import { releaseParked } from './release-parked.js';
 import { quarantineSkips } from '../processes/quarantine-skips.js';
 import { spacingByLoad } from './spacing.js';
@@ -38,8 +40,8 @@ const AT_A_TIME = 50;
 
 /**
  * Runs a consumer until the signal aborts. Whether a subscription ends, fails or goes silent, it is reopened from the
- * durable checkpoint after a pause: exponential back-off with jitter, at most 15 s,
- * or 1 s while the event store is away.
+ * durable checkpoint after a pause: exponential back-off with jitter, at most 15 s, or 1 s while the event store is away.
+ * While PostgreSQL is away, it waits for its first answer, which all consumers of the process share.
  */
 export const runConsumer = async (
   consumer: Consumer,
@@ -55,17 +57,20 @@ export const runConsumer = async (
       });
     } catch (error) {
       if (signal.aborted) return;
-      failures += 1;
-      const longest = isStoreAway(error) ? LONGEST_PAUSE_MS.storeAway : LONGEST_PAUSE_MS.otherwise;
-      const pause = Math.min(longest, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
       const reason = describe(error);
       // Of several workers, one moves the checkpoint: for the others, that is no news.
       const times = error instanceof CheckpointMoved ? 0 : recurring.happened(reason);
       if (times > 0 && !(times === 1 && isStoreAway(error)))
         options.log[isDependencyAway(error) ? 'warn' : 'error'](
-          { consumer: consumer.name, reason, times, retryInMs: Math.round(pause) },
+          { consumer: consumer.name, reason, times },
           'consumer interrupted; it resumes from its checkpoint',
         );
+      // Failures while PostgreSQL was away say nothing about how the next attempt will go.
+      const isOver =
+        !isStoreAway(error) && isDependencyAway(error) && (await untilPostgresAnswers(options.pool, signal));
+      failures = isOver ? 0 : failures + 1;
+      const longest = isStoreAway(error) ? LONGEST_PAUSE_MS.storeAway : LONGEST_PAUSE_MS.otherwise;
+      const pause = Math.min(longest, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
       await delay(pause, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -134,7 +139,10 @@ const follow = async (
       .finally(() => (isPending = false));
   }, RELEASE_MS);
   try {
-    const source = batches(subscription, {
+    const passed = (position: bigint): void => {
+      if (seen === null || position > seen) seen = position;
+    };
+    const source = batches(followed(subscription, consumer, passed), {
       maximum: options.batchSize ?? 256,
       spacingMs: spacingByLoad(consumer.prompt ?? false),
       quietMs: QUIET_MS,
@@ -158,6 +166,18 @@ const follow = async (
     await subscription.close();
   }
 };
+
+/** The events that can change something, and the positions of the others. */
+async function* followed(
+  events: AsyncIterable<StoredEvent>,
+  consumer: Consumer,
+  passed: (position: bigint) => void,
+): AsyncIterable<StoredEvent> {
+  for await (const event of events) {
+    if (consumer.follows?.(event) ?? true) yield event;
+    else passed(event.position);
+  }
+}
 
 /** Runs work in the order in which it was asked for, one at a time. */
 const oneAfterTheOther = (): (<T>(work: () => Promise<T>) => Promise<T>) => {

@@ -1,23 +1,44 @@
 import { describe, expect, it } from '@jest/globals';
-import { sql } from './statement.js';
+import type { PoolClient } from 'pg';
+import { runSteps, sql, type Statement } from './statement.js';
 
 describe('sql', () => {
   it('numbers the values in order, and never puts them into the text', () => {
     const evil = "'; drop table reading; --";
-    expect(sql`update t set a = ${evil}, b = ${2} where c = ${null}`).toEqual({
+    expect(sql`update t set a = ${evil}, b = ${2} where c = ${null}`).toMatchObject({
       text: 'update t set a = $1, b = $2 where c = $3',
       values: [evil, 2, null],
     });
   });
 
   it('accepts text without values, and values at both ends', () => {
-    expect(sql`select 1`).toEqual({ text: 'select 1', values: [] });
-    expect(sql`${1} = ${1}`).toEqual({ text: '$1 = $2', values: [1, 1] });
+    expect(sql`select 1`).toMatchObject({ text: 'select 1', values: [] });
+    expect(sql`${1} = ${1}`).toMatchObject({ text: '$1 = $2', values: [1, 1] });
+  });
+
+  it('names each place in the program, whatever its values', () => {
+    const here = (value: number) => sql`select ${value}`;
+    const there = (value: number) => sql`select ${value}`;
+    expect(here(1).name).toBe(here(2).name);
+    expect(here(1).name).not.toBe(there(1).name);
   });
 
   it('handles more than nine values', () => {
     expect(sql`${0},${1},${2},${3},${4},${5},${6},${7},${8},${9},${10}`.text).toBe(
       '$1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11',
     );
+  });
+});
+
+describe('runSteps', () => {
+  const together = (each: readonly (readonly unknown[])[]): Statement => ({ text: 'many', values: [each] });
+  const one = (value: number): Statement => ({ text: 'one', values: [value], together });
+
+  it('makes one statement of consecutive ones of a kind, and keeps the order', async () => {
+    const ran: unknown[] = [];
+    const client = { query: async ({ text, values }: Statement) => ran.push([text, ...values]) };
+    const steps = [one(1), one(2), sql`other`, one(3), sql`last`];
+    await runSteps(client as unknown as PoolClient, steps);
+    expect(ran).toEqual([['many', [[1], [2]]], ['other'], ['one', 3], ['last']]);
   });
 });

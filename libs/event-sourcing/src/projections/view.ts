@@ -93,7 +93,11 @@ export const removeRows = async (
   keys: readonly RowKey[],
 ): Promise<void> => {
   if (keys.length === 0) return;
-  await client.query(`delete from ${table} where ${amongKeys(view, table)}`, [JSON.stringify(keys)]);
+  await client.query({
+    name: `delete ${table}`,
+    text: `delete from ${table} where ${amongKeys(view, table)}`,
+    values: [JSON.stringify(keys)],
+  });
 };
 
 const loadRows = async (
@@ -102,6 +106,7 @@ const loadRows = async (
   table: string,
   keys: readonly RowKey[],
 ): Promise<Map<string, Row>> => {
+  // Not prepared: a migration may add a column meanwhile, and a prepared statement cannot answer with another row.
   const { rows } = await client.query<Record<string, unknown>>(
     `select * from ${table} where ${amongKeys(view, table)}`,
     [JSON.stringify(keys)],

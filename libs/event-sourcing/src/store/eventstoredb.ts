@@ -16,7 +16,7 @@ import { afterBarren, BULK_PAGE, pageSizes, readPage } from './page.js';
 import { isSelected, patternOf, type StreamSelection } from './stream-selection.js';
 import type { StoreConnection } from './store-connection.js';
 import type { ServerTime } from './server-time.js';
-import { withDeadline } from '../timing/deadline.js';
+import { beforeDeadline } from '../timing/deadline.js';
 
 export interface EventStoreDbOptions {
   /** The package that speaks the protocol. Default: {@link STORE_DEFAULTS}. */
@@ -291,10 +291,6 @@ const readOnce = async <E>(
 };
 
 const withinDeadline = <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> =>
-  withDeadline(
-    timeoutMs,
-    () => work,
-    () => {
-      throw noAnswer(what, timeoutMs, true);
-    },
-  );
+  beforeDeadline(timeoutMs, work, () => {
+    throw noAnswer(what, timeoutMs, true);
+  });

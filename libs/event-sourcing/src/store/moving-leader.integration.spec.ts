@@ -2,10 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EventToAppend } from '../core/event.js';
+import { appendSurely } from '../handling/append-surely.js';
 import { startCluster, type Cluster, type ClusterNode } from '../testing/cluster.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 import { CLIENT_UNDER_TEST } from './testing/client-under-test.js';
-import { startServer, type StartedServer } from './testing/start-server.js';
+import { startServer, type StartedServer } from './testing/server-under-test.js';
+import { newEvents, newStream } from './testing/store-under-test.js';
 import { startLoad, until, type Load } from './testing/under-load.js';
 
 /** The stream of appends, and one subscription. */
@@ -18,18 +21,21 @@ let store: EventStoreDb;
 let load: Load;
 let said: string[];
 
+const open = ({ appendTimeoutMs }: { appendTimeoutMs: number }): Promise<EventStoreDb> =>
+  openEventStore({
+    client: CLIENT_UNDER_TEST,
+    connectionString: cluster.connectionString,
+    appendTimeoutMs,
+    readTimeoutMs: 1_000,
+    report: (message) => said.push(message),
+  });
+
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'moving-leader-'));
   server = await startServer(dataDir);
   cluster = await startCluster(server.port);
   said = [];
-  store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
-    connectionString: cluster.connectionString,
-    appendTimeoutMs: 500,
-    readTimeoutMs: 1_000,
-    report: (message) => said.push(message),
-  });
+  store = await open({ appendTimeoutMs: 500 });
   load = await startLoad(store);
   await load.more(3);
 });
@@ -45,6 +51,11 @@ afterEach(async () => {
 const failures = (times: number): Promise<void> => {
   const before = load.failures();
   return until(() => load.failures() >= before + times);
+};
+/** A node that runs again learns at once that another one leads. Until then, it would say so of itself. */
+const thaw = (node: ClusterNode, leader: ClusterNode): void => {
+  cluster.lead(leader);
+  node.network.release();
 };
 /** The stream of appends is at the new leader. At most the subscription is left on another node. */
 const goesOnAt = async (leader: ClusterNode): Promise<void> => {
@@ -63,6 +74,21 @@ describe('a process whose address names three nodes', () => {
       await goesOnAt(next);
     }
     expect(store.connection.renewals).toBe(0);
+  });
+
+  it('repeats an append at once that reaches a former leader, which would lose it', async () => {
+    await load.stop();
+    await store.close();
+    // Nothing but an answer ends an append.
+    store = await open({ appendTimeoutMs: 1_000_000 });
+    const stream = newStream();
+    const [before, after] = newEvents(2) as [EventToAppend, EventToAppend];
+    await store.append(stream, 'no_stream', [before]);
+    cluster.lead(cluster.nodes[1]!);
+    let revision: bigint | undefined;
+    const appended = appendSurely(store, stream, 0n, [after]).then((result) => (revision = result.revision));
+    await Promise.race([until(() => revision === 1n), appended]);
+    expect(revision).toBe(1n);
   });
 
   it('waits for an election that takes its time', async () => {
@@ -88,8 +114,8 @@ describe('a process whose address names three nodes', () => {
     cluster.lead(second, first);
     await load.more(3);
     expect(store.connection.renewals).toBeGreaterThan(0);
-    first.network.release();
-    await load.more(3);
+    thaw(first, second);
+    await goesOnAt(second);
     const told = said.filter((message) => !message.includes('renewed'));
     expect(told[0]).toBe('the event store does not answer; calls to it are tried again');
     expect(told.at(-1)).toContain('the event store answers again');
@@ -101,7 +127,7 @@ describe('a process whose address names three nodes', () => {
     first.network.hold('all');
     cluster.lead(second, first);
     await until(() => store.connection.renewals > 0);
-    first.network.release();
+    thaw(first, second);
     await goesOnAt(second);
   });
 

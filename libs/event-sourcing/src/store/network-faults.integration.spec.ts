@@ -6,7 +6,7 @@ import { startCluster, type Cluster } from '../testing/cluster.js';
 import type { Relay } from '../testing/relay.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 import { CLIENT_UNDER_TEST } from './testing/client-under-test.js';
-import { startServer, type StartedServer } from './testing/start-server.js';
+import { startServer, type StartedServer } from './testing/server-under-test.js';
 import { collect, newStream } from './testing/store-under-test.js';
 import { startLoad, until, type Load } from './testing/under-load.js';
 import { addedToAppend } from '../testing/tally.js';

@@ -49,7 +49,8 @@ const { HTTP2_HEADER_PATH: PATH, NGHTTP2_CANCEL: CANCEL, NGHTTP2_FLAG_END_STREAM
 /**
  * Starts nodes in front of one store on loopback, without TLS. Each answers gossip itself, and forwards what it does not
  * refuse. Like EventStoreDB's, a node that does not lead refuses calls that require the leader, and no node takes appends
- * while nobody leads.
+ * while nobody leads. It loses appends that do not require the leader, as EventStoreDB's nodes do after an election, until
+ * they follow the new leader: nobody answers these.
  */
 export const startCluster = async (
   storePort: number,
@@ -60,15 +61,15 @@ export const startCluster = async (
   let nodes: readonly StartedNode[] = [];
   const gossip = (): Buffer =>
     Buffer.concat(nodes.map(({ node }) => memberOf(node, named.includes(node) ? LEADER : FOLLOWER)));
-  const refusal = (node: string, headers: IncomingHttpHeaders): Refusal | null => {
+  const treatment = (node: string, headers: IncomingHttpHeaders): Treatment => {
     const isAppend = APPEND.test(String(headers[PATH]));
-    if (leader === null && isAppend) return NOT_READY;
-    // Other nodes forward appends to the leader.
-    if (leader === node || headers['requires-leader'] !== 'true') return null;
-    return leader === null ? NOT_READY : notLeader(leader);
+    if (leader === node) return 'forward';
+    if (headers['requires-leader'] === 'true') return leader === null ? NOT_READY : notLeader(leader);
+    if (!isAppend) return 'forward';
+    return leader === null ? NOT_READY : 'lose';
   };
   nodes = await Promise.all(
-    Array.from({ length: size }, () => startNode(storePort, mostStreams, gossip, refusal)),
+    Array.from({ length: size }, () => startNode(storePort, mostStreams, gossip, treatment)),
   );
   const lead: Cluster['lead'] = (next, stillNamed) => {
     leader = next?.node ?? null;
@@ -88,6 +89,7 @@ export const startCluster = async (
 };
 
 type Refusal = Readonly<Record<string, string | number>>;
+type Treatment = Refusal | 'forward' | 'lose';
 
 const NOT_READY: Refusal = { 'grpc-status': UNAVAILABLE, 'grpc-message': 'Server Is Not Ready' };
 
@@ -112,7 +114,7 @@ interface Call {
 }
 
 interface StartedNode extends ClusterNode {
-  /** Ends the open calls that it now refuses. */
+  /** Ends the open calls that it now refuses, and leaves those that it now loses without an answer. */
   leadershipMoved(): void;
   stop(): Promise<void>;
 }
@@ -121,7 +123,7 @@ const startNode = async (
   storePort: number,
   mostStreams: number,
   gossip: () => Buffer,
-  refusal: (node: string, headers: IncomingHttpHeaders) => Refusal | null,
+  treatment: (node: string, headers: IncomingHttpHeaders) => Treatment,
 ): Promise<StartedNode> => {
   const calls = new Set<Call>();
   let store: ClientHttp2Session | undefined;
@@ -136,10 +138,11 @@ const startNode = async (
     calls.add(call);
     stream.on('error', () => undefined).on('close', () => calls.delete(call));
     stream.on('wantTrailers', () => stream.sendTrailers(call.trailers));
-    const refused = refusal(node, headers);
-    if (headers[PATH] === GOSSIP) answer(call, gossip());
-    else if (refused) refuse(call, refused);
-    else forward(call, connected());
+    if (headers[PATH] === GOSSIP) return answer(call, gossip());
+    const treated = treatment(node, headers);
+    if (treated === 'forward') forward(call, connected());
+    else if (treated === 'lose') stream.resume();
+    else refuse(call, treated);
   });
   server.on('sessionError', () => undefined);
   server.listen(0, '127.0.0.1');
@@ -152,8 +155,9 @@ const startNode = async (
     openCalls: () => calls.size,
     leadershipMoved: () => {
       for (const call of calls) {
-        const refused = refusal(node, call.headers);
-        if (refused) refuse(call, refused);
+        const treated = treatment(node, call.headers);
+        if (treated === 'lose') call.abandon?.();
+        else if (treated !== 'forward') refuse(call, treated);
       }
     },
     stop: async () => {
@@ -180,6 +184,8 @@ const answer = (call: Call, message: Buffer): void => {
 const refuse = (call: Call, refused: Refusal): void => {
   call.trailers = refused;
   call.abandon?.();
+  // A stream with something left to read stays open.
+  call.stream.resume();
   if (call.stream.headersSent) call.stream.end();
   else call.stream.respond({ ...OK, ...refused }, { endStream: true });
 };
@@ -197,6 +203,7 @@ const forward = (call: Call, store: ClientHttp2Session): void => {
   call.abandon = () => {
     asked.off('close', end).unpipe(stream);
     asked.close(CANCEL);
+    stream.unpipe(asked).resume();
   };
   asked.on('trailers', (trailers: IncomingHttpHeaders) => {
     call.trailers = trailers;

@@ -8,16 +8,25 @@ export const withDeadline = async <T, L = never>(
   late: () => L,
 ): Promise<T | L> => {
   const givenUp = new AbortController();
+  return beforeDeadline(milliseconds, work(givenUp.signal), () => {
+    givenUp.abort();
+    return late();
+  });
+};
+
+/** The same for work that is under way and takes no signal: each request has several of them. */
+export const beforeDeadline = async <T, L = never>(
+  milliseconds: number,
+  work: Promise<T>,
+  late: () => L,
+): Promise<T | L> => {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      givenUp.abort();
-      resolve();
-    }, milliseconds);
+    timer = setTimeout(resolve, milliseconds);
   }).then(late);
   try {
     // The race keeps listening, so work that fails later causes no unhandled rejection.
-    return await Promise.race([work(givenUp.signal), deadline]);
+    return await Promise.race([work, deadline]);
   } finally {
     clearTimeout(timer);
   }

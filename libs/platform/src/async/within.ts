@@ -1,12 +1,8 @@
-import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
+import { beforeDeadline } from '@app/event-sourcing/timing/deadline.js';
 
 /**
  * The result of the work, or `null` when it fails or takes longer. The work continues then; the caller just stops
  * waiting.
  */
 export const within = <T>(milliseconds: number, work: Promise<T>): Promise<T | null> =>
-  withDeadline<T | null, null>(
-    milliseconds,
-    () => work.catch(() => null),
-    () => null,
-  );
+  beforeDeadline<T, null>(milliseconds, work, () => null).catch(() => null);

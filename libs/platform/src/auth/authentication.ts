@@ -15,7 +15,10 @@ export interface Principal {
   readonly mode: Mode;
   /** What the caller may see and change. A resource of another mode is unknown to the caller: 404. */
   readonly sees: readonly Mode[];
-  /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, `portal:<sessionId>`, or `bearer` for a token without subject. */
+  /**
+   * Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, `bearer` for a token without subject,
+   * or `portal:<sessionId>` for a session that an operator opened. A session that a key opened acts as that key.
+   */
   readonly actor: string;
   /** What the key, the token or the session may do. */
   readonly scopes: readonly string[];

@@ -23,11 +23,11 @@ export const ORDINARY_SCOPES: readonly ApiKeyScope[] = API_KEY_SCOPES.filter(
 
 /** Shows names and birth dates of readings to a session of the portal. A key sees them with `readings:read`. */
 export const PERSONS_SCOPE = 'persons:read';
-/** What a session of the portal may be allowed to do: what a key may, but to open sessions; and to see persons. */
-export const SESSION_SCOPES = [
-  ...API_KEY_SCOPES.filter((scope) => scope !== 'portal:write'),
-  PERSONS_SCOPE,
-] as const;
+/**
+ * What a session of the portal may be allowed to do: what a key may, and to see persons. With `portal:write` it ends
+ * other sessions, but opens none.
+ */
+export const SESSION_SCOPES = [...API_KEY_SCOPES, PERSONS_SCOPE] as const;
 export type SessionScope = (typeof SESSION_SCOPES)[number];
 
 const WILDCARD = 'webhooks:*';

@@ -12,8 +12,8 @@ export interface InsideCall {
   readonly body?: string;
   /** Who calls: already verified. */
   readonly principal: Principal;
-  /** The address of the person's connection, for the audit record. */
-  readonly address: string;
+  /** The person's own connection: its address is for the audit record, the port for links. */
+  readonly connection: Pick<Socket, 'remoteAddress' | 'localPort'>;
 }
 
 export interface InsideAnswer {
@@ -23,12 +23,17 @@ export interface InsideAnswer {
   readonly body: Buffer;
 }
 
-/** Stands in for the connection: takes what the response writes, and knows the address of the caller. */
+/** Stands in for the connection: takes what the response writes, and knows both ends of the person's own. */
 class Sink extends Duplex {
   readonly written: Buffer[] = [];
 
-  constructor(readonly remoteAddress: string) {
+  readonly remoteAddress: string | undefined;
+  readonly localPort: number | undefined;
+
+  constructor({ remoteAddress, localPort }: InsideCall['connection']) {
     super();
+    this.remoteAddress = remoteAddress;
+    this.localPort = localPort;
   }
 
   override _read(): void {
@@ -54,9 +59,9 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n');
  */
 export const insideCaller =
   (listener: RequestListener) =>
-  ({ method, path, headers = {}, body = '', principal, address }: InsideCall): Promise<InsideAnswer> =>
+  ({ method, path, headers = {}, body = '', principal, connection }: InsideCall): Promise<InsideAnswer> =>
     new Promise((resolve, reject) => {
-      const sink = new Sink(address);
+      const sink = new Sink(connection);
       const socket = sink as unknown as Socket;
       const request = new IncomingMessage(socket);
       const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -85,6 +90,8 @@ export const insideCaller =
           body: written.subarray(written.indexOf(END_OF_HEAD) + END_OF_HEAD.length),
         });
       });
+      // The route gave up on its answer, as with a connection that it destroys.
+      sink.once('close', () => reject(new Error('the route ended without an answer')));
       sink.once('error', reject);
       response.once('error', reject);
       request.push(body === '' ? null : body);

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Statement } from '@app/event-sourcing/projections/statement.js';
+import { runSteps, type Statement } from '@app/event-sourcing/projections/statement.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { openPool, transaction } from '../postgres/pool.js';
@@ -106,6 +106,23 @@ describe('addJob', () => {
     ]);
   });
 
+  it('adds several in one statement as one by one, in their order', async () => {
+    const runAt = '2100-01-02T03:04:05.006Z';
+    const jobs = [
+      addJob(GREET, { nr: 1 }, { key: 'k' }),
+      addJob(GREET, { nr: 2 }, { key: 'k', runAt, maxAttempts: 3, priority: 4 }),
+      addJob(GREET, { readingId: `"{}\\,'` }),
+    ];
+    await transaction(pool, (client) => runSteps(client, jobs));
+    const inOne = await waiting();
+    await pool.query('delete from graphile_worker._private_jobs');
+    for (const job of jobs) await run(job);
+    const oneByOne = await waiting();
+    const withoutNow = ({ run_at, ...job }: Waiting) => ({ ...job, run_at: job.key === 'k' && run_at });
+    expect(inOne.map(withoutNow)).toEqual(oneByOne.map(withoutNow));
+    expect(inOne[0]).toMatchObject({ payload: { nr: 2 }, max_attempts: 3, run_at: new Date(runAt) });
+  });
+
   it('is part of the transaction that requires it', async () => {
     const { text, values } = addJob(GREET, {});
     const failing = transaction(pool, async (client) => {
@@ -136,6 +153,12 @@ describe('removeJob', () => {
     await run(removeJob('k'));
     await run(removeJob('k'));
     expect(await waiting()).toEqual([]);
+  });
+
+  it('removes several in one statement', async () => {
+    for (const key of ['a', 'b', 'c']) await run(addJob(GREET, {}, { key }));
+    await transaction(pool, (client) => runSteps(client, ['a', 'none', 'c'].map(removeJob)));
+    expect((await waiting()).map(({ key }) => key)).toEqual(['b']);
   });
 });
 

@@ -45,13 +45,33 @@ export const addJob = <Payload extends JobPayload>(
   { task }: JobKind<Payload>,
   payload: Payload,
   { key, runAt, maxAttempts = 25, priority = 0 }: JobOptions = {},
-): Statement => sql`
+): Statement => ({
+  ...sql`
   select graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,
     run_at => ${runAt ?? null}::timestamptz, max_attempts => ${maxAttempts}, job_key => ${key ?? null},
-    priority => ${priority})`;
+    priority => ${priority})`,
+  together: addJobs,
+});
+
+/** @param each the values of each `addJob` */
+const addJobs = (each: readonly (readonly unknown[])[]): Statement => {
+  const column = (index: number): readonly unknown[] => each.map((values) => values[index]);
+  return sql`
+  select graphile_worker.add_job(identifier => task, payload => payload, run_at => run_at,
+    max_attempts => max_attempts, job_key => key, priority => priority)
+  from unnest(${column(0)}::text[], ${column(1)}::json[], ${column(2)}::timestamptz[], ${column(3)}::integer[],
+              ${column(4)}::text[], ${column(5)}::integer[])
+    as job (task, payload, run_at, max_attempts, key, priority)`;
+};
 
 /** SQL that removes a waiting job; does nothing when it has run. */
-export const removeJob = (key: string): Statement => sql`select graphile_worker.remove_job(${key})`;
+export const removeJob = (key: string): Statement => ({
+  ...sql`select graphile_worker.remove_job(${key})`,
+  together: removeJobs,
+});
+
+const removeJobs = (each: readonly (readonly unknown[])[]): Statement =>
+  sql`select graphile_worker.remove_job(key) from unnest(${each.map(([key]) => key)}::text[]) as job (key)`;
 
 /** The untyped handler of one kind of job: `handleJobs` makes it from a kind and a typed handler. */
 export interface JobTask {

@@ -82,6 +82,7 @@ describe('The rate limiter', () => {
     expect(verdicts.every(({ allowed }) => allowed)).toBe(true);
     expect(asked).toBeLessThanOrEqual(3);
     const before = asked;
+    expect(limiter.takeNow(of, busy)).toMatchObject({ allowed: true });
     await limiter.take(of, busy);
     expect(asked).toBe(before);
   });
@@ -94,6 +95,7 @@ describe('The rate limiter', () => {
     await limiter.take(of, policy);
     await limiter.take(of, policy);
     now = 1_000;
+    expect(limiter.takeNow(of, policy)).toBeNull();
     const { remaining } = await limiter.take(of, policy);
     expect(remaining).toBeLessThan(10);
   });

@@ -57,16 +57,22 @@ export class RateLimiter {
 
   /** Takes one token. @throws what the buckets throw */
   async take(subject: string, policy: RatePolicy): Promise<RateVerdict> {
+    const now = this.takeNow(subject, policy);
+    if (now) return now;
     const share = this.shareOf(`${policy.name} ${subject}`);
-    if (share.tokens >= 1 && share.until > this.clock.now()) {
-      share.tokens -= 1;
-      return verdict(true, share, policy);
-    }
     const allowed = await new Promise<boolean>((resolve, reject) => {
       share.waiting.push({ resolve, reject });
       if (!share.asking) void this.ask(subject, policy, share);
     });
     return verdict(allowed, share, policy);
+  }
+
+  /** Takes one of the tokens taken in advance; `null`: there is none. */
+  takeNow(subject: string, policy: RatePolicy): RateVerdict | null {
+    const share = this.shareOf(`${policy.name} ${subject}`);
+    if (share.tokens < 1 || share.until <= this.clock.now()) return null;
+    share.tokens -= 1;
+    return verdict(true, share, policy);
   }
 
   /** Counts work that one admitted request has asked for beyond its own token. @throws what the buckets throw */

@@ -24,8 +24,8 @@ export interface Forgotten {
   readonly keptSince: number;
 }
 
-/** A kind of data that ends after a term. Instants are milliseconds since the epoch. */
-export interface Retention {
+/** A kind of data that ends after a term, to look at. Instants are milliseconds since the epoch. */
+export interface Kept {
   readonly kind: string;
   readonly what: string;
   /** The setting that holds the term. */
@@ -33,7 +33,13 @@ export interface Retention {
   readonly days: number;
   /** How many days longer something may stay, because it goes with others. */
   readonly graceDays: number;
+  /** How often a round is made (ms). Default: `RETENTION_EVERY_MS`. */
+  readonly everyMs?: number;
   held(before: number): Promise<Held>;
+}
+
+/** One that a round deletes. */
+export interface Retention extends Kept {
   /** Deletes in steps what is older. Any number of processes may do so at once. */
   forget(before: number, signal: AbortSignal): Promise<Forgotten>;
 }
@@ -52,13 +58,23 @@ export const runRetention = async (
   const { kind, days } = retention;
   const { removed, keptSince } = await retention.forget(now - days * DAY_MS, signal);
   if (signal.aborted) return null;
+  await recordRound(pool, kind, now, { removed, keptSince });
+  return { kind, keptSince: instant(keptSince), removed };
+};
+
+/** Records a whole round. @param now milliseconds since the epoch */
+export const recordRound = async (
+  pool: Pick<Pool, 'query'>,
+  kind: string,
+  now: number,
+  { removed, keptSince }: Forgotten,
+): Promise<void> => {
   await pool.query(
     `insert into platform.retention_round as known (kind, ran_at, kept_since, removed) values ($1, $2, $3, $4)
      on conflict (kind) do update set ran_at = greatest(known.ran_at, excluded.ran_at),
        kept_since = greatest(known.kept_since, excluded.kept_since), removed = known.removed + excluded.removed`,
     [kind, instant(now), instant(keptSince), removed],
   );
-  return { kind, keptSince: instant(keptSince), removed };
 };
 
 /** A round for each kind at an interval. A kind that fails does not keep the others from theirs. */
@@ -90,10 +106,10 @@ export const retentionLoop = (
 /** @param now milliseconds since the epoch */
 export const retentionStatus = async (
   pool: Pick<Pool, 'query'>,
-  retention: Retention,
+  retention: Kept,
   now: number,
 ): Promise<RetentionStatus> => {
-  const { kind, what, setting, days, graceDays } = retention;
+  const { kind, what, setting, days, graceDays, everyMs = RETENTION_EVERY_MS } = retention;
   const before = now - days * DAY_MS;
   const { oldest, due } = await retention.held(before);
   const { rows } = await pool.query<{ ran_at: Date; kept_since: Date; removed: string }>(
@@ -116,6 +132,6 @@ export const retentionStatus = async (
           removedInAll: Number(last.removed),
         }
       : null,
-    nextRun: last ? instant(last.ran_at.getTime() + RETENTION_EVERY_MS) : null,
+    nextRun: last ? instant(last.ran_at.getTime() + everyMs) : null,
   };
 };

@@ -58,6 +58,7 @@ describe('The lint', () => {
     ['agreement after a verb of state', 'Vous paraissez toujours très sûr.'],
     ['agreement after a verb of state', 'Vous passez pour prudent.'],
     ['agreement with « on vous croit »', 'On vous croit distant.'],
+    ['agreement with « on vous croit »', 'On vous croyait servi.'],
     ['agreement of « vous rend »', 'Ce silence vous laisse inquiet.'],
     ['agreement of an infinitive', 'Vous parlez sans être compris.'],
     ['agreement of an infinitive', 'Il suffit d’avoir l’air d’être pressé.'],
@@ -85,6 +86,8 @@ describe('The lint', () => {
     ['elision', 'Demandez si il vient.'],
     ['elision', 'Ce que on voit.'],
     ['elision before a name', 'Prenons les lettres de Odette Guérin.'],
+    ['elision before a name', 'De Odette Guérin, on tire trois sommes.'],
+    ['elision before a name', 'Prenons les lettres de Yvonne Dupuis.'],
     ['word twice', 'Il y a de de la place.'],
   ])('names the fault in French: %s', (rule, text) => {
     expect(brokenRules('fr-FR', text)).toContain(rule);

@@ -85,24 +85,16 @@ type Most = NonNullable<Likeness['most']>;
 /** What the readings of any two people, with one Life Path, and with one Expression too, must stay below. */
 type Limits = readonly [any: Most, samePath: Most, sameName: Most];
 
-const ADULTS: Limits = [
+/** For adults and for children under seven alike. */
+const LIMITS: Limits = [
   { median: 0.2, p95: 0.35 },
   { median: 0.25, p95: 0.4 },
   { median: 0.5, p95: 0.5 },
 ];
-/** A small child has less behind them to tell apart: the book for parents is a quarter of the other. */
-const CHILDREN: Limits = [
-  { median: 0.2, p95: 0.4 },
-  { median: 0.37, p95: 0.55 },
-  { median: 0.5, p95: 0.68 },
-];
 
 /** The likeness of readings by what their people have in common. */
-const strataOf = (
-  trials: readonly Trial[],
-  documents: readonly DocumentV1[],
-  [any, onePath, oneName]: Limits,
-): Likeness[] => {
+const strataOf = (trials: readonly Trial[], documents: readonly DocumentV1[]): Likeness[] => {
+  const [any, onePath, oneName] = LIMITS;
   const sequences = documents.map(sequencesOf);
   const numbers = trials.map((trial) => trialResult(trial).numbers);
   const path = (at: number) => numbers[at]?.lifePath.value;
@@ -134,7 +126,7 @@ export const likenessOf = (
   trials: readonly Trial[],
   documents: readonly DocumentV1[],
 ): Likeness[] => [
-  ...strataOf(trials, documents, ADULTS),
+  ...strataOf(trials, documents),
   relatives(locale, (seed, lastName) => commonPerson(locale, seed, lastName), 'one family name'),
 ];
 
@@ -146,7 +138,7 @@ export const childLikenessOf = (
 ): Likeness[] => {
   const childOf: PersonOf = (seed, lastName) => commonChild(locale, seed, lastName);
   return [
-    ...strataOf(trials, documents, CHILDREN),
+    ...strataOf(trials, documents),
     relatives(locale, childOf, 'one family name'),
     relatives(locale, childOf, 'one family name and date', 'together'),
   ];

@@ -100,7 +100,9 @@ const FRENCH_TYPOGRAPHY: readonly LintRule[] = [
   },
   {
     name: 'elision before a name',
-    pattern: /(?<!\p{L})(?:de|que|jusque|lorsque|puisque) [AÀÂEÉÈÊËIÎÏOÔŒUÛÜ]\p{L}/u,
+    // A Y is a vowel before a consonant: d'Yvonne, but de Yann.
+    pattern:
+      /(?<!\p{L})(?:[Dd]e|[Qq]ue|[Jj]usque|[Ll]orsque|[Pp]uisque) (?:[AÀÂEÉÈÊËIÎÏOÔŒUÛÜ]\p{L}|Y[^aeiouéè\s])/u,
   },
   { name: 'word twice', pattern: /(?<![\p{L}-])(?!(?:vous|nous) )(\p{L}{2,}|[ày]) \1(?!\p{L})/iu },
   { name: 'double space', pattern: / {2}/u },
@@ -149,7 +151,7 @@ export const FRENCH_AGREEMENT: readonly LintRule[] = [
   {
     name: 'agreement with « on vous croit »',
     pattern: agreeing(
-      'vous (?:croit|croient|sait|savent|dit|disent|juge|jugent|trouve|trouvent|imagine|suppose)',
+      'vous (?:croit|croient|croyait|sait|savent|savait|dit|disent|disait|juge|jugent|trouve|trouvent|trouvait|imagine|suppose)',
     ),
   },
   {

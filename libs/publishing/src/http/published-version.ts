@@ -29,12 +29,19 @@ export class PublishedVersion {
     const rounds =
       reading.status === 'completed' ? Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS) : 0;
     for (let round = 0; ; round += 1) {
-      const published = await this.publications.find(reading.readingId, version);
+      const published = await this.find(reading, version);
       if (published === 'unknown') throw new Problem('version_not_found');
       if (published !== 'due') return published;
       if (round >= rounds) throw await this.notAvailable(reading);
       await delay(LOOK_AGAIN_MS);
     }
+  }
+
+  /** A reading may show a version before the publications do: both follow the log, each at its own speed. */
+  private async find({ readingId, documentVersion: shown }: ReadingSummary, version: number | undefined) {
+    const found = await this.publications.find(readingId, version);
+    const isBehind = shown !== null && (typeof found !== 'number' || found < shown);
+    return version === undefined && isBehind ? this.publications.find(readingId, shown) : found;
   }
 
   private async notAvailable({ readingId, status }: ReadingSummary): Promise<Problem> {

@@ -1,4 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
+import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
 import type { Locale } from '@app/numerology/index.js';
 
 export const READING_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
@@ -14,6 +15,8 @@ export interface ReadingSummary {
   readonly locale: Locale;
   /** RFC 3339: when its personal data was erased. */
   readonly erasedAt: string | null;
+  /** The newest version of its document that the reading shows; `null`: none yet. */
+  readonly documentVersion: number | null;
 }
 
 /** `null` when there is no such reading. Reads the row, or the stream while the row is missing. */
@@ -75,12 +78,40 @@ export class FindOpenBatches extends Query<OpenBatches> {
   }
 }
 
+/** Test readings that are not erased, and those that should be. */
+export class LookAtTestReadings extends Query<RetentionStatus> {
+  /** @param now milliseconds since the epoch */
+  constructor(readonly now: number) {
+    super();
+  }
+}
+
 /**
  * The external id of a reading; `null` when it has none, when its seal is broken, and after its erasure. Reads the row, or
  * the stream while the row is missing. Many at once need one statement.
  */
 export class GetExternalId extends Query<string | null> {
   constructor(readonly readingId: string) {
+    super();
+  }
+}
+
+/** Readings that were accepted on a day (UTC, `yyyy-mm-dd`). */
+export interface ReadingsOfDay {
+  readonly day: string;
+  readonly readings: number;
+}
+
+/**
+ * How many readings of a mode a workspace ordered on each day since an instant (RFC 3339), oldest first, without days
+ * that have none. With many readings, an answer may be half a minute old.
+ */
+export class CountReadings extends Query<readonly ReadingsOfDay[]> {
+  constructor(
+    readonly workspaceId: string,
+    readonly livemode: boolean,
+    readonly since: string,
+  ) {
     super();
   }
 }

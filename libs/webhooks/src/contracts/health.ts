@@ -18,6 +18,22 @@ export interface EndpointHealth extends QueueHealthRecord {
   readonly workspaceId: string;
 }
 
+/** What waits for an endpoint, and how long its old secrets sign. Instants are RFC 3339. */
+export interface EndpointQueue extends Omit<QueueHealthRecord, 'attempts' | 'queueAgeSeconds'> {
+  /** Until then, deliveries also carry the signature of an old secret; `null`: of none. May be past. */
+  readonly oldSecretsValidUntil: string | null;
+}
+
+/** The queue of an endpoint of this workspace; `null` when it has none with this id. Counts no attempts, which is slow. */
+export class GetEndpointQueue extends Query<EndpointQueue | null> {
+  constructor(
+    readonly workspaceId: string,
+    readonly endpointId: string,
+  ) {
+    super();
+  }
+}
+
 /** Every endpoint of one workspace, or (`null`) of all, with its health; the longest waiting first. */
 export class ListWebhookEndpoints extends Query<readonly EndpointHealth[]> {
   constructor(readonly workspaceId: string | null) {

@@ -11,6 +11,13 @@ type Carry = (tables: Tables, values: Values, now: number) => Row[] | boolean | 
 
 const at = (value: unknown): number => Date.parse(value as string);
 
+/** The values of each row of a statement, which has one row or a list for each column. */
+const eachOf = (values: Values): readonly Values[] => {
+  const [first] = values;
+  if (!Array.isArray(first)) return [values];
+  return first.map((_, row) => (values as readonly Values[]).map((column) => column[row]));
+};
+
 const overdue = (rows: Iterable<Row>, now: number): Row[] =>
   [...rows].filter(({ due_at: dueAt }) => dueAt !== null && at(dueAt) < now);
 
@@ -62,23 +69,26 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
 
   [
     'graphile_worker.add_job',
-    (tables, [task, payload, runAt, , key], now) => {
-      const waiting = tables.jobs.find((job) => job.key === key && job.lockedUntil <= now);
-      if (waiting) tables.endJob(waiting);
-      tables.jobs.push({
-        task: task as string,
-        key: key as string | null,
-        payload: JSON.parse(payload as string) as Job['payload'],
-        runAt: runAt === null ? now : at(runAt),
-        attempts: 0,
-        lockedUntil: 0,
-      });
+    (tables, values, now) => {
+      for (const [task, payload, runAt, , key] of eachOf(values)) {
+        const waiting = tables.jobs.find((job) => job.key === key && job.lockedUntil <= now);
+        if (waiting) tables.endJob(waiting);
+        tables.jobs.push({
+          task: task as string,
+          key: key as string | null,
+          payload: JSON.parse(payload as string) as Job['payload'],
+          runAt: runAt === null ? now : at(runAt),
+          attempts: 0,
+          lockedUntil: 0,
+        });
+      }
     },
   ],
   [
     'graphile_worker.remove_job',
-    (tables, [key], now) => {
-      tables.jobs = tables.jobs.filter((job) => job.key !== key || job.lockedUntil > now);
+    (tables, values, now) => {
+      for (const [key] of eachOf(values))
+        tables.jobs = tables.jobs.filter((job) => job.key !== key || job.lockedUntil > now);
     },
   ],
 

@@ -31,7 +31,7 @@ export const addHealth = (webhooks: Command): void => {
     });
 };
 
-const STATES = ['ok', 'failing', 'disabled'] as const;
+const STATES = ['ok', 'failing', 'disabled', 'unverified'] as const;
 
 const summary = (all: readonly EndpointHealth[]) => {
   const attempts: Record<string, number> = {};

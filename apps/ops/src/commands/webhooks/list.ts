@@ -5,7 +5,7 @@ import { withSession } from '../../session.js';
 
 interface Options {
   readonly workspace?: string;
-  readonly state?: 'ok' | 'failing' | 'disabled';
+  readonly state?: 'ok' | 'failing' | 'disabled' | 'unverified';
 }
 
 export const addList = (webhooks: Command): void => {
@@ -13,7 +13,9 @@ export const addList = (webhooks: Command): void => {
     .command('list')
     .description('webhook endpoints and their state, longest waiting first')
     .option('--workspace <id>', 'of one workspace')
-    .addOption(new Option('--state <state>', 'in one state').choices(['ok', 'failing', 'disabled']))
+    .addOption(
+      new Option('--state <state>', 'in one state').choices(['ok', 'failing', 'disabled', 'unverified']),
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  ops webhooks list --state failing\n  ops webhooks list --workspace ws_… --json',

@@ -6,7 +6,7 @@ export const openClient: OpenClient = (connectionString) => {
   const client = EventStoreDBClient.connectionString(connectionString);
   return {
     append: (stream, events, expectedRevision) =>
-      client.appendToStream(stream, [...events], { expectedRevision }),
+      client.appendToStream(stream, [...events], { expectedRevision, requiresLeader: true }),
     dispose: () => client.dispose(),
     internals: client as unknown as ClientInternals,
   };

@@ -8,7 +8,7 @@ import { addedToAppend } from '../../testing/tally.js';
 import type { EventStore, SubscribeOptions } from '../event-store.js';
 import { openEventStore } from '../eventstoredb.js';
 import { CLIENT_UNDER_TEST } from './client-under-test.js';
-import { startServer, type StartedServer } from './start-server.js';
+import { startServer, type StartedServer } from './server-under-test.js';
 
 /** Milliseconds. A pause of a slow machine is no outage. */
 const ANSWER_TIMEOUT_MS = 10_000;

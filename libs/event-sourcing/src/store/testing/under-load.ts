@@ -37,7 +37,6 @@ export interface Load {
 /** Appends one event after the other, each with the same id at the same revision until its outcome is known. */
 export const startLoad = async (store: EventStore): Promise<Load> => {
   const stream = newStream();
-  const after = await store.head();
   const [written, seen]: [string[], string[]] = [[], []];
   let [failures, resting, ended] = [0, false, false];
   let broken: Error | undefined;
@@ -54,6 +53,17 @@ export const startLoad = async (store: EventStore): Promise<Load> => {
     await delay(AGAIN_MS);
     return true;
   };
+
+  const end = async (): Promise<bigint | null> => {
+    for (;;) {
+      try {
+        return await store.head();
+      } catch (error) {
+        if (!(await isAway(error))) throw error;
+      }
+    }
+  };
+  const after = await end();
 
   const write = async (): Promise<void> => {
     while (!resting) {

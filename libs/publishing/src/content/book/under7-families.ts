@@ -7,11 +7,11 @@ const RELATIONS = ['same', 'ally', 'complement', 'friction'] as const;
 const number = {
   lifePath: {
     lead: prose(60),
-    gift: prose(110),
-    cost: prose(90),
-    play: prose(110),
-    others: prose(110),
-    help: prose(110),
+    gift: prose(110, { forms: 3 }),
+    cost: prose(90, { forms: 3 }),
+    play: prose(110, { forms: 3 }),
+    others: prose(110, { forms: 3 }),
+    help: prose(110, { forms: 3 }),
   },
   expression: { text: prose(160), help: prose(140) },
   soulUrge: { text: prose(130), help: prose(120) },
@@ -30,8 +30,8 @@ export const UNDER_SEVEN_FAMILIES: Readonly<Record<string, ShapeTree>> = {
   ...filePer('under7', NUMBERS, number),
   'under7/days': per(DAYS, prose(60)),
   'under7/pairs': {
-    path: per(RELATIONS, prose(140, { uses: ['lifePath', 'expression'] })),
-    soul: per(RELATIONS, prose(140, { uses: ['soulUrge', 'personality'] })),
+    path: per(RELATIONS, prose(140, { forms: 3, uses: ['lifePath', 'expression'] })),
+    soul: per(RELATIONS, prose(140, { forms: 3, uses: ['soulUrge', 'personality'] })),
   },
   'under7/grid': {
     passion: per(ROOTS, prose(70)),
@@ -58,8 +58,8 @@ export const UNDER_SEVEN_FAMILIES: Readonly<Record<string, ShapeTree>> = {
   'under7/arrival': { year: prose(140, { forms: 3, uses: ['month'] }) },
   'under7/essence': per([...ROOTS, 11, 22], prose(110, { uses: ['physical', 'mental', 'spiritual'] })),
   'under7/synthesis': per(ROOTS, {
-    dominant: prose(150),
-    parents: prose(110),
+    dominant: prose(150, { forms: 3 }),
+    parents: prose(110, { forms: 3 }),
     help: prose(70),
     question: prose(15),
   }),

@@ -95,6 +95,18 @@ describe('generating a reading', () => {
     });
   });
 
+  it('reads its stream once', async () => {
+    let reads = 0;
+    const { read } = store;
+    store.read = (...asked) => {
+      reads += 1;
+      return read.apply(store, asked);
+    };
+    await worker().run(job);
+    expect(types().at(-1)).toBe('ReadingCompleted');
+    expect(reads).toBe(1);
+  });
+
   it('gives the same bytes at any later time: only the acceptance date counts', async () => {
     const bytes: Buffer[] = [];
     const spy: ThemeCalculator = (request) => {

@@ -10,11 +10,14 @@ import { openPool } from '@app/platform/postgres/pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import type { EraseReading } from '../../contracts/commands.js';
+import { LookAtTestReadings } from '../../contracts/queries.js';
+import { LookAtTestReadingsHandler } from '../../read-models/reading/kept-test-readings.handler.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { TestReadingSweep } from './test-reading-sweep.js';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const DAY_MS = 86_400_000;
+const config = { TEST_DATA_KEPT_DAYS: 30, KEY_UPKEEP_EVERY_MS: 60_000 };
 const never = new AbortController().signal;
 
 let postgres: StartedPostgres;
@@ -31,7 +34,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 beforeEach(async () => {
-  await pool.query('truncate readings.reading');
+  await pool.query('truncate readings.reading, platform.retention_round');
   executor = createReadingExecutor(new InMemoryEventStore());
   erased = [];
 });
@@ -39,9 +42,7 @@ beforeEach(async () => {
 const sweep = (now: () => number = () => NOW): Promise<void> => {
   const commands = { execute: async (command: EraseReading) => void erased.push(command) };
   const clock = { now: async () => now() };
-  return new TestReadingSweep(commands as unknown as CommandBus, executor, pool, clock, {
-    TEST_DATA_KEPT_DAYS: 30,
-  }).sweep(never);
+  return new TestReadingSweep(commands as unknown as CommandBus, executor, pool, clock, config).sweep(never);
 };
 
 /** A reading with a row of this age. */
@@ -85,6 +86,27 @@ it('erases test readings after their days, once, and nothing else', async () => 
   await sweep();
   expect(erased.map(({ readingId }) => readingId)).toEqual([older, old]);
   expect(erased[0]).toMatchObject({ workspaceId: 'ws_1', by: { actor: 'system:readings.test-sweep' } });
+});
+
+it('shows which are due, and when it last erased all of them', async () => {
+  const shown = () => new LookAtTestReadingsHandler(pool, config).execute(new LookAtTestReadings(NOW));
+  await make(40 * DAY_MS);
+  await make(40 * DAY_MS, { livemode: true });
+  expect(await shown()).toMatchObject({
+    kind: 'test-readings',
+    days: 30,
+    oldest: instant(NOW - 40 * DAY_MS),
+    due: { rows: 1 },
+    lagDays: 10,
+    lastRun: null,
+  });
+  await sweep();
+  await pool.query('update readings.reading set erased_at = now() where not livemode');
+  expect(await shown()).toMatchObject({
+    oldest: null,
+    lagDays: 0,
+    lastRun: { at: instant(NOW), removedInAll: 1 },
+  });
 });
 
 it('erases nothing while the clocks cannot be trusted', async () => {

@@ -5,15 +5,16 @@ import { instant } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { DAY_MS, recordRound } from '@app/platform/retention/retention.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { EraseReading } from '../../contracts/commands.js';
+import { TEST_READINGS } from '../../read-models/reading/kept-test-readings.handler.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import type { Config } from '../../settings.js';
 
 /** Readings found with one statement. */
 const PAGE = 200;
-const DAY_MS = 86_400_000;
 
 interface OldReading {
   readonly reading_id: string;
@@ -41,21 +42,28 @@ export class TestReadingSweep {
    * @throws ClockUntrusted before anything is erased; StoreUnavailable at once; any other failure at the end
    */
   async sweep(signal: AbortSignal): Promise<void> {
-    const before = instant((await this.clock.now()) - this.config.TEST_DATA_KEPT_DAYS * DAY_MS);
+    const now = await this.clock.now();
+    const keptSince = now - this.config.TEST_DATA_KEPT_DAYS * DAY_MS;
+    const before = instant(keptSince);
+    let removed = 0;
     const failures: unknown[] = [];
     let last: OldReading | undefined;
     do {
       const page = await this.oldReadings(before, last);
       for (const reading of page) {
         if (signal.aborted) return;
-        await this.erase(reading).catch((error: unknown) => {
-          if (isDependencyAway(error)) throw error;
-          failures.push(error);
-        });
+        await this.erase(reading).then(
+          () => (removed += 1),
+          (error: unknown) => {
+            if (isDependencyAway(error)) throw error;
+            failures.push(error);
+          },
+        );
       }
       last = page.length === PAGE ? page.at(-1) : undefined;
     } while (last);
     if (failures.length > 0) throw failures[0];
+    await recordRound(this.pool, TEST_READINGS, now, { removed, keptSince });
   }
 
   private async erase({ reading_id: readingId, workspace_id: workspaceId }: OldReading): Promise<void> {

@@ -18,8 +18,9 @@ export class GetReadingSummaryHandler implements IQueryHandler<GetReadingSummary
   async execute({ readingId }: GetReadingSummary): Promise<ReadingSummary | null> {
     const found = await this.readings.find(readingId);
     if (!found) return null;
-    const { workspaceId, livemode, status, locale, erasedAt } = found.record;
-    return { readingId, workspaceId, livemode, status, locale, erasedAt };
+    const { workspaceId, livemode, status, locale, erasedAt, document } = found.record;
+    const documentVersion = document?.version ?? null;
+    return { readingId, workspaceId, livemode, status, locale, erasedAt, documentVersion };
   }
 }
 

@@ -83,11 +83,13 @@ describe('What a receiver answers', () => {
 
   it('is not stored in clear by a worker of the previous version either', async () => {
     await delivered(500, MARKER);
+    // Also in a week whose partition is made later.
+    await sql(`select webhooks.add_partitions('2033-01-05T00:00:00Z', '2033-01-05T00:00:00Z')`);
     await sql(
       `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at,
                                               settled_at, response_body)
-       select gen_random_uuid(), endpoint_id, event_id, status, attempts, test, redelivery, created_at, settled_at, $1
-       from webhooks.settled_delivery`,
+       select gen_random_uuid(), endpoint_id, event_id, status, attempts, test, redelivery, created_at, later, $1
+       from webhooks.settled_delivery cross join lateral unnest(array[settled_at, '2033-01-06T00:00:00Z']) later`,
       [MARKER],
     );
     await sql(
@@ -100,6 +102,6 @@ describe('What a receiver answers', () => {
       await sql(
         `select response_body from webhooks.settled_delivery union all select response_body from webhooks.attempt`,
       ),
-    ).toEqual([{ response_body: null }, { response_body: null }, { response_body: null }]);
+    ).toEqual(Array(4).fill({ response_body: null }));
   });
 });

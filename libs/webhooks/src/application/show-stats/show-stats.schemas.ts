@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { apiSchema, count, instant } from '@app/platform/http/openapi/api-schema.js';
-import type { EndpointStats } from '../../read-models/stats/hourly-stats.js';
+import type { EndpointStats } from '../../contracts/stats.js';
 
 const figures = {
   attempts: z

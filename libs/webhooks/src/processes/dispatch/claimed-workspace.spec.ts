@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Places, REST_MS } from '../../domain/delivery/places.js';
 import type { DueDelivery } from './due-deliveries.js';
 import { ClaimedWorkspace, type Moment } from './claimed-workspace.js';
 import type { EndpointSnapshot } from './workspace-queues.js';
@@ -18,12 +19,20 @@ const endpoint = (endpointId: string, changes: Partial<EndpointSnapshot> = {}): 
   pacedUntil: null,
   ...changes,
 });
-const claim = (...endpoints: readonly EndpointSnapshot[]): ClaimedWorkspace =>
+const claimWith = (places: Places, ...endpoints: readonly EndpointSnapshot[]): ClaimedWorkspace =>
   new ClaimedWorkspace(
     { workspaceId: 'ws_1', lease: 'lease', endpoints },
     { perEndpoint: 3, perWorkspace: 4, leaseMs: 25_000 },
+    places,
     0,
   );
+/** By a worker that knows the endpoints for prompt ones. */
+const claim = (...endpoints: readonly EndpointSnapshot[]): ClaimedWorkspace => {
+  const places = new Places();
+  for (const { endpointId } of endpoints)
+    for (let n = 0; n < 3; n += 1) places.end(places.start(places.meet(endpointId, 'ws_1', 0), -1), -1, true);
+  return claimWith(places, ...endpoints);
+};
 const due = (deliveryId: string, replayed = false): DueDelivery => ({
   deliveryId,
   replayed,
@@ -87,6 +96,36 @@ describe('A claimed workspace', () => {
     read(workspace, 0, due('a1'), due('a2'));
     expect(sendAll(workspace, after(499))).toEqual([]);
     expect(sendAll(workspace, after(500))).toEqual(['a1']);
+  });
+
+  it('sends an unknown endpoint one delivery at first, and tells that it rests until that ends', () => {
+    const workspace = claimWith(new Places(), endpoint('we_a'));
+    read(workspace, 0, due('a1'), due('a2'));
+    expect(sendAll(workspace)).toEqual(['a1']);
+    workspace.finish(after(0));
+    expect(workspace.rests).toEqual([{ endpointId: 'we_a', restMs: 0 }]);
+  });
+
+  it('serves the endpoint first that has waited longest, over all claims', () => {
+    const places = new Places();
+    const first = claimWith(places, endpoint('we_a'), endpoint('we_b'));
+    read(first, 0, due('a1'));
+    expect(sendAll(first)).toEqual(['a1']);
+    expect(
+      claimWith(places, endpoint('we_a'), endpoint('we_b')).endpoints.map((one) => one.endpoint.endpointId),
+    ).toEqual(['we_b', 'we_a']);
+  });
+
+  it('can be released when its endpoint has no place, and asks again after a rest', () => {
+    const places = new Places();
+    const isHeld = Array.from({ length: 64 }, (_, n) => places.meet(`we_${n}`, `ws_${n}`, 1));
+    for (const known of isHeld) places.start(known, 0);
+    const workspace = claimWith(places, endpoint('we_a', { consecutiveFailures: 1 }));
+    read(workspace, 0, due('a1'));
+    expect(sendAll(workspace)).toEqual([]);
+    expect(workspace.isReleasable(after(0))).toBe(true);
+    workspace.finish(after(0));
+    expect(workspace.rests).toEqual([{ endpointId: 'we_a', restMs: REST_MS }]);
   });
 
   it('does not read again what it sent and has not recorded', () => {

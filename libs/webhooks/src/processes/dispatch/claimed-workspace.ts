@@ -1,10 +1,12 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
+import { REST_MS, type KnownEndpoint, type Place, type Places } from '../../domain/delivery/places.js';
 import type { DueBatch, DueDelivery, DueQuery } from './due-deliveries.js';
 import { EndpointPace, type Pace } from './paces.js';
 import type {
   DetachedDelivery,
   EndpointSnapshot,
   FinishedClaim,
+  Rest,
   WorkspaceClaim,
 } from './workspace-queues.js';
 
@@ -41,11 +43,15 @@ export class ClaimedEndpoint {
   private consecutiveFailures: number;
   private probeAt: number;
   private readonly pace: EndpointPace | null;
+  private readonly known: KnownEndpoint;
 
   constructor(
     readonly endpoint: EndpointSnapshot,
+    workspaceId: string,
     private limit: number,
+    private readonly places: Places,
   ) {
+    this.known = places.meet(endpoint.endpointId, workspaceId, endpoint.consecutiveFailures);
     this.consecutiveFailures = endpoint.consecutiveFailures;
     this.probeAt = endpoint.probeAt ?? 0;
     const { maxPerSecond, pacedUntil } = endpoint;
@@ -62,9 +68,23 @@ export class ClaimedEndpoint {
     return this.prefetched.length > 0 && this.isBelowLimit(now) && (this.pace?.isSoon(now) ?? false);
   }
 
-  /** Deliveries in flight, and those that would be if the worker's in-flight limit allowed it. */
+  /** When this worker last sent to it. */
+  get servedAt(): number {
+    return this.known.servedAt;
+  }
+
+  /** Deliveries in flight, and those that would be if the worker had a place for each. */
   get demand(): number {
-    return Math.min(this.limit, this.inFlight + this.prefetched.length);
+    return Math.min(this.window, this.inFlight + this.prefetched.length);
+  }
+
+  /**
+   * Why it gets nothing more although something may be due: 0, until one of its deliveries ends; or it has no place for so
+   * long (ms). `null`: nothing keeps it.
+   */
+  restMs({ elapsed, now }: Moment): number | null {
+    if (!this.isBelowLimit(now)) return 0;
+    return this.prefetched.length > 0 && !this.places.allows(this.known, elapsed) ? REST_MS : null;
   }
 
   get toDetach(): readonly DetachedDelivery[] {
@@ -74,8 +94,13 @@ export class ClaimedEndpoint {
     }));
   }
 
-  canSend(now: number): boolean {
-    return this.prefetched.length > 0 && this.isBelowLimit(now) && (this.pace?.allows(now) ?? true);
+  canSend({ elapsed, now }: Moment): boolean {
+    return (
+      this.prefetched.length > 0 &&
+      this.isBelowLimit(now) &&
+      (this.pace?.allows(now) ?? true) &&
+      this.places.allows(this.known, elapsed)
+    );
   }
 
   shouldRead(now: number): boolean {
@@ -104,13 +129,13 @@ export class ClaimedEndpoint {
   }
 
   /** The next delivery, in flight from now on. */
-  startNext(now: number): DueDelivery {
+  startNext({ elapsed, now }: Moment): { readonly delivery: DueDelivery; readonly place: Place } {
     this.pace?.take(now);
     const [next, ...rest] = this.prefetched as [DueDelivery];
     this.prefetched = rest;
     this.unsettled.set(next.deliveryId, next);
     this.inFlight += 1;
-    return next;
+    return { delivery: next, place: this.places.start(this.known, elapsed) };
   }
 
   /** The outcome is recorded, or never will be under this claim. */
@@ -134,10 +159,14 @@ export class ClaimedEndpoint {
     this.limit = 0;
   }
 
+  private get window(): number {
+    return this.places.window(this.known, this.limit);
+  }
+
   /** An endpoint that keeps failing is sent one delivery at a time, when its probe is due. */
   private isBelowLimit(now: number): boolean {
     const isProbed = this.consecutiveFailures >= PROBE_AFTER_FAILURES;
-    const limit = isProbed ? Math.min(this.limit, Number(this.probeAt <= now)) : this.limit;
+    const limit = isProbed ? Math.min(this.limit, Number(this.probeAt <= now)) : this.window;
     return this.inFlight + this.endpoint.detached < limit;
   }
 }
@@ -151,27 +180,31 @@ export class ClaimedWorkspace implements FinishedClaim {
   recording = 0;
   isReleased = false;
   inFlight = 0;
+  rests: readonly Rest[] = [];
   private hasSent = false;
   private sendsUntil: number;
   private readonly leasedUntil: number;
-  /** Endpoints are served round-robin: the index of the next one. */
+  /** Endpoints are served round-robin, from the one that has waited longest: the index of the next one. */
   private nextEndpoint = 0;
   private readonly limit: number;
 
   constructor(
     { workspaceId, lease, endpoints }: WorkspaceClaim,
     private readonly limits: Limits & { readonly leaseMs: number },
+    places: Places,
     elapsed: number,
   ) {
     this.workspaceId = workspaceId;
     this.lease = lease;
-    this.endpoints = endpoints.map((endpoint) => new ClaimedEndpoint(endpoint, limits.perEndpoint));
+    this.endpoints = endpoints
+      .map((endpoint) => new ClaimedEndpoint(endpoint, workspaceId, limits.perEndpoint, places))
+      .toSorted((a, b) => (a.servedAt < b.servedAt ? -1 : Number(a.servedAt > b.servedAt)));
     this.limit = limits.perWorkspace - endpoints.reduce((sum, { detached }) => sum + detached, 0);
     this.sendsUntil = elapsed + Math.min(TIME_SLICE_MS, limits.leaseMs / 4);
     this.leasedUntil = elapsed + limits.leaseMs;
   }
 
-  /** Attempts that this workspace has in flight, or would have if the worker's in-flight limit allowed it. */
+  /** Attempts that this workspace has in flight, or would have if the worker had a place for each. */
   demand(elapsed: number): number {
     if (elapsed >= this.sendsUntil) return this.inFlight;
     const demand = this.endpoints.reduce((sum, endpoint) => sum + endpoint.demand, 0);
@@ -193,15 +226,15 @@ export class ClaimedWorkspace implements FinishedClaim {
   }
 
   /** The next endpoint and its delivery, in flight from now on; `null`: nothing can be sent now. */
-  startNext({ elapsed, now }: Moment): { endpoint: ClaimedEndpoint; delivery: DueDelivery } | null {
-    if (elapsed >= this.sendsUntil || this.inFlight >= this.limit) return null;
+  startNext(moment: Moment): { endpoint: ClaimedEndpoint; delivery: DueDelivery; place: Place } | null {
+    if (moment.elapsed >= this.sendsUntil || this.inFlight >= this.limit) return null;
     for (let n = 0; n < this.endpoints.length; n += 1) {
       const endpoint = this.endpoints[this.nextEndpoint]!;
       this.nextEndpoint = (this.nextEndpoint + 1) % this.endpoints.length;
-      if (!endpoint.canSend(now)) continue;
+      if (!endpoint.canSend(moment)) continue;
       this.inFlight += 1;
       this.hasSent = true;
-      return { endpoint, delivery: endpoint.startNext(now) };
+      return { endpoint, ...endpoint.startNext(moment) };
     }
     return null;
   }
@@ -225,13 +258,23 @@ export class ClaimedWorkspace implements FinishedClaim {
     this.sendsUntil = Math.min(this.sendsUntil, elapsed);
   }
 
+  /** Sends nothing more, and notes which endpoints rest after the release. */
+  finish(moment: Moment): void {
+    this.stopSending(moment.elapsed);
+    this.rests = this.endpoints.flatMap((endpoint) => {
+      const restMs = endpoint.restMs(moment);
+      return restMs === null ? [] : [{ endpointId: endpoint.endpoint.endpointId, restMs }];
+    });
+  }
+
   /** May the queue be released? Waits for outcomes to be recorded, and for answers as long as it drains. */
-  isReleasable({ elapsed, now }: Moment): boolean {
+  isReleasable(moment: Moment): boolean {
+    const { elapsed, now } = moment;
     if (this.recording > 0) return false;
     if (elapsed >= this.sendsUntil) return this.inFlight === 0 || elapsed >= this.sendsUntil + DRAIN_MS;
     if (this.inFlight > 0) return false;
     const hasWork = (endpoint: ClaimedEndpoint): boolean =>
-      endpoint.canSend(now) || endpoint.shouldRead(now) || endpoint.isAboutToSend(now);
+      endpoint.canSend(moment) || endpoint.shouldRead(now) || endpoint.isAboutToSend(now);
     return this.limit <= 0 || !this.endpoints.some(hasWork);
   }
 }

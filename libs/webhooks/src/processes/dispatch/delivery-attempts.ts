@@ -30,7 +30,7 @@ export interface DeliveryInFlight {
   readonly endpoint: ClaimedEndpoint;
   readonly delivery: DueDelivery;
   /** Called once, when the delivery no longer counts as in flight. */
-  readonly onExchangeEnd: () => void;
+  readonly onExchangeEnd: (hasSucceeded: boolean) => void;
 }
 
 export interface AttemptParts {
@@ -64,8 +64,8 @@ export class DeliveryAttempts {
     const { clock, queues } = this.parts;
     const startedAt = clock.now();
     let isInFlight = true;
-    const endExchange = (): void => {
-      if (isInFlight) onExchangeEnd();
+    const endExchange = (hasSucceeded = false): void => {
+      if (isInFlight) onExchangeEnd(hasSucceeded);
       isInFlight = false;
     };
     try {
@@ -89,7 +89,7 @@ export class DeliveryAttempts {
       };
       try {
         // After a success the next delivery may start while this one is recorded; a failure is counted first.
-        if (result.error === null) endExchange();
+        if (result.error === null) endExchange(true);
         await (result.error === null
           ? this.recordSuccess(endpoint, attempt)
           : this.recordFailure(workspace, endpoint, {

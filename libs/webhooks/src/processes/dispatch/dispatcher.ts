@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { Places } from '../../domain/delivery/places.js';
 import { ClaimedWorkspace, type Limits, type Moment } from './claimed-workspace.js';
 import type { DeliveryAttempts } from './delivery-attempts.js';
 import { readDue, type DueDelivery } from './due-deliveries.js';
-import { InFlightLimit } from './in-flight-limit.js';
 import type { WakeSignal } from './wake-signal.js';
 import type { WorkspaceQueues } from './workspace-queues.js';
 
@@ -43,7 +43,7 @@ export class Dispatcher implements WorkLoop {
   readonly role = 'webhooks';
   private claimed: ClaimedWorkspace[] = [];
   private readonly attemptsUnderWay = new Set<Promise<void>>();
-  private readonly limit = new InFlightLimit();
+  private readonly places = new Places();
   private readonly recurring = new Recurring();
   /** There may be ready queues that no worker has claimed. */
   private mayClaim = true;
@@ -57,7 +57,7 @@ export class Dispatcher implements WorkLoop {
     const listening = wake.listen(signal);
     while (!signal.aborted) {
       await this.step().catch((error: unknown) => this.logError(error));
-      if (this.limit.inFlight > BUSY_IN_FLIGHT) await delay(PAUSE_MS);
+      if (this.places.inFlight > BUSY_IN_FLIGHT) await delay(PAUSE_MS);
       const mayHaveNews = await wake.wait(this.claimed.length > 0 ? RELEASE_CHECK_MS : Infinity, signal);
       if (!mayHaveNews) continue;
       this.mayClaim = true;
@@ -72,6 +72,7 @@ export class Dispatcher implements WorkLoop {
   }
 
   private async step(): Promise<void> {
+    this.places.look(performance.now());
     await this.release(this.claimed.filter((workspace) => workspace.isReleasable(this.moment)));
     await this.claim();
     await this.read();
@@ -85,13 +86,14 @@ export class Dispatcher implements WorkLoop {
       (sum, workspace) => sum + workspace.demand(elapsed) - workspace.inFlight,
       0,
     );
-    const free = Math.ceil((this.limit.available - wanted) / limits.perEndpoint);
+    const free = Math.ceil((this.places.available - wanted) / limits.perEndpoint);
     if (!this.mayClaim || free <= 0) return;
     const count = Math.min(CLAIM_BATCH, free);
     const claims = await queues.claim(count, clock.now());
     this.mayClaim = claims.length === count;
     if (this.mayClaim) this.parts.wake.now();
-    for (const claim of claims) this.claimed.push(new ClaimedWorkspace(claim, limits, performance.now()));
+    for (const claim of claims)
+      this.claimed.push(new ClaimedWorkspace(claim, limits, this.places, performance.now()));
   }
 
   private async read(): Promise<void> {
@@ -108,12 +110,9 @@ export class Dispatcher implements WorkLoop {
   private async release(finished: readonly ClaimedWorkspace[]): Promise<void> {
     if (finished.length === 0) return;
     const { queues, clock } = this.parts;
-    for (const workspace of finished) workspace.stopSending(performance.now());
+    for (const workspace of finished) workspace.finish(this.moment);
     const { released, isAnyReady } = await queues.release(finished, clock.now());
-    for (const workspace of released) {
-      workspace.isReleased = true;
-      this.limit.detach(workspace.inFlight);
-    }
+    for (const workspace of released) workspace.isReleased = true;
     // A queue that another worker has claimed since cannot be released.
     this.claimed = this.claimed.filter(
       (workspace) => !workspace.isReleased && !workspace.hasLostLease(performance.now()),
@@ -123,12 +122,11 @@ export class Dispatcher implements WorkLoop {
     this.parts.wake.now();
   }
 
-  /** Round-robin over the claimed workspaces, up to the in-flight limit. */
+  /** Round-robin over the claimed workspaces, as long as there are places. */
   private send(): void {
     const { moment } = this;
-    for (let sending = this.claimed; sending.length > 0 && this.limit.available > 0;) {
-      sending = sending.filter((workspace) => this.limit.available > 0 && this.sendNext(workspace, moment));
-    }
+    for (let sending = this.claimed; sending.length > 0;)
+      sending = sending.filter((workspace) => this.places.available > 0 && this.sendNext(workspace, moment));
     // The first comes last the next time.
     const [first, ...others] = this.claimed;
     if (first) this.claimed = [...others, first];
@@ -137,9 +135,8 @@ export class Dispatcher implements WorkLoop {
   private sendNext(workspace: ClaimedWorkspace, moment: Moment): boolean {
     const next = this.isStopping ? null : workspace.startNext(moment);
     if (next === null) return false;
-    this.limit.start();
-    const onExchangeEnd = (): void => {
-      this.limit.end(workspace.isReleased);
+    const onExchangeEnd = (hasSucceeded: boolean): void => {
+      this.places.end(next.place, performance.now(), hasSucceeded);
       workspace.exchangeEnded(next.endpoint);
       this.scheduleSend();
     };
@@ -154,6 +151,8 @@ export class Dispatcher implements WorkLoop {
       )
       .finally(() => {
         this.attemptsUnderWay.delete(attempt);
+        // Its queue is ready again.
+        if (workspace.isReleased) this.mayClaim = true;
         this.parts.wake.now();
       });
     this.attemptsUnderWay.add(attempt);

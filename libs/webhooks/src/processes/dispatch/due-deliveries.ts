@@ -69,7 +69,7 @@ const due = (replayed: 'is null' | 'is not null', from: string, limit: string): 
    where due.endpoint_id = asked.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
      and due.due_at between ${from} and $5
      and due.delivery_id <> all (asked.known)
-     and (due.redelivery or coalesce((
+     and (due.redelivery or due.sequence <= 1 or coalesce((
        select false from webhooks.delivery earlier
        where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
          and earlier.sequence < due.sequence and earlier.status = 'pending' and not earlier.redelivery

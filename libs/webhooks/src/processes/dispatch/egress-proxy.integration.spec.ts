@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeCertificate } from '../../../test/certificate.js';
 import { Receiver } from '../../../test/receiver.js';
+import { openSender } from './open-sender.js';
 import { PinnedConnections, egressProxy } from './pinned-connections.js';
 import { Sender } from './sender.js';
 
@@ -51,9 +55,9 @@ let proxy: Proxy;
 let receiver: Receiver;
 let sender: Sender;
 
-const senderThrough = (url: string, allowCidrs = ['127.0.0.0/8']): Sender => {
+const senderThrough = (url: string, allowCidrs = ['127.0.0.0/8'], loginFile?: string): Sender => {
   const limits = { connectTimeoutMs: 1_000, exchangeTimeoutMs: 5_000, perReceiver: 5, allowCidrs };
-  const connections = new PinnedConnections({ ...limits, proxy: egressProxy(url) });
+  const connections = new PinnedConnections({ ...limits, proxy: egressProxy(url, loginFile) });
   const resolve = async () => ['127.0.0.1'];
   return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, 5_000, Date.now);
 };
@@ -114,6 +118,35 @@ describe('Sending through an egress proxy', () => {
     await send(receiver.url);
     const authorization = `Basic ${Buffer.from('worker:p@ss').toString('base64')}`;
     expect(proxy.asked).toMatchObject([{ authorization }]);
+  });
+
+  it('takes the login from a file, again for each connection', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
+    writeFileSync(file, 'worker:before\n');
+    sender = senderThrough(proxy.url(), ['127.0.0.0/8'], file);
+    await send(receiver.url);
+    writeFileSync(file, 'worker:after\n');
+    await send(receiver.url.replace('127.0.0.1', 'receiver.example'));
+    rmSync(file);
+    expect(await send(receiver.url.replace('127.0.0.1', 'another.example'))).toMatchObject({
+      error: 'connect_failed',
+    });
+    const basic = (login: string) => ({ authorization: `Basic ${Buffer.from(login).toString('base64')}` });
+    expect(proxy.asked).toMatchObject([basic('worker:before'), basic('worker:after')]);
+  });
+
+  it.each([
+    [{}, 'worker:canary', 'is for WEBHOOK_PROXY_URL, which is not set'],
+    [{ WEBHOOK_PROXY_URL: 'http://w:canary@proxy:3128' }, 'worker:canary', 'has a login, too'],
+    [{ WEBHOOK_PROXY_URL: 'http://proxy:3128' }, null, 'cannot be read'],
+    [{ WEBHOOK_PROXY_URL: 'http://proxy:3128' }, 'canary', 'must hold user:password'],
+  ])('a worker does not start with %j and the login %j, and does not show it', (settings, login, reason) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
+    if (login !== null) writeFileSync(file, login);
+    const config = { WEBHOOK_SOURCE_ADDRESSES: [], ...settings, WEBHOOK_PROXY_LOGIN_FILE: file } as never;
+    const open = () => openSender({ config, resolve: async () => [], clock: { now: () => 0 } });
+    expect(open).toThrow(reason);
+    expect(open).not.toThrow('canary');
   });
 
   it.each([

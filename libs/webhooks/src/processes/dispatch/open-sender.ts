@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
@@ -12,15 +13,19 @@ interface SenderParts {
   readonly clock: Clock;
 }
 
-/** Builds what sends requests to receivers. @throws Error for source addresses that cannot be used */
+/** Builds what sends requests to receivers. @throws Error for a proxy or source addresses that cannot be used */
 export const openSender = ({ config, resolve, clock }: SenderParts): Sender => {
+  requireLogin(config);
   requireUsable(config);
   const connections = new PinnedConnections({
     connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
     exchangeTimeoutMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
     perReceiver: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
-    proxy: config.WEBHOOK_PROXY_URL === undefined ? null : egressProxy(config.WEBHOOK_PROXY_URL),
+    proxy:
+      config.WEBHOOK_PROXY_URL === undefined
+        ? null
+        : egressProxy(config.WEBHOOK_PROXY_URL, config.WEBHOOK_PROXY_LOGIN_FILE),
     sources: config.WEBHOOK_SOURCE_ADDRESSES,
   });
   return new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
@@ -43,4 +48,27 @@ const requireUsable = ({
   const [foreign] = addresses.filter((address) => !own.has(address));
   if (foreign !== undefined)
     throw new Error(`WEBHOOK_SOURCE_ADDRESSES: this machine does not have the address ${foreign}`);
+};
+
+/** Its errors name the setting, and never show the login. */
+const requireLogin = ({
+  WEBHOOK_PROXY_URL: proxy,
+  WEBHOOK_PROXY_LOGIN_FILE: file,
+}: Pick<Config, 'WEBHOOK_PROXY_URL' | 'WEBHOOK_PROXY_LOGIN_FILE'>): void => {
+  if (file === undefined) return;
+  const refuse = (reason: string): never => {
+    throw new Error(`WEBHOOK_PROXY_LOGIN_FILE: ${reason}`);
+  };
+  if (proxy === undefined) return refuse('is for WEBHOOK_PROXY_URL, which is not set');
+  if (new URL(proxy).username !== '') return refuse('WEBHOOK_PROXY_URL has a login, too; set one of the two');
+  const login = contentsOf(file) ?? refuse('the file cannot be read');
+  if (!/^[^:\s]+:.+$/.test(login.trim())) return refuse('the file must hold user:password');
+};
+
+const contentsOf = (file: string): string | null => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
 };

@@ -79,7 +79,7 @@ describe('A failure', () => {
     await outcomes.failed(attemptIn(claim, now, failure), HOUR);
     // What the worker knew before the answer arrived.
     const toDetach = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
-    await queues.release([{ ...claim, toDetach, paces: [], pauseMs: 0 }], now);
+    await queues.release([{ ...claim, toDetach, paces: [], rests: [], pauseMs: 0 }], now);
     expect(await deliveries()).toMatchObject([
       { status: 'pending', attempts: 1, lease: null, dueAt: now + HOUR },
       { status: 'pending', attempts: 0, lease: null, dueAt: now + HOUR },
@@ -147,7 +147,7 @@ describe('A detached delivery', () => {
     const now = Date.now();
     const claim = await claimNext(now);
     const toDetach = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
-    await queues.release([{ ...claim, toDetach, paces: [], pauseMs: 0 }], now);
+    await queues.release([{ ...claim, toDetach, paces: [], rests: [], pauseMs: 0 }], now);
     const { endpointId } = claim.endpoints[0]!;
     await transaction(database.pool, (client) =>
       runSteps(client, skipPending(endpointId, '99', instant(now))),

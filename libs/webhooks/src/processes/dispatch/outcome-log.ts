@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { ASKED_REFUSAL, PROBE_PAUSE_MS, type AttemptResult } from '../../domain/delivery/attempt-result.js';
@@ -46,6 +47,12 @@ const NOTHING_CHANGED: Recorded = { hasRecovered: false, failures: null };
 
 /** Most outcomes recorded in one statement. */
 const BATCH = 128;
+/**
+ * While batches are larger than this, a statement waits a little for more outcomes: half of what it costs does not depend on
+ * how many it records.
+ */
+const BUSY_BATCH = 8;
+const GATHER_MS = 5;
 
 /**
  * Records the outcomes of attempts. Those that arrive while a statement runs go into the next one together: the higher the
@@ -80,8 +87,10 @@ export class OutcomeLog {
 
   private async write(): Promise<void> {
     this.isWriting = true;
-    while (this.queued.length > 0) {
+    for (let last = 0; this.queued.length > 0;) {
+      if (last > BUSY_BATCH && this.queued.length < BATCH) await delay(GATHER_MS);
       const batch = this.queued.splice(0, lengthInOrder(this.queued));
+      last = batch.length;
       const [succeeded, failed] = [batch.filter(isSuccess), batch.filter((one) => !isSuccess(one))];
       await this.settle(succeeded, () => this.recordSuccesses(succeeded));
       await this.settle(failed, () => this.recordFailures(failed));

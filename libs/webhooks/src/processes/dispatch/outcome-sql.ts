@@ -1,6 +1,6 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
 import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
-import { appendSettled } from '../../read-models/delivery/settled-sql.js';
+import { appendSettled, appendSucceeded } from '../../read-models/delivery/settled-sql.js';
 import { countAttempts } from '../../read-models/stats/count-attempts.js';
 
 /**
@@ -34,8 +34,9 @@ const take = (status: string, where: string): string => `
 
 /** SQL: successes. The other parts apply to the deliveries that the first one took from the queue. */
 export const SUCCEED = `
-  with ${DONE}, ended as (${take(STATUS_AFTER.succeed, 'true')}
-  ), ${appendSettled('ended', made('ended'))}, summed as (${countAttempts('done join ended using (delivery_id)')}
+  with ${DONE}, ended as (${take(STATUS_AFTER.succeed, 'true')}, done.started_at, done.duration_ms, done.status_code,
+              done.error
+  ), ${appendSucceeded('ended')}, summed as (${countAttempts('ended')}
   ), recovered as (
     update webhooks.endpoint_health set consecutive_failures = 0, failing_since = null, probe_at = null
     where consecutive_failures > 0 and endpoint_id in (select endpoint_id from ended)

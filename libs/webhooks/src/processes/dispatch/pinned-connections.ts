@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { Pool, buildConnector } from 'undici';
@@ -8,18 +9,23 @@ import { AttemptFailed, limitResponses } from './exchange.js';
 export interface EgressProxy {
   readonly hostname: string;
   readonly port: number;
-  /** The value of Proxy-Authorization; `null`: the proxy needs none. */
-  readonly authorization: string | null;
+  /** The value of Proxy-Authorization, for each connection; `null`: the proxy needs none. @throws Error when it cannot be read */
+  readonly authorization: () => string | null;
 }
 
-/** @param url http://host:port, with user and password if the proxy needs them */
-export const egressProxy = (url: string): EgressProxy => {
+/**
+ * @param url http://host:port, with user and password if the proxy needs them
+ * @param loginFile a file with user:password instead. It is read for each connection, so a change needs no restart
+ */
+export const egressProxy = (url: string, loginFile?: string): EgressProxy => {
   const { hostname, port, username, password } = new URL(url);
-  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const login = username === '' ? null : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
   return {
     hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(port || 80),
-    authorization: username === '' ? null : `Basic ${Buffer.from(login).toString('base64')}`,
+    authorization: () =>
+      loginFile === undefined ? login && basic(login) : basic(readFileSync(loginFile, 'utf8').trim()),
   };
 };
 
@@ -146,12 +152,26 @@ const limited =
       callback(null, socket);
     });
 
+const loginAt = (proxy: EgressProxy): string | null => {
+  try {
+    return proxy.authorization();
+  } catch {
+    throw new AttemptFailed('connect_failed');
+  }
+};
+
 /**
  * Asks the proxy to connect to an address (CONNECT, RFC 9110, 9.3.6). The request names the checked address and never a
  * host name, so the proxy resolves nothing.
  */
-const openTunnel = (proxy: EgressProxy, address: string, port: number, timeoutMs: number): Promise<Socket> =>
-  new Promise((resolve, reject) => {
+const openTunnel = (
+  proxy: EgressProxy,
+  address: string,
+  port: number,
+  timeoutMs: number,
+): Promise<Socket> => {
+  const authorization = loginAt(proxy);
+  return new Promise((resolve, reject) => {
     const authority = `${address.includes(':') ? `[${address}]` : address}:${port}`;
     const connect = request({
       hostname: proxy.hostname,
@@ -161,7 +181,7 @@ const openTunnel = (proxy: EgressProxy, address: string, port: number, timeoutMs
       agent: false,
       headers: {
         host: authority,
-        ...(proxy.authorization === null ? {} : { 'proxy-authorization': proxy.authorization }),
+        ...(authorization === null ? {} : { 'proxy-authorization': authorization }),
       },
     });
     const timer = setTimeout(() => connect.destroy(new AttemptFailed('timeout')), timeoutMs);
@@ -183,3 +203,4 @@ const openTunnel = (proxy: EgressProxy, address: string, port: number, timeoutMs
     });
     connect.end();
   });
+};

@@ -7,8 +7,13 @@ import { earliestFreeAt } from '../../read-models/delivery/delivery-sql.js';
 
 const REPAIR_EVERY_MS = 30_000;
 
-/** A released queue may rest this long although something is due (BLOCKED_PAUSE_MS), and a release may be under way. */
-const TOLERANCE = `interval '1 second'`;
+/** A released queue may rest this long although something is due (REST_MS), and a release may be under way. */
+const TOLERANCE = `interval '3 seconds'`;
+
+/** Something of the endpoint is in flight: its end makes the queue ready. */
+const IN_FLIGHT_UNTIL = `
+  (select min(due_at) from webhooks.delivery
+   where delivery.endpoint_id = endpoint.endpoint_id and lease is not null and due_at > $1)`;
 
 /** Workspaces with deliveries that may be sent now, whose queue is missing or not ready. */
 const STALLED = `
@@ -18,7 +23,7 @@ const STALLED = `
     where endpoint.enabled and endpoint.deleted_at is null
       and (queue.workspace_id is null or queue.ready_at > $1::timestamptz + ${TOLERANCE})
   ) stalled
-  cross join lateral (${earliestFreeAt('stalled.workspace_id')}) earliest
+  cross join lateral (${earliestFreeAt('stalled.workspace_id', IN_FLIGHT_UNTIL)}) earliest
   where earliest.at <= $1`;
 
 const MARK_READY = `

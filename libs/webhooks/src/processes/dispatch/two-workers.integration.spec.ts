@@ -9,6 +9,8 @@ import { TestService, wipe } from '../../../test/service.js';
 /** More deliveries than one worker takes at a time. */
 const WORKSPACES = 60;
 const EVENTS = 8;
+/** More endpoints than a worker has places for at a time. */
+const SILENT = 150;
 
 let database: TestDatabase;
 let receiver: Receiver;
@@ -98,31 +100,28 @@ describe('Two workers', () => {
 });
 
 describe('One worker', () => {
-  it('has capacity for others when more receivers than its limit keep it waiting', async () => {
-    const settings = {
-      WEBHOOK_ENDPOINT_CONCURRENCY: '80',
-      WEBHOOK_WORKSPACE_CONCURRENCY: '80',
-      WEBHOOK_ATTEMPT_TIMEOUT_MS: '200000',
-      WEBHOOK_LEASE_MS: '210000',
-    };
+  it('has places for an endpoint that answers when more than all its places are asked for by silent ones', async () => {
+    const settings = { WEBHOOK_ATTEMPT_TIMEOUT_MS: '200000', WEBHOOK_LEASE_MS: '210000' };
     const held: (() => void)[] = [];
     receiver.answer = (response, received, index) => void held.push(() => ok(response, received, index));
     const prompt = await Receiver.start();
     startWorkers(1, settings);
     const [worker] = workers as [TestService];
-    const slow = ['ws_slow_1', 'ws_slow_2'];
-    for (const workspaceId of slow) await worker.create(receiver.url, { workspaceId });
+    const happenIn = async (workspaceId: string): Promise<void> =>
+      worker.happen(movedTo(workspaceId, reading(randomUUID()).completed()));
     await worker.create(prompt.url, { workspaceId: 'ws_prompt' });
-    const happenIn = async (workspaceId: string): Promise<void> => {
-      const event = reading(randomUUID()).completed();
-      await worker.happen(movedTo(workspaceId, event));
-    };
-    for (let n = 0; n < 160; n += 1) await happenIn(slow[n % 2]!);
-    await eventually(() => held.length >= 128);
     await happenIn('ws_prompt');
     await eventually(() => prompt.received.length === 1);
-    await eventually(() => held.length === 160);
-    expect(receiver.open).toBe(160);
+    for (let n = 0; n < SILENT; n += 1) await worker.create(receiver.url, { workspaceId: `ws_silent_${n}` });
+    for (let n = 0; n < 2 * SILENT; n += 1) await happenIn(`ws_silent_${n % SILENT}`);
+    await eventually(() => held.length >= 90);
+    await happenIn('ws_prompt');
+    await eventually(() => prompt.received.length === 2);
+    // Those that have been silent for a second hold one place each, and free the others for those that wait.
+    await eventually(() => held.length === SILENT, 30_000);
+    expect(receiver.open).toBe(SILENT);
+    for (const answer of held.splice(0)) answer();
+    await eventually(() => held.length === SILENT, 30_000);
     for (const answer of held) answer();
     await prompt.stop();
   });

@@ -38,6 +38,13 @@ export interface DetachedDelivery {
   readonly attempts: number;
 }
 
+/** An endpoint to which nothing is sent for some time after the release. */
+export interface Rest {
+  readonly endpointId: string;
+  /** Unless one of its deliveries is in flight: then until that ends. */
+  readonly restMs: number;
+}
+
 /** A claim that can be released. */
 export interface FinishedClaim {
   readonly workspaceId: string;
@@ -46,6 +53,7 @@ export interface FinishedClaim {
   readonly toDetach: readonly DetachedDelivery[];
   /** Endpoints with a limit of their own, and when they may be sent the next delivery. */
   readonly paces: readonly Pace[];
+  readonly rests: readonly Rest[];
   /** How soon the queue is ready again if something is due: at once, or after a pause because it could not be sent. */
   readonly pauseMs: number;
 }
@@ -101,13 +109,21 @@ const DETACH = `
   where delivery.delivery_id = detached.delivery_id and delivery.status = 'pending'
     and delivery.attempts = detached.attempts`;
 
+/** The end of a delivery in flight makes the queue ready (`markReady`). When its worker dies, its lease ends. */
+const LEASED_UNTIL = `
+  (select min(due_at) from webhooks.delivery
+   where delivery.endpoint_id = endpoint.endpoint_id and lease is not null and due_at > $1)`;
 const RELEASE = `
   update webhooks.lane
   set lease = null, leased_until = '-infinity',
       ready_at = case when earliest.at > $1 then earliest.at
                       else $1::timestamptz + claim.pause_ms * interval '1 millisecond' end
   from unnest($2::text[], $3::integer[]) claim (workspace_id, pause_ms)
-  cross join lateral (${earliestFreeAt('claim.workspace_id')}) earliest
+  cross join lateral (${earliestFreeAt(
+    'claim.workspace_id',
+    `(select coalesce(${LEASED_UNTIL}, $1::timestamptz + rest.ms * interval '1 millisecond')
+      from unnest($4::text[], $5::integer[]) rest (endpoint_id, ms) where rest.endpoint_id = endpoint.endpoint_id)`,
+  )}) earliest
   where lane.workspace_id = claim.workspace_id
   returning lane.ready_at <= $1 as is_ready`;
 
@@ -180,6 +196,7 @@ export class WorkspaceQueues {
         client,
         released.flatMap(({ paces }) => paces),
       );
+      const rests = released.flatMap((claim) => claim.rests);
       // A statement of its own sees deliveries that were inserted before the queues were locked.
       const { rows } = await client.query<{ is_ready: boolean }>({
         name: 'webhooks.release',
@@ -188,6 +205,8 @@ export class WorkspaceQueues {
           instant(now),
           released.map(({ workspaceId }) => workspaceId),
           released.map(({ pauseMs }) => pauseMs),
+          rests.map(({ endpointId }) => endpointId),
+          rests.map(({ restMs }) => restMs),
         ],
       });
       return { released, isAnyReady: rows.some(({ is_ready: isReady }) => isReady) };

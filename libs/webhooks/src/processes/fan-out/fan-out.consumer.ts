@@ -1,6 +1,7 @@
 import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
 import {
   decodeAny,
+  isFollowed,
   selectEvents,
   type EventOf,
   type RecordedOf,
@@ -46,6 +47,7 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
   categories: CATALOGUES.map(({ category }) => category),
   birth: 'beginning',
   prompt: true,
+  follows: (event) => isFollowed(CATALOGUES, event),
   keyOf: readingOrStream,
   steps: (events) => fanOutSteps(events, firstPauseMs),
 });

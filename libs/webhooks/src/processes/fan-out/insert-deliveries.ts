@@ -68,7 +68,8 @@ export const insertDeliveries = (events: Statement, firstPauseMs: number): reado
       on conflict (event_id) do nothing
       returning event_id, workspace_id, reading_id as queue, type, sequence, occurred_at, livemode
     ), ${deliverStored(pause)}`;
-  return [{ text, values: [...events.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
+  const statement = { name: `insert ${events.name}`, text, values: [...events.values, firstPauseMs] };
+  return [statement, sql`select pg_notify('webhooks_due', '')`];
 };
 
 /**

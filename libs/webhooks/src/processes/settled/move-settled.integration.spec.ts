@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { describe, expect, it } from '@jest/globals';
 import { dispatching } from '../../../test/dispatching.js';
 import { reading } from '../../../test/events.js';
@@ -95,6 +96,48 @@ describe('What the previous version has settled', () => {
     expect(moved[0] + moved[1]).toBe(MANY);
     expect(new Set((await inQueue()).map(({ status }) => status))).toEqual(new Set(['pending']));
     expect(await query(`select from ${ALL_DELIVERIES}`)).toHaveLength(2 * MANY + 1);
+  });
+
+  it('is neither lost nor doubled when moving processes are killed', async () => {
+    await queued(1);
+    await query(
+      `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                      attempts, due_at, created_at, settled_at)
+       select gen_random_uuid(), endpoint_id, workspace_id, event_id, gen_random_uuid(), 1, 'succeeded', 1, now(), now(), now()
+       from webhooks.delivery cross join generate_series(1, 4 * ${MANY}) n`,
+    );
+    await query(
+      `insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, endpoint_id)
+       select delivery_id, 1, now(), 7, 204, endpoint_id from webhooks.delivery where status = 'succeeded'`,
+    );
+    let kills = 0;
+    for (let moved = 0; moved < 4 * MANY;) {
+      const mover = new pg.Pool({ connectionString: test.database.url, max: 1, application_name: 'killed' });
+      mover.on('error', () => undefined);
+      const moving = moveAll(mover, NEVER, 20).then(
+        () => true,
+        () => false,
+      );
+      // Whatever a killed process was doing, PostgreSQL ends its session.
+      const hasBegun = async (): Promise<boolean> =>
+        (await query(`select from webhooks.settled_delivery limit 1 offset ${moved}`)).length > 0;
+      if (kills < 3) await eventually(hasBegun);
+      const ended = await query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'killed' and ${kills} < 3`,
+      );
+      kills += Math.sign(ended.length);
+      await moving;
+      await mover.end();
+      moved = (await query('select from webhooks.settled_delivery')).length;
+    }
+    expect(kills).toBeGreaterThan(0);
+    const settled = await query<{ delivery_id: string; attempts: number; duration_ms: number }>(
+      'select distinct delivery_id, attempts, duration_ms from webhooks.settled_delivery',
+    );
+    expect(settled).toHaveLength(4 * MANY);
+    expect(settled.every((one) => one.attempts === 1 && one.duration_ms === 7)).toBe(true);
+    expect(await inQueue()).toEqual([{ status: 'pending' }]);
+    expect(await query('select from webhooks.attempt')).toEqual([]);
   });
 
   it('stays while the attempt at a skipped delivery is under way', async () => {

@@ -5,6 +5,8 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import { resolveHost } from '../../application/resolve-host.js';
+import { FindVerification } from '../../contracts/verification.js';
+import { FindVerificationHandler } from '../../read-models/verification/find-verification.handler.js';
 import { serviceSignature } from '../../domain/delivery/signed-headers.js';
 import { openSender } from '../dispatch/open-sender.js';
 import { probeDue } from './verify-endpoints.js';
@@ -80,6 +82,14 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     await probe();
     await probe();
     expect(probes()).toHaveLength(1);
+    const verification = new FindVerificationHandler(database.pool);
+    expect(await verification.execute(new FindVerification(endpointId))).toEqual({
+      askedAt: expect.any(String),
+      attempts: 1,
+      nextProbeAt: expect.any(String),
+      lastError: 'http_error',
+    });
+    expect(await verification.execute(new FindVerification('we_nobody'))).toBeNull();
     now += 60_000;
     await probe();
     now += 60_000;

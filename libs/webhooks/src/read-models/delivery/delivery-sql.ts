@@ -45,9 +45,12 @@ export const freeAt = (dueAt: string): string => `
        when health.consecutive_failures >= ${PROBE_AFTER_FAILURES}
        then greatest(${dueAt}, health.probe_at, health.paced_until) else greatest(${dueAt}, health.paced_until) end`;
 
-/** SQL: one row with `at`, when the first pending delivery of a workspace may be sent; infinity when there is none. */
-export const earliestFreeAt = (workspaceId: string): string => `
-  select coalesce(min(${freeAt('due.at')}), 'infinity') as at
+/**
+ * SQL: one row with `at`, when the first pending delivery of a workspace may be sent; infinity when there is none.
+ * @param restsUntil nothing is sent to `endpoint` before; null: it does not rest
+ */
+export const earliestFreeAt = (workspaceId: string, restsUntil: string): string => `
+  select coalesce(min(greatest(${freeAt('due.at')}, ${restsUntil})) filter (where due.at is not null), 'infinity') as at
   from webhooks.endpoint
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
   cross join lateral (

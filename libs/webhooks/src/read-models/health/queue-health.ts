@@ -6,8 +6,10 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import {
   FindWebhookEndpoint,
+  GetEndpointQueue,
   ListWebhookEndpoints,
   type EndpointHealth,
+  type EndpointQueue,
   type QueueHealthRecord,
 } from '../../contracts/health.js';
 import {
@@ -22,11 +24,8 @@ import { ALL_ATTEMPTS } from '../delivery/settled-sql.js';
 /** Period over which attempts are counted. */
 const WINDOW_MS = 86_400_000;
 
-/**
- * Pending deliveries and recent attempts of a query's `endpoint`, and its `health`. $1: start of the counted period. The last
- * success is one of the newest deliveries.
- */
-const HEALTH_COLUMNS = `
+/** Pending deliveries of a query's `endpoint`, and its `health`. The last success is one of the newest deliveries. */
+const QUEUE_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
   (select ${freeAt('min(due_at)')} from webhooks.delivery
@@ -34,16 +33,22 @@ const HEALTH_COLUMNS = `
   (select max(started_at)
    from (select started_at from webhooks.settled_delivery
          where settled_delivery.endpoint_id = endpoint.endpoint_id and status = 'succeeded'
-         order by created_at desc limit 100) newest) as last_success_at,
+         order by created_at desc limit 100) newest) as last_success_at`;
+
+/** The same with recent attempts. $1: start of the counted period. */
+const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
   (select coalesce(json_object_agg(ended, count), '{}')
    from (select coalesce(error, 'succeeded') as ended, count(*)::integer from ${ALL_ATTEMPTS}
          where attempt.endpoint_id = endpoint.endpoint_id and attempt.started_at > $1
          group by 1) counted) as attempts`;
 
-interface HealthColumns {
+interface QueueColumns {
   readonly pending: number;
   readonly next_at: Date | null;
   readonly last_success_at: Date | null;
+}
+
+interface HealthColumns extends QueueColumns {
   readonly attempts: Readonly<Record<string, number>>;
 }
 
@@ -113,5 +118,28 @@ export class FindWebhookEndpointHandler implements IQueryHandler<FindWebhookEndp
   async execute({ endpointId }: FindWebhookEndpoint): Promise<EndpointHealth | null> {
     const [found] = await this.queues.list({ endpointId, workspaceId: null });
     return found ?? null;
+  }
+}
+
+@QueryHandler(GetEndpointQueue)
+export class GetEndpointQueueHandler implements IQueryHandler<GetEndpointQueue> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute({ workspaceId, endpointId }: GetEndpointQueue): Promise<EndpointQueue | null> {
+    const { rows } = await this.pool.query<QueueColumns & { readonly valid_until: Date | null }>(
+      `select ${QUEUE_COLUMNS},
+         (select max((secret ->> 'validUntil')::timestamptz) from jsonb_array_elements(endpoint.secrets) secret) as valid_until
+       from webhooks.endpoint left join webhooks.endpoint_health health using (endpoint_id)
+       where endpoint.endpoint_id = $1 and endpoint.workspace_id = $2 and endpoint.deleted_at is null`,
+      [endpointId, workspaceId],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    return {
+      pending: row.pending,
+      nextAttemptAt: row.next_at?.toISOString() ?? null,
+      lastSuccessAt: row.last_success_at?.toISOString() ?? null,
+      oldSecretsValidUntil: row.valid_until?.toISOString() ?? null,
+    };
   }
 }

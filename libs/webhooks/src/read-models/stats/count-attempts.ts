@@ -2,10 +2,10 @@ import { LATENCY_BOUNDS_MS, LATENCY_CLASSES } from '../../domain/delivery/latenc
 
 /** `width_bucket` counts a value on a bound into the class above it, so the bounds are one millisecond higher. */
 const BOUNDS = `array[${LATENCY_BOUNDS_MS.map((bound) => bound + 1).join(', ')}]`;
-const COUNTS = Array.from(
-  { length: LATENCY_CLASSES },
-  (_, index) => `count(*) filter (where width_bucket(duration_ms, ${BOUNDS}) = ${index})`,
-);
+const CLASSES = Array.from({ length: LATENCY_CLASSES }, (_, index) => index);
+const COUNTS = CLASSES.map((index) => `count(*) filter (where class = ${index})`);
+/** Arrays in SQL begin at 1. Written out: as an aggregate over both arrays it took five times as long. */
+const SUMS = CLASSES.map((index) => `known.latencies[${index + 1}] + excluded.latencies[${index + 1}]`);
 
 /**
  * SQL: adds attempts to the sums of their endpoints, in the statement that records them. So each is counted once, however
@@ -14,10 +14,10 @@ const COUNTS = Array.from(
  */
 export const countAttempts = (attempts: string): string => `
   insert into webhooks.endpoint_hour as known (endpoint_id, hour, outcome, attempts, latencies)
-  select endpoint_id, date_trunc('hour', started_at, 'UTC'), coalesce(error, 'succeeded'), count(*)::integer,
-         array[${COUNTS.join(', ')}]::integer[]
-  from ${attempts} group by 1, 2, 3 order by 1, 2, 3
+  select endpoint_id, hour, outcome, count(*)::integer, array[${COUNTS.join(', ')}]::integer[]
+  from (select endpoint_id, date_trunc('hour', started_at, 'UTC') as hour, coalesce(error, 'succeeded') as outcome,
+               width_bucket(duration_ms, ${BOUNDS}) as class
+        from ${attempts}) classified
+  group by endpoint_id, hour, outcome order by endpoint_id, hour, outcome
   on conflict (endpoint_id, hour, outcome) do update
-  set attempts = known.attempts + excluded.attempts,
-      latencies = (select array_agg(a + b order by place)
-                   from unnest(known.latencies, excluded.latencies) with ordinality as both_counts (a, b, place))`;
+  set attempts = known.attempts + excluded.attempts, latencies = array[${SUMS.join(', ')}]`;

@@ -1,33 +1,9 @@
 import type pg from 'pg';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { GetEndpointStats, type AttemptFigures, type EndpointStats } from '../../contracts/stats.js';
 import { LATENCY_CLASSES, addCounts, percentile } from '../../domain/delivery/latency.js';
-
-/** How long successful attempts took, in milliseconds. */
-export interface Latencies {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-}
-
-/** The attempts of a time. */
-export interface AttemptFigures {
-  /** By outcome: `succeeded`, or the class of failure. */
-  readonly attempts: Readonly<Record<string, number>>;
-  /** `null`: none succeeded. */
-  readonly latencyMs: Latencies | null;
-}
-
-export interface HourOfEndpoint extends AttemptFigures {
-  /** Its beginning (RFC 3339). */
-  readonly hour: string;
-}
-
-export interface EndpointStats {
-  /** Hours with attempts, oldest first. */
-  readonly hours: readonly HourOfEndpoint[];
-  readonly total: AttemptFigures;
-}
 
 interface Sum {
   readonly hour: Date;
@@ -55,6 +31,15 @@ export class HourlyStats {
     }
     const hours = [...byHour].map(([hour, sums]) => ({ hour, ...figuresOf(sums) }));
     return { hours, total: figuresOf(rows) };
+  }
+}
+
+@QueryHandler(GetEndpointStats)
+export class GetEndpointStatsHandler implements IQueryHandler<GetEndpointStats> {
+  constructor(private readonly stats: HourlyStats) {}
+
+  execute({ endpointId, since, until }: GetEndpointStats): Promise<EndpointStats> {
+    return this.stats.of(endpointId, since, until);
   }
 }
 

@@ -44,7 +44,7 @@ export class IssueApiKeyDto implements SelfChecking {
     items: { type: 'string', enum: [...WRITABLE_SCOPES] },
     minItems: 1,
     description:
-      'What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure` and `keys:write`; for a caller with an API key, as many of them as that key has',
+      'What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure`, `keys:write` and `portal:write`; for a caller with an API key, as many of them as that key has',
     examples: [['readings:read', 'readings:write', 'documents:read']],
   })
   @IfSent()

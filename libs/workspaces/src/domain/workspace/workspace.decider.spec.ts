@@ -206,6 +206,19 @@ describe('a caller with a key', () => {
     workspace.when({ ...by, asked }).thenRejects('BeyondCaller', beyond as never);
   });
 
+  it('gives in a session no scope that the session does not have', () => {
+    const session = { ...manager, scopes: ['readings:read', 'keys:write'] };
+    const ask = (keyId: string | null, scope: string) =>
+      workspace.when({
+        ...by,
+        manager: { ...session, keyId },
+        asked: { ...TERMS, scopes: [scope], expiresAt: null },
+      });
+    for (const keyId of ['own', null])
+      ask(keyId, 'erasure').thenRejects('BeyondCaller', { term: 'scopes', scope: 'erasure' });
+    ask(null, 'readings:read').thenTypes('ApiKeyIssued');
+  });
+
   it('does not rotate a key that has more than its own, nor its own', () => {
     const rotates = { ...rotate, manager };
     workspace

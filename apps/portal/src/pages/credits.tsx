@@ -1,0 +1,85 @@
+import type { Credits } from '@reading-service/client';
+import { READING_COST } from '@app/billing/contracts/index.js';
+import type { Page, Visit } from '../frame/page.js';
+import { Count, Facts, Section, Table, Time } from '../frame/parts.js';
+import { named } from '../texts/texts.js';
+import { readingsByDay } from './reading-days.js';
+
+/** Months whose statements the page offers. */
+const MONTHS = 12;
+
+/** `yyyy-mm`, the newest first. */
+const lastMonths = (): readonly string[] => {
+  const now = new Date();
+  return Array.from({ length: MONTHS }, (_, back) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1)).toISOString().slice(0, 7),
+  );
+};
+
+export const creditsPage: Page = {
+  path: '/credits',
+  area: 'credits',
+  needs: 'credits:read',
+  show: async (visit) => {
+    const { texts, api, session } = visit;
+    const [credits, days] = await Promise.all([api.get<Credits>('/credits'), readingsByDay(visit)]);
+    return {
+      title: texts.credits.title,
+      body: (
+        <>
+          <Facts
+            of={[
+              [texts.overview.available, <Count of={credits.available} />],
+              [texts.overview.reserved, <Count of={credits.reserved} />],
+              [texts.credits.forecast, forecast(visit, credits.available, days)],
+            ]}
+          />
+          <Section title={texts.credits.grants}>
+            <Table
+              caption={texts.credits.grantsCaption}
+              rows={credits.grants}
+              empty={texts.credits.noGrants}
+              columns={[
+                { head: texts.credits.kind, cell: ({ kind }) => named(texts.credits.kinds, kind) },
+                {
+                  head: texts.credits.granted,
+                  isNumber: true,
+                  cell: (grant) => <Count of={grant.credits} />,
+                },
+                {
+                  head: texts.credits.left,
+                  isNumber: true,
+                  cell: ({ remaining }) => <Count of={remaining} />,
+                },
+                { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+              ]}
+            />
+          </Section>
+          {session.mode === 'live' && (
+            <Section title={texts.credits.statements}>
+              <ul class="months">
+                {lastMonths().map((month) => (
+                  <li>
+                    <a href={`/portal/credits/statements/${month}`}>{month}</a>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+};
+
+/** When the credits run out if the readings of the last days go on. */
+const forecast = (
+  { texts, formats }: Visit,
+  available: number,
+  days: readonly { readonly readings: number }[],
+): string => {
+  const spent = days.reduce((sum, { readings }) => sum + readings, 0) * READING_COST;
+  if (spent === 0) return texts.credits.noForecast;
+  const left = Math.floor(available / (spent / days.length));
+  return texts.credits.lasts(formats.number(left));
+};

@@ -1,0 +1,132 @@
+import {
+  ListNewestEvents,
+  NOTICE_TYPES,
+  PUBLIC_EVENT_TYPES,
+  isNotice,
+  type DeliveredType,
+} from '@app/webhooks/contracts/index.js';
+import { Body } from '../frame/body.js';
+import { Choice, Filters } from '../frame/forms.js';
+import type { Page, Visit } from '../frame/page.js';
+import { Facts, Pager, Section, Table, Time } from '../frame/parts.js';
+import { named } from '../texts/texts.js';
+
+const ROWS = 25;
+const ALL_NOTICES = 'notices';
+
+/** The members that a list shows. */
+interface Told {
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: string;
+  readonly readingId?: string;
+}
+
+const isType = (text: string): text is DeliveredType =>
+  isNotice(text) || (PUBLIC_EVENT_TYPES as readonly string[]).includes(text);
+
+const chosen = (type: string): readonly DeliveredType[] => {
+  if (type === ALL_NOTICES) return NOTICE_TYPES;
+  return isType(type) ? [type] : PUBLIC_EVENT_TYPES;
+};
+
+const find = async ({ queries, session, query }: Visit) => {
+  const cursor = query.get('cursor') ?? '';
+  const found = await queries.execute(
+    new ListNewestEvents(
+      session.workspaceId,
+      session.mode,
+      chosen(query.get('type') ?? ''),
+      ROWS + 1,
+      /^\d{1,18}$/.test(cursor) ? cursor : null,
+    ),
+  );
+  const page = found.slice(0, ROWS);
+  return {
+    rows: page.map(({ body }) => JSON.parse(body) as Told),
+    next: found.length > ROWS ? (page.at(-1)?.position ?? null) : null,
+  };
+};
+
+export const eventsPage: Page = {
+  path: '/events',
+  area: 'events',
+  needs: 'events:read',
+  show: async (visit) => {
+    const { texts, query } = visit;
+    const { events, eventTypes } = texts;
+    const { rows, next } = await find(visit);
+    const types = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES].map((type) => [type, eventTypes[type]] as const);
+    return {
+      title: events.title,
+      body: (
+        <>
+          <p>{events.hint}</p>
+          <Filters>
+            <Choice
+              name="type"
+              label={events.type}
+              value={query.get('type') ?? ''}
+              options={[['', events.ofReadings], [ALL_NOTICES, events.ofNotices], ...types]}
+            />
+          </Filters>
+          <Table
+            caption={events.caption}
+            rows={rows}
+            empty={events.empty}
+            columns={[
+              { head: events.type, cell: ({ type }) => named(eventTypes, type) },
+              {
+                head: events.id,
+                cell: ({ id }) => (
+                  <a href={`/portal/events/${id}`}>
+                    <code>{id}</code>
+                  </a>
+                ),
+              },
+              { head: events.when, cell: ({ createdAt }) => <Time at={createdAt} /> },
+              { head: events.about, cell: ({ readingId }) => <ReadingLink visit={visit} of={readingId} /> },
+            ]}
+          />
+          <Pager next={next} />
+        </>
+      ),
+    };
+  },
+};
+
+export const eventPage: Page = {
+  path: '/events/:eventId',
+  area: 'events',
+  needs: 'events:read',
+  show: async (visit) => {
+    const { texts, api, params } = visit;
+    const { events } = texts;
+    const event = await api.get<Told>(`/events/${encodeURIComponent(params['eventId']!)}`);
+    const { id, type, createdAt, readingId } = event;
+    return {
+      title: named(texts.eventTypes, type),
+      body: (
+        <>
+          <Facts
+            of={[
+              [events.id, <code data-copy>{id}</code>],
+              [events.type, <code>{type}</code>],
+              [events.when, <Time at={createdAt} />],
+              [events.about, <ReadingLink visit={visit} of={readingId} />],
+            ]}
+          />
+          <Section title={texts.event.body}>
+            <Body text={JSON.stringify(event)} />
+          </Section>
+        </>
+      ),
+    };
+  },
+};
+
+const ReadingLink = ({ visit: { texts, may }, of }: { visit: Visit; of: string | undefined }) => {
+  if (of === undefined) return <span class="soft">{texts.none}</span>;
+  const id = <code>{of}</code>;
+  return may('readings:read') ? <a href={`/portal/readings/${of}`}>{id}</a> : id;
+};

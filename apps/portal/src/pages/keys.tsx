@@ -1,0 +1,152 @@
+import type { ApiKey, ApiKeys, IssuedApiKey, RotatedApiKey } from '@reading-service/client';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
+import type { Answer, Page, Visit } from '../frame/page.js';
+import { Pager, Secret, Section, State, Table, Time } from '../frame/parts.js';
+import { named } from '../texts/texts.js';
+
+const ROWS = 25;
+const OVERLAPS = ['0', '3600', '86400', '604800'] as const;
+
+type Standing = 'active' | 'revoked' | 'expired';
+
+const standingOf = ({ revokedAt, expiresAt }: ApiKey): Standing => {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? 'expired' : 'active';
+};
+
+/** The answer that alone has the key. Sent again, the form finds that it was shown. */
+const shown = ({ texts, path }: Visit, apiKey: string | undefined): Answer =>
+  apiKey === undefined
+    ? { goTo: path, done: 'shownBefore' }
+    : {
+        title: texts.keys.issued,
+        body: (
+          <>
+            <Secret label={texts.keys.key} value={apiKey} />
+            <a href={path}>{texts.backTo}</a>
+          </>
+        ),
+      };
+
+export const keysPage: Page = {
+  path: '/keys',
+  area: 'keys',
+  needs: 'keys:write',
+  show: async (visit) => {
+    const { texts, api, query } = visit;
+    const { data, nextCursor } = await api.get<ApiKeys>('/keys', {
+      limit: ROWS,
+      cursor: query.get('cursor') ?? '',
+    });
+    return {
+      title: texts.keys.title,
+      body: (
+        <>
+          <KeysTable visit={visit} keys={data} />
+          <Pager next={nextCursor} />
+          <Section title={texts.keys.issue}>
+            <IssueForm visit={visit} />
+          </Section>
+        </>
+      ),
+    };
+  },
+  actions: {
+    issue: async (visit, form) => {
+      const { apiKey } = await visit.api.post<IssuedApiKey>(
+        '/keys',
+        {
+          label: form.optional('label') ?? null,
+          scopes: form.all('scopes'),
+          networks: form.lines('networks'),
+          expiresAt: form.instant('expiresAt') ?? null,
+        },
+        form.key,
+      );
+      return shown(visit, apiKey);
+    },
+    rotate: async (visit, form) => {
+      const path = `/keys/${encodeURIComponent(form.text('about'))}/rotate`;
+      const { apiKey } = await visit.api.post<RotatedApiKey>(
+        path,
+        { overlapSeconds: form.number('overlapSeconds') },
+        form.key,
+      );
+      return shown(visit, apiKey);
+    },
+    revoke: async ({ api, path }, form) => {
+      await api.delete(`/keys/${encodeURIComponent(form.text('about'))}`);
+      return { goTo: path, done: 'keyRevoked' };
+    },
+  },
+};
+
+const KeysTable = ({ visit: { texts }, keys }: { visit: Visit; keys: readonly ApiKey[] }) => (
+  <Table
+    caption={texts.keys.caption}
+    rows={keys}
+    empty={texts.keys.empty}
+    columns={[
+      {
+        head: texts.keys.key,
+        cell: ({ keyId, label }) => (
+          <>
+            <code>{keyId}</code> <bdi>{label}</bdi>
+          </>
+        ),
+      },
+      { head: texts.readings.status, cell: (key) => <State of={standingOf(key)} /> },
+      { head: texts.keys.scopes, cell: ({ scopes }) => scopes.join(', '), isLong: true },
+      { head: texts.keys.networks, cell: ({ networks }) => networks.join(', ') || texts.keys.everywhere },
+      { head: texts.keys.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+      { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+      {
+        head: texts.keys.manage,
+        cell: (key) => standingOf(key) === 'active' && <Manage texts={texts} keyId={key.keyId} />,
+      },
+    ]}
+  />
+);
+
+const Manage = ({ texts, keyId }: { texts: Visit['texts']; keyId: string }) => (
+  <details>
+    <summary>{texts.keys.manage}</summary>
+    <PostForm action="rotate" about={keyId} submit={texts.keys.rotate}>
+      <Choice
+        name="overlapSeconds"
+        id={`overlap-${keyId}`}
+        label={texts.keys.overlap}
+        value="86400"
+        options={OVERLAPS.map((seconds) => [seconds, texts.keys.overlaps[seconds]])}
+      />
+    </PostForm>
+    <PostForm action="revoke" about={keyId} submit={texts.keys.revoke} isGrave>
+      <p class="hint">{texts.keys.revokeHint}</p>
+    </PostForm>
+  </details>
+);
+
+/** Offers what the session may give: never the right to manage keys, which keys do not hand on. */
+const IssueForm = ({ visit: { texts, may, session } }: { visit: Visit }) => {
+  const scopes = API_KEY_SCOPES.filter((scope) => scope !== 'keys:write' && may(scope));
+  return (
+    <PostForm action="issue" submit={texts.keys.issue}>
+      <p>{session.mode === 'live' ? texts.keys.liveKey : texts.keys.testKey}</p>
+      <Text name="label" label={texts.keys.label} hint={texts.newReading.optional} />
+      <Checks
+        name="scopes"
+        label={texts.keys.scopes}
+        values={[]}
+        options={scopes.map((scope) => [scope, named(texts.scopes, scope)])}
+      />
+      <Lines name="networks" label={texts.keys.networks} hint={texts.keys.networksHint} />
+      <Text
+        name="expiresAt"
+        type="datetime-local"
+        label={texts.keys.expiresUtc}
+        hint={texts.newReading.optional}
+      />
+    </PostForm>
+  );
+};

@@ -1,0 +1,143 @@
+import type { PortalSession, PortalSessionPage, WebhookEndpoint } from '@reading-service/client';
+import { AdjustPortalSession, PORTAL_LANGUAGES } from '@app/workspaces/contracts/index.js';
+import { refusedField } from '../frame/api.js';
+import { isTimeZone } from '../frame/formats.js';
+import { Choice, PostForm, Text } from '../frame/forms.js';
+import { KEPT, type Page, type Visit } from '../frame/page.js';
+import { Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
+import { named } from '../texts/texts.js';
+
+const ROWS = 25;
+/** A workspace has no more endpoints than a page of them. */
+const ENDPOINTS = 100;
+
+const standingOf = ({ startedAt, endedAt, expiresAt }: PortalSession): string => {
+  if (endedAt !== null) return 'ended';
+  if (Date.parse(expiresAt) <= Date.now()) return 'expired';
+  return startedAt === null ? 'waiting' : 'active';
+};
+
+export const settingsPage: Page = {
+  path: '/settings',
+  area: 'settings',
+  show: async (visit) => {
+    const { texts, session, api, may, query, formats, terms } = visit;
+    const sessions = may('portal:write')
+      ? await api.get<PortalSessionPage>('/portal/sessions', {
+          limit: ROWS,
+          cursor: query.get('cursor') ?? '',
+        })
+      : null;
+    const endpoints = may('webhooks:read')
+      ? await api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
+      : null;
+    return {
+      title: texts.settings.title,
+      body: (
+        <>
+          <PostForm action="display" submit={texts.settings.save}>
+            <Choice
+              name="language"
+              label={texts.settings.language}
+              value={session.language}
+              options={PORTAL_LANGUAGES.map((language) => [language, texts.settings.languages[language]])}
+            />
+            <Text
+              name="timeZone"
+              label={texts.settings.timeZone}
+              hint={texts.settings.timeZoneHint}
+              value={session.timeZone}
+              required
+            />
+          </PostForm>
+          <Section title={texts.settings.yourSession}>
+            <Facts
+              of={[
+                [texts.keys.expires, <Time at={session.expiresAt} />],
+                [texts.settings.mayDo, session.scopes.map((scope) => named(texts.scopes, scope)).join(', ')],
+              ]}
+            />
+          </Section>
+          <Section title={texts.settings.kept}>
+            <Facts
+              of={KEPT.map((kept) => [
+                texts.settings.keeps[kept],
+                texts.settings.days(formats.number(terms[kept])),
+              ])}
+            />
+            <p class="soft">{texts.settings.keptForGood}</p>
+          </Section>
+          {endpoints && (
+            <Section title={texts.settings.notices}>
+              <Notices visit={visit} endpoints={endpoints.data} />
+            </Section>
+          )}
+          {sessions && (
+            <Section title={texts.settings.sessions}>
+              <Sessions visit={visit} sessions={sessions.data} />
+              <Pager next={sessions.nextCursor} />
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+  actions: {
+    display: async ({ commands, session, path }, form) => {
+      const language = PORTAL_LANGUAGES.find((one) => one === form.text('language'));
+      const timeZone = form.text('timeZone');
+      if (!language) throw refusedField('/language', 'invalid_value');
+      if (!isTimeZone(timeZone)) throw refusedField('/timeZone', 'invalid_value');
+      await commands.execute(new AdjustPortalSession(session.sessionId, { language, timeZone }));
+      return { goTo: path, done: 'settingsSaved' };
+    },
+    endSession: async ({ api, path }, form) => {
+      await api.delete(`/portal/sessions/${encodeURIComponent(form.text('about'))}`);
+      return { goTo: path, done: 'sessionEnded' };
+    },
+  },
+};
+
+/** Where the service tells what is no event of a reading, such as few credits. An endpoint's page changes it. */
+const Notices = ({
+  visit: { texts },
+  endpoints,
+}: {
+  visit: Visit;
+  endpoints: readonly WebhookEndpoint[];
+}) => (
+  <Table
+    caption={texts.settings.noticesCaption}
+    rows={endpoints}
+    empty={texts.settings.noEndpoint}
+    columns={[
+      {
+        head: texts.overview.endpoint,
+        cell: ({ endpointId, url }) => <a href={`/portal/webhooks/${endpointId}`}>{url}</a>,
+      },
+      { head: texts.settings.notices, cell: ({ notices }) => notices.join(', ') || texts.none },
+    ]}
+  />
+);
+
+const Sessions = ({ visit: { texts }, sessions }: { visit: Visit; sessions: readonly PortalSession[] }) => (
+  <Table
+    caption={texts.settings.sessionsCaption}
+    rows={sessions}
+    empty={texts.none}
+    columns={[
+      { head: texts.settings.openedBy, cell: ({ openedBy }) => <code>{openedBy}</code> },
+      { head: texts.readings.status, cell: (one) => <State of={standingOf(one)} /> },
+      { head: texts.settings.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
+      { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+      { head: texts.keys.scopes, cell: ({ scopes }) => scopes.join(', '), isLong: true },
+      {
+        head: texts.settings.end,
+        cell: (one) =>
+          ['active', 'waiting'].includes(standingOf(one)) && (
+            <PostForm action="endSession" about={one.sessionId} submit={texts.settings.end} />
+          ),
+      },
+    ]}
+  />
+);

@@ -1,0 +1,160 @@
+import type { DeliveryHistory, WebhookEndpoint } from '@reading-service/client';
+import { FindToldEvent, isNotice } from '@app/webhooks/contracts/index.js';
+import { unlessAway } from '../../frame/api.js';
+import { Body } from '../../frame/body.js';
+import { PostForm } from '../../frame/forms.js';
+import type { Page, Visit } from '../../frame/page.js';
+import { Away, Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
+import { named } from '../../texts/texts.js';
+import { toldBody } from './told-body.js';
+import { AttemptOutcome } from './attempt-outcome.js';
+import { endpointPage, endpointPath } from './endpoint.js';
+
+const LOOK_AGAIN = 5;
+
+const pathOf = (visit: Visit): string =>
+  `${endpointPath(visit)}/deliveries/${encodeURIComponent(visit.params['deliveryId']!)}`;
+
+export const deliveryPage: Page = {
+  path: '/webhooks/:endpointId/deliveries/:deliveryId',
+  area: 'webhooks',
+  needs: 'webhooks:read',
+  show: async (visit, failed) => {
+    const { texts, may, api, queries, session } = visit;
+    const delivery = await api.get<DeliveryHistory>(pathOf(visit));
+    const [endpoint, told] = await Promise.all([
+      api.get<WebhookEndpoint>(endpointPath(visit)),
+      queries.execute(new FindToldEvent(session.workspaceId, session.mode, delivery.eventId)),
+    ]);
+    const body = told && (await unlessAway(toldBody(told, visit)));
+    return {
+      title: texts.pair(texts.delivery.title, named(texts.eventTypes, delivery.type)),
+      refreshSeconds: delivery.status === 'pending' && !failed ? LOOK_AGAIN : undefined,
+      body: (
+        <>
+          <p>
+            <a href={endpointPage(visit)}>{endpoint.url}</a>
+          </p>
+          <DeliveryFacts visit={visit} delivery={delivery} />
+          {may('webhooks:write') && <PostForm action="redeliver" submit={texts.delivery.redeliver} />}
+          <Section title={texts.delivery.attempts}>
+            <Attempts visit={visit} delivery={delivery} />
+            <p class="hint">{texts.delivery.answerHint}</p>
+          </Section>
+          <Section title={texts.delivery.request}>
+            <p>
+              <code>POST {endpoint.url}</code>
+            </p>
+            <Headers visit={visit} delivery={delivery} endpoint={endpoint} />
+            <h3>{texts.delivery.body}</h3>
+            {told === null && <p class="empty">{texts.delivery.noBody}</p>}
+            {told && (body === null ? <Away /> : <Body text={body} />)}
+          </Section>
+        </>
+      ),
+    };
+  },
+  actions: {
+    redeliver: async (visit, form) => {
+      const { deliveryId } = await visit.api.post<{ readonly deliveryId: string }>(
+        `${pathOf(visit)}/redeliver`,
+        {},
+        form.key,
+      );
+      return { goTo: `${endpointPage(visit)}/deliveries/${deliveryId}`, done: 'redelivering' };
+    },
+  },
+};
+
+const markOf = ({ delivery: said }: Visit['texts'], delivery: DeliveryHistory): string => {
+  if (delivery.test) return said.trial;
+  if (delivery.replayId !== null) return said.replayed;
+  return delivery.redelivery ? said.redelivery : said.first;
+};
+
+const DeliveryFacts = ({ visit: { texts, may }, delivery }: { visit: Visit; delivery: DeliveryHistory }) => (
+  <Facts
+    of={[
+      [texts.deliveries.status, <State of={delivery.status} />],
+      [texts.delivery.mark, markOf(texts, delivery)],
+      [
+        texts.delivery.eventId,
+        may('events:read') ? (
+          <a href={`/portal/events/${delivery.eventId}`}>
+            <code>{delivery.eventId}</code>
+          </a>
+        ) : (
+          <code>{delivery.eventId}</code>
+        ),
+      ],
+      [
+        texts.deliveries.readingId,
+        delivery.readingId === null ? texts.none : <code>{delivery.readingId}</code>,
+      ],
+      [texts.deliveries.created, <Time at={delivery.createdAt} />],
+      delivery.status === 'pending'
+        ? [texts.delivery.next, <Time at={delivery.nextAttemptAt} />]
+        : [texts.delivery.settled, <Time at={delivery.settledAt} />],
+    ]}
+  />
+);
+
+const Attempts = ({ visit: { texts }, delivery }: { visit: Visit; delivery: DeliveryHistory }) => {
+  const { delivery: said } = texts;
+  return (
+    <Table
+      caption={said.attempts}
+      rows={delivery.history}
+      empty={said.attemptsEmpty}
+      columns={[
+        { head: said.number, cell: ({ number }) => <Count of={number} /> },
+        { head: said.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
+        { head: said.duration, cell: ({ durationMs }) => <Count of={durationMs} />, isNumber: true },
+        { head: said.outcome, cell: (attempt) => <AttemptOutcome of={attempt} /> },
+      ]}
+    />
+  );
+};
+
+/** The headers of an attempt. What is secret or signed anew is named without its value. */
+const Headers = ({
+  visit: { texts },
+  delivery,
+  endpoint,
+}: {
+  readonly visit: Visit;
+  readonly delivery: DeliveryHistory;
+  readonly endpoint: WebhookEndpoint;
+}) => {
+  const { delivery: said } = texts;
+  const signed = <span class="soft">{said.signed}</span>;
+  const rows: readonly (readonly [string, string | typeof signed])[] = [
+    ['content-type', 'application/json; charset=utf-8'],
+    [isNotice(delivery.type) ? 'x-service-notice' : 'x-service-event', delivery.type],
+    ['x-service-event-id', delivery.eventId],
+    ['x-service-delivery-id', delivery.deliveryId],
+    ...(delivery.test ? [['x-service-test', 'true'] as const] : []),
+    ...(delivery.redelivery ? [['x-service-redelivery', 'true'] as const] : []),
+    ['x-service-attempt', signed],
+    ['x-service-timestamp', signed],
+    ['x-service-signature', signed],
+    ['webhook-id', delivery.eventId],
+    ['webhook-timestamp', signed],
+    ['webhook-signature', signed],
+    ...endpoint.headerNames.map((name) => [name, <span class="soft">{said.sealed}</span>] as const),
+  ];
+  return (
+    <details>
+      <summary>{said.headers}</summary>
+      <Table
+        caption={said.headers}
+        rows={rows}
+        empty={texts.none}
+        columns={[
+          { head: said.header, cell: ([name]) => <code>{name}</code> },
+          { head: said.value, cell: ([, value]) => value },
+        ]}
+      />
+    </details>
+  );
+};

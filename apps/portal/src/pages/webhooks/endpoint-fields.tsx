@@ -1,0 +1,106 @@
+import type { WebhookEndpoint } from '@reading-service/client';
+import { NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '@app/webhooks/contracts/index.js';
+import type { Form } from '../../frame/form.js';
+import { Checks, Choice, Lines, Text } from '../../frame/forms.js';
+import type { Visit } from '../../frame/page.js';
+
+const LIVE = 'live';
+const BOTH = 'both';
+
+/** Each line as a name and a value. What has no colon is a name without a value, which the API refuses by name. */
+const headersOf = (lines: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim(), value.join(':').trim()];
+    }),
+  );
+
+/** The settings of an endpoint in a form, as the API takes them. Empty headers are not sent: they stay as they are. */
+export const settingsOf = (form: Form): Readonly<Record<string, unknown>> => {
+  const headers = form.lines('headers');
+  const modes = form.text('modes');
+  return {
+    url: form.text('url'),
+    events: form.all('events'),
+    notices: form.all('notices'),
+    description: form.optional('description') ?? null,
+    maxPerSecond: form.number('maxPerSecond') ?? null,
+    ...(headers.length > 0 && { headers: headersOf(headers) }),
+    ...(modes !== '' && { modes: modes === BOTH ? ['live', 'test'] : [modes] }),
+  };
+};
+
+/** The fields of an endpoint, as it is or as a new one begins. */
+export const EndpointFields = ({
+  visit,
+  action,
+  endpoint,
+}: {
+  readonly visit: Visit;
+  readonly action: string;
+  readonly endpoint?: WebhookEndpoint;
+}) => {
+  const { webhooks, eventTypes } = visit.texts;
+  const chosenModes = endpoint?.modes.length === 2 ? BOTH : LIVE;
+  return (
+    <>
+      <Text
+        action={action}
+        name="url"
+        type="url"
+        label={webhooks.url}
+        hint={webhooks.urlHint}
+        value={endpoint?.url ?? ''}
+        required
+      />
+      <Text
+        action={action}
+        name="description"
+        label={webhooks.description}
+        value={endpoint?.description ?? ''}
+      />
+      <Checks
+        action={action}
+        name="events"
+        label={webhooks.events}
+        values={endpoint?.events ?? PUBLIC_EVENT_TYPES}
+        options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
+      />
+      <Checks
+        action={action}
+        name="notices"
+        label={webhooks.notices}
+        hint={webhooks.noticesHint}
+        values={endpoint?.notices ?? []}
+        options={NOTICE_TYPES.map((type) => [type, eventTypes[type]])}
+      />
+      {visit.session.mode === 'live' && (
+        <Choice
+          action={action}
+          name="modes"
+          label={webhooks.modes}
+          value={chosenModes}
+          options={[
+            [LIVE, webhooks.modesLive],
+            [BOTH, webhooks.modesBoth],
+          ]}
+        />
+      )}
+      <Lines
+        action={action}
+        name="headers"
+        label={webhooks.headers}
+        hint={endpoint ? `${webhooks.headersHint} ${webhooks.headersKept}` : webhooks.headersHint}
+      />
+      <Text
+        action={action}
+        name="maxPerSecond"
+        type="number"
+        label={webhooks.maxPerSecond}
+        hint={webhooks.maxPerSecondHint}
+        value={String(endpoint?.maxPerSecond ?? '')}
+      />
+    </>
+  );
+};

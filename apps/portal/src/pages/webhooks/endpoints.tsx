@@ -1,0 +1,99 @@
+import type { CreatedWebhookEndpoint, WebhookEndpoint } from '@reading-service/client';
+import { PostForm } from '../../frame/forms.js';
+import type { Page } from '../../frame/page.js';
+import { Pager, Secret, State, Table, Time } from '../../frame/parts.js';
+import { EndpointFields, settingsOf } from './endpoint-fields.js';
+import { Snippets } from './snippets.js';
+
+const ROWS = 25;
+
+export const endpointsPage: Page = {
+  path: '/webhooks',
+  area: 'webhooks',
+  needs: 'webhooks:read',
+  show: async ({ api, may, texts, query }) => {
+    const { webhooks } = texts;
+    const { data, nextCursor } = await api.get<{
+      readonly data: readonly WebhookEndpoint[];
+      readonly nextCursor: string | null;
+    }>('/webhooks', { limit: ROWS, cursor: query.get('cursor') ?? '' });
+    return {
+      title: webhooks.title,
+      body: (
+        <>
+          {may('webhooks:write') && (
+            <p>
+              <a class="button" href="/portal/webhooks/new">
+                {webhooks.create}
+              </a>
+            </p>
+          )}
+          <Table
+            caption={webhooks.caption}
+            rows={data}
+            empty={webhooks.empty}
+            columns={[
+              {
+                head: webhooks.endpoint,
+                cell: ({ endpointId, url, description }) => (
+                  <>
+                    <a class="address" href={`/portal/webhooks/${endpointId}`}>
+                      {url}
+                    </a>
+                    {description && (
+                      <div class="soft" dir="auto">
+                        {description}
+                      </div>
+                    )}
+                  </>
+                ),
+              },
+              { head: webhooks.state, cell: ({ health }) => <State of={health.state} /> },
+              { head: webhooks.events, cell: ({ events }) => events.length, isNumber: true },
+              { head: webhooks.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+            ]}
+          />
+          <Pager next={nextCursor} />
+        </>
+      ),
+    };
+  },
+};
+
+export const newEndpointPage: Page = {
+  path: '/webhooks/new',
+  area: 'webhooks',
+  needs: 'webhooks:write',
+  show: async (visit) => ({
+    title: visit.texts.newEndpoint.title,
+    body: (
+      <PostForm action="create" submit={visit.texts.webhooks.create}>
+        <EndpointFields visit={visit} action="create" />
+      </PostForm>
+    ),
+  }),
+  actions: {
+    create: async (visit, form) => {
+      const { newEndpoint } = visit.texts;
+      const created = await visit.api.post<CreatedWebhookEndpoint>('/webhooks', settingsOf(form), form.key);
+      const { endpointId, signingSecret, warnings } = created;
+      return {
+        title: newEndpoint.done,
+        body: (
+          <>
+            {signingSecret === undefined ? (
+              <p class="refusal">{newEndpoint.secretLost}</p>
+            ) : (
+              <Secret label={newEndpoint.secret} value={signingSecret} />
+            )}
+            {warnings?.includes('unresolvable') && <p class="refusal">{newEndpoint.unresolvable}</p>}
+            <p>
+              <a href={`/portal/webhooks/${endpointId}`}>{newEndpoint.toEndpoint}</a>
+            </p>
+            <Snippets visit={visit} />
+          </>
+        ),
+      };
+    },
+  },
+};

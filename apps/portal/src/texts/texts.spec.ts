@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseSync } from '@swc/core';
+import { API_KEY_SCOPES, SESSION_SCOPES } from '@app/platform/auth/scopes.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { creditsEvents } from '@app/billing/contracts/index.js';
+import { TEXTS } from './texts.js';
+
+type Node = Readonly<Record<string, unknown>>;
+/** Attributes that people read. */
+const READ = new Set([
+  'title',
+  'label',
+  'hint',
+  'caption',
+  'alt',
+  'placeholder',
+  'aria-label',
+  'submit',
+  'head',
+  'empty',
+]);
+const WORD = /\p{L}{2}/u;
+
+/** Texts that a page says itself instead of the catalogue. */
+const spokenIn = (source: string): string[] => {
+  const found: string[] = [];
+  const look = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(look);
+    if (typeof node !== 'object' || node === null) return;
+    const { type, value, name, key } = node as Node;
+    if (type === 'JSXText' && WORD.test(String(value))) found.push(String(value).trim());
+    const called = (name as Node | undefined)?.['value'] ?? (key as Node | undefined)?.['value'];
+    const literal = value as Node | null | undefined;
+    const said = literal?.['type'] === 'StringLiteral' ? (literal['value'] as string) : '';
+    const isRead = (type === 'JSXAttribute' || type === 'KeyValueProperty') && READ.has(String(called));
+    if (isRead && WORD.test(said)) found.push(said);
+    Object.values(node).forEach(look);
+  };
+  look(parseSync(source, { syntax: 'typescript', tsx: true }));
+  return found;
+};
+
+const pages = readdirSync(projectPath('apps/portal/src'), { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.tsx'),
+);
+
+describe('the texts of the portal', () => {
+  it.each(pages)('%s has none of its own', (file) => {
+    expect(spokenIn(readFileSync(projectPath('apps/portal/src', file), 'utf8'))).toEqual([]);
+  });
+
+  it('would be found in a page', () => {
+    expect(spokenIn('const a = <p title="Hello there">Good <b>day</b> {x}</p>;')).toEqual([
+      'Hello there',
+      'Good',
+      'day',
+    ]);
+    expect(spokenIn("const a = { head: 'Name', path: '/readings' };")).toEqual(['Name']);
+  });
+
+  it('are sentences of their language, not copies of the other', () => {
+    const sentences = (texts: object): string[] =>
+      Object.values(texts).flatMap((value: unknown) =>
+        typeof value === 'string' ? [value] : typeof value === 'object' && value ? sentences(value) : [],
+      );
+    const english = new Set(sentences(TEXTS.en).filter((text) => text.includes(' ')));
+    expect(sentences(TEXTS.fr).filter((text) => english.has(text))).toEqual(['Reading Service']);
+  });
+
+  it('name every scope and every movement of credits', () => {
+    for (const texts of Object.values(TEXTS)) {
+      expect(Object.keys(texts.scopes).toSorted()).toEqual([...SESSION_SCOPES].toSorted());
+      expect(Object.keys(texts.movements).toSorted()).toEqual(
+        Object.keys(creditsEvents.definitions).toSorted(),
+      );
+    }
+    expect(SESSION_SCOPES).toEqual(expect.arrayContaining([...API_KEY_SCOPES]));
+  });
+});

@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { FindToldEvent, ListNewestEvents, type ToldEvent } from '../../contracts/feed.js';
+import { isNotice } from '../../contracts/notice-types.js';
+
+const EVENT = `event.position::text, event.body, event.reading_id as "readingId",
+  event.shows_external_id as "showsExternalId" from webhooks.public_event event`;
+const NOTICE = `notice.position::text, notice.body, null::uuid as "readingId", false as "showsExternalId"
+  from webhooks.notice`;
+
+@QueryHandler(ListNewestEvents)
+export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute({
+    workspaceId,
+    mode,
+    types,
+    limit,
+    before,
+  }: ListNewestEvents): Promise<readonly ToldEvent[]> {
+    const { rows } = await this.pool.query<ToldEvent>(
+      `select ${types.some(isNotice) ? NOTICE : EVENT}
+       where workspace_id = $1 and position < coalesce($2::numeric, 'infinity') and type = any ($3)
+         and ${mode === 'live' ? 'livemode' : 'not livemode'}
+       order by position desc limit $4`,
+      [workspaceId, before, types, limit],
+    );
+    return rows;
+  }
+}
+
+@QueryHandler(FindToldEvent)
+export class FindToldEventHandler implements IQueryHandler<FindToldEvent> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute({ workspaceId, mode, eventId }: FindToldEvent): Promise<ToldEvent | null> {
+    // A trial has the sequence 0. Each mode sees it.
+    const { rows } = await this.pool.query<ToldEvent>(
+      `select ${EVENT} where event_id = $1 and workspace_id = $2 and (livemode = $3 or sequence = 0 and reading_id is not null)
+       union all
+       select ${NOTICE} where event_id = $1 and workspace_id = $2 and livemode = $3
+       limit 1`,
+      [eventId, workspaceId, mode === 'live'],
+    );
+    return rows[0] ?? null;
+  }
+}

@@ -1,0 +1,32 @@
+import type pg from 'pg';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { FindVerification, type VerificationRecord } from '../../contracts/verification.js';
+
+interface Columns {
+  readonly asked_at: Date;
+  readonly attempts: number;
+  readonly due_at: Date;
+  readonly last_error: string | null;
+}
+
+@QueryHandler(FindVerification)
+export class FindVerificationHandler implements IQueryHandler<FindVerification> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute({ endpointId }: FindVerification): Promise<VerificationRecord | null> {
+    const { rows } = await this.pool.query<Columns>(
+      'select asked_at, attempts, due_at, last_error from webhooks.verification where endpoint_id = $1',
+      [endpointId],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    return {
+      askedAt: row.asked_at.toISOString(),
+      attempts: row.attempts,
+      nextProbeAt: row.due_at.toISOString(),
+      lastError: row.last_error,
+    };
+  }
+}
