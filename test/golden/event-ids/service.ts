@@ -16,7 +16,7 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import {
   PDF_RENDERER,
   PublishDocumentJob,
@@ -92,6 +92,7 @@ export const startService = async () => {
     { provide: CLOCK, useValue: clock },
     { provide: COMMAND_BUS, useExisting: CommandBus },
     { provide: TRUSTED_CLOCK, useValue: clock },
+    { provide: STEADY_CLOCK, useValue: clock },
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: poolWithoutRows() },
     { provide: LOGGER, useValue: pino({ level: 'silent' }) },
