@@ -8,6 +8,10 @@ const random = fixedRandom();
 jest.unstable_mockModule('node:crypto', () => random.module);
 jest.unstable_mockModule('@app/publishing/document/compose.js', () => simulatedRendering);
 jest.unstable_mockModule('@app/publishing/markdown/render.js', () => simulatedRendering);
+// Ids of publications follow from the version of the texts, which changes more often than this file may.
+jest.unstable_mockModule('@app/publishing/contracts/content-version.js', () => ({
+  CONTENT_VERSION: '2026.11.5',
+}));
 
 const { startService } = await import('./event-ids/service.js');
 const { scenario } = await import('./event-ids/scenario.js');
