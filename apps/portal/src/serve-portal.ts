@@ -155,7 +155,9 @@ class Portal {
     if (page.needs && !visit.may(page.needs)) return this.unknown(request, response);
     const done = takeDone(request, response);
     const said =
-      done !== null && done in visit.texts.done ? visit.texts.done[done as keyof Texts['done']] : null;
+      done !== null && Object.hasOwn(visit.texts.done, done)
+        ? visit.texts.done[done as keyof Texts['done']]
+        : null;
     await this.send(page, visit, response, 200, () => page.show(visit), said);
   }
 

@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact';
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext } from 'preact/hooks';
 import { named } from '../texts/texts.js';
 import { useVisit } from './context.js';
 
@@ -50,6 +51,14 @@ export interface Column<T> {
 const classOf = ({ isNumber, isLong }: Column<never>): string | undefined =>
   (isNumber && 'number') || (isLong && 'long') || undefined;
 
+/** The title of the section around a part. */
+const SectionTitle = createContext<string | null>(null);
+
+/** Eyes need not read the title of the section twice. */
+const Caption = ({ text }: { readonly text: string }) => (
+  <caption class={useContext(SectionTitle) === text ? 'hidden' : undefined}>{text}</caption>
+);
+
 /** A table with a caption. The first column heads its row. Empty, it says what to do instead. */
 export const Table = <T,>({
   caption,
@@ -67,7 +76,7 @@ export const Table = <T,>({
   ) : (
     <div class="wide" role="region" aria-label={caption} tabIndex={0}>
       <table>
-        <caption>{caption}</caption>
+        <Caption text={caption} />
         <thead>
           <tr>
             {columns.map((column) => (
@@ -148,7 +157,7 @@ export const Section = ({
 }) => (
   <section>
     <h2>{title}</h2>
-    {children}
+    <SectionTitle.Provider value={title}>{children}</SectionTitle.Provider>
   </section>
 );
 

@@ -14,8 +14,11 @@ const LINKS = 100;
 /** What a person types to erase a reading: the beginning of its id. */
 const CONFIRMED = 8;
 
+const routeOf = ({ params }: Pick<Visit, 'params'>): string =>
+  `/readings/${encodeURIComponent(params['readingId']!)}`;
+
 const look = async ({ api, may, params }: Visit) => {
-  const path = `/readings/${encodeURIComponent(params['readingId']!)}`;
+  const path = routeOf({ params });
   // One after the other: an unknown reading is one refusal, not three.
   const reading = await api.get<Reading>(path);
   const [history, links] = await Promise.all([
@@ -75,16 +78,12 @@ export const readingPage: Page = {
   },
   actions: {
     republish: async ({ api, path, params }, form) => {
-      await api.post(`/readings/${params['readingId']!}/document/republish`, {}, form.key);
+      await api.post(`${routeOf({ params })}/document/republish`, {}, form.key);
       return { goTo: path, done: 'republishing' };
     },
     link: async ({ api, path, params, texts }, form) => {
       const body = { format: form.text('format'), expiresInSeconds: form.number('expiresInSeconds') };
-      const link = await api.post<{ url?: string }>(
-        `/readings/${params['readingId']!}/document/links`,
-        body,
-        form.key,
-      );
+      const link = await api.post<{ url?: string }>(`${routeOf({ params })}/document/links`, body, form.key);
       // The same form, sent again: the address was shown before.
       if (link.url === undefined) return { goTo: path, done: 'shownBefore' };
       return {
@@ -99,14 +98,14 @@ export const readingPage: Page = {
     },
     revokeLink: async ({ api, path, params }, form) => {
       const linkId = encodeURIComponent(form.text('about'));
-      await api.delete(`/readings/${params['readingId']!}/document/links/${linkId}`);
+      await api.delete(`${routeOf({ params })}/document/links/${linkId}`);
       return { goTo: path, done: 'linkEnded' };
     },
     erase: async ({ api, path, params }, form) => {
       const readingId = params['readingId']!;
       if (form.text('confirm').toLowerCase() !== readingId.slice(0, CONFIRMED).toLowerCase())
         throw refusedField('/confirm', 'unconfirmed');
-      await api.delete(`/readings/${encodeURIComponent(readingId)}/personal-data`);
+      await api.delete(`${routeOf({ params })}/personal-data`);
       return { goTo: path, done: 'erased' };
     },
   },
@@ -119,11 +118,10 @@ export const documentPage: Page = {
   needs: 'documents:read',
   show: async ({ api, params, query }): Promise<Download> => {
     const [format, version] = [query.get('format') ?? '', query.get('version')];
-    const readingId = params['readingId']!;
     const search = new URLSearchParams({ format, ...(version && { version }) });
-    const file = await api.file(`/readings/${encodeURIComponent(readingId)}/document?${search}`);
+    const file = await api.file(`${routeOf({ params })}/document?${search}`);
     const ending = isFormat(format) ? { pdf: 'pdf', markdown: 'md', document_v1: 'json' }[format] : 'bin';
-    return { ...file, fileName: `reading-${readingId}.${ending}` };
+    return { ...file, fileName: `reading-${params['readingId']!}.${ending}` };
   },
 };
 
