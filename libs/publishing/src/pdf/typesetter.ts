@@ -26,7 +26,7 @@ const DATA = join(TEMPLATE_FOLDER, 'booklet.json');
  * The cache drops paragraphs that none of the last N documents used. Readings share most of their paragraphs, and a
  * cache hit costs far less than typesetting. Each document takes about 6 MB.
  */
-const KEPT_DOCUMENTS = 48;
+const KEPT_DOCUMENTS = 40;
 /** Looking for what to drop takes a fifth of a document's time, so it is done once for this many. */
 const EVICT_EVERY = 8;
 
