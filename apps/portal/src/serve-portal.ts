@@ -27,6 +27,7 @@ import { TEXTS, type Texts } from './texts/texts.js';
 
 interface PortalSettings extends PortalAddress, Readonly<Record<Kept, number>> {
   readonly PORTAL_FRAME_ANCESTORS: readonly string[];
+  readonly READING_DELAYED_AFTER_MS: number;
 }
 
 /**
@@ -230,6 +231,7 @@ class Portal {
       query: searchParams,
       may: (scope) => scopes.includes(scope),
       terms: this.settings,
+      lateAfterMs: this.settings.READING_DELAYED_AFTER_MS,
     };
   }
 

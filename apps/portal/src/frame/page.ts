@@ -33,6 +33,8 @@ export interface Visit {
   readonly may: (scope: SessionScope) => boolean;
   /** How long the service keeps what it keeps for a time, days. */
   readonly terms: Readonly<Record<Kept, number>>;
+  /** A reading that is under way for longer has had its `reading.delayed` (ms). */
+  readonly lateAfterMs: number;
 }
 
 /** What a page shows inside the frame. */

@@ -46,6 +46,7 @@ const visitTo = (refuses: (path: string) => ApiProblem | null): Visit => {
     params: { readingId: READING.readingId },
     query: new URLSearchParams(),
     may: () => true,
+    lateAfterMs: 300_000,
   } as unknown as Visit;
 };
 

@@ -6,18 +6,16 @@ import { DaysChart, readingsByDay } from './reading-days.js';
 import { ReadingsTable } from './readings-table.js';
 
 const LATEST = 5;
-/** A reading that is under way for longer has had its `reading.delayed` (ms). */
-const LATE_AFTER_MS = 300_000;
 /** A workspace has no more endpoints than a page of them. */
 const ENDPOINTS = 100;
 
 const look = async (visit: Visit) => {
-  const { api, may } = visit;
+  const { api, may, lateAfterMs } = visit;
   const late = (status: string) =>
     api.get<ReadingPage>('/readings', {
       limit: LATEST,
       status,
-      createdUntil: new Date(Date.now() - LATE_AFTER_MS).toISOString(),
+      createdUntil: new Date(Date.now() - lateAfterMs).toISOString(),
     });
   const [credits, readings, endpoints, days, ...slow] = await Promise.all([
     may('credits:read') ? unlessAway(api.get<Credits>('/credits')) : undefined,

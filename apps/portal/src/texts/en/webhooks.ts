@@ -55,7 +55,7 @@ export const webhooks = {
     disabled: {
       requested: 'Somebody paused it. Its events are recorded as skipped.',
       gone: 'The receiver answered 410 Gone, so the service disabled it.',
-      failing: 'Nothing reached it for 120 hours, so the service disabled it.',
+      failing: 'Nothing reached it for so long that the service disabled it.',
     },
     perSecond: (count: string) => `${count} in a second, at most`,
     secretEnds: (hint: string) => `ends in ${hint}`,

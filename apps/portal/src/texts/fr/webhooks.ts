@@ -54,7 +54,7 @@ export const webhooks = {
     disabled: {
       requested: 'Il est suspendu. Ses événements sont notés comme ignorés.',
       gone: 'Le récepteur a répondu 410 Gone : le service l’a désactivé.',
-      failing: 'Rien ne l’a atteint pendant 120 heures : le service l’a désactivé.',
+      failing: 'Rien ne l’a atteint depuis si longtemps que le service l’a désactivé.',
     },
     perSecond: (count: string) => `${count} par seconde, au plus`,
     secretEnds: (hint: string) => `finit par ${hint}`,
