@@ -42,8 +42,8 @@ whenInsecure('the open calls on one connection', () => {
     await delay(300);
     expect(confirmed).toBe(false);
     // A call cancelled while it waits never reaches the server, so it does not count.
-    const waiting = Array.from({ length: 5 }, () => store.client.readStream(stream));
-    await Promise.all(waiting.map((read) => read.cancel()));
+    const waiting = Array.from({ length: 5 }, () => store.client.subscribeToStream(stream));
+    await Promise.all(waiting.map((subscription) => subscription.unsubscribe()));
 
     await open.shift()?.unsubscribe();
     await confirmation;
@@ -60,10 +60,10 @@ whenInsecure('the open calls on one connection', () => {
       // The stream of appends.
       const before = 1;
       expect(await figure(before)).toBe(before);
-      const unread = Array.from({ length: 7 }, () => store.client.readStream(stream));
-      await Promise.all(unread.map((read) => once(read, 'readable')));
+      const unread = Array.from({ length: 7 }, () => store.client.subscribeToStream(stream));
+      await Promise.all(unread.map((subscription) => once(subscription, 'readable')));
       expect(await figure(before + 7)).toBe(before + 7);
-      await Promise.all(unread.map((read) => read.cancel()));
+      await Promise.all(unread.map((subscription) => subscription.unsubscribe()));
       expect(await figure(before)).toBe(before);
     },
   );

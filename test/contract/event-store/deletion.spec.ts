@@ -1,5 +1,5 @@
-import { StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
+import { itWithEventStore } from './support/clients/under-test.js';
 import { collect, freshStream, numbered, one, rejection, revisions } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';
 
@@ -16,14 +16,16 @@ describe('a soft-deleted stream', () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(3));
     await store.client.deleteStream(stream, { expectedRevision: 2n });
-    expect(await rejection(collect(store.client.readStream(stream)))).toBeInstanceOf(StreamNotFoundError);
+    expect(await rejection(collect(store.client.readStream(stream)))).toMatchObject({
+      type: 'stream-not-found',
+    });
     expect(
       await rejection(
         collect(
           store.client.readStream(stream, { direction: 'backwards', fromRevision: 'end', maxCount: 1 }),
         ),
       ),
-    ).toBeInstanceOf(StreamNotFoundError);
+    ).toMatchObject({ type: 'stream-not-found' });
   });
 
   it.each(['any', 'no_stream', 2n] as const)(
@@ -81,19 +83,23 @@ describe('a tombstoned stream', () => {
     await store.client.appendToStream(stream, one());
     const { position } = await store.client.tombstoneStream(stream, { expectedRevision: 0n });
     expect(position?.commit).toBeGreaterThan(0n);
-    expect(await rejection(collect(store.client.readStream(stream)))).toBeInstanceOf(StreamDeletedError);
+    expect(await rejection(collect(store.client.readStream(stream)))).toMatchObject({
+      type: 'stream-deleted',
+    });
     for (const expectedRevision of ['any', 'no_stream', 'stream_exists', 0n] as const) {
       const error = await rejection(store.client.appendToStream(stream, one(), { expectedRevision }));
       expect(error).toMatchObject({ type: 'stream-deleted', streamName: stream });
     }
-    expect(await rejection(store.client.tombstoneStream(stream))).toBeInstanceOf(StreamDeletedError);
-    expect(await rejection(store.client.deleteStream(stream))).toBeInstanceOf(StreamDeletedError);
+    expect(await rejection(store.client.tombstoneStream(stream))).toMatchObject({ type: 'stream-deleted' });
+    expect(await rejection(store.client.deleteStream(stream))).toMatchObject({ type: 'stream-deleted' });
   });
 
   it('may be one that never existed', async () => {
     const stream = freshStream();
     await store.client.tombstoneStream(stream);
-    expect(await rejection(store.client.appendToStream(stream, one()))).toBeInstanceOf(StreamDeletedError);
+    expect(await rejection(store.client.appendToStream(stream, one()))).toMatchObject({
+      type: 'stream-deleted',
+    });
   });
 
   it('is not tombstoned when the expected revision is wrong', async () => {
@@ -109,7 +115,7 @@ describe('a tombstoned stream', () => {
     await store.client.appendToStream(stream, one());
     const ended = rejection(collect(store.client.subscribeToStream(stream)));
     await store.client.tombstoneStream(stream);
-    expect(await ended).toBeInstanceOf(StreamDeletedError);
+    expect(await ended).toMatchObject({ type: 'stream-deleted' });
   });
 });
 
@@ -123,19 +129,22 @@ describe('a stream that never existed', () => {
       const stream = freshStream();
       const error = await rejection(store.client.deleteStream(stream, { expectedRevision }));
       expect(error).toMatchObject({ type: 'wrong-expected-version', streamName: stream });
-      expect(await rejection(collect(store.client.readStream(`$$${stream}`)))).toBeInstanceOf(
-        StreamNotFoundError,
-      );
+      expect(await rejection(collect(store.client.readStream(`$$${stream}`)))).toMatchObject({
+        type: 'stream-not-found',
+      });
     },
   );
 
   it.each(['any', 'no_stream'] as const)('can be tombstoned (%s)', async (expectedRevision) => {
     const stream = freshStream();
     await store.client.tombstoneStream(stream, { expectedRevision });
-    expect(await rejection(store.client.appendToStream(stream, one()))).toBeInstanceOf(StreamDeletedError);
+    expect(await rejection(store.client.appendToStream(stream, one()))).toMatchObject({
+      type: 'stream-deleted',
+    });
   });
 
-  it('cannot be tombstoned with stream_exists', async () => {
+  // The newer client cannot send this expectation with a tombstone.
+  itWithEventStore('cannot be tombstoned with stream_exists', async () => {
     const tombstone = store.client.tombstoneStream(freshStream(), STREAM_EXISTS);
     expect(await rejection(tombstone)).toMatchObject({ type: 'wrong-expected-version' });
   });
@@ -149,15 +158,17 @@ describe('a soft-deleted stream that is removed again', () => {
     return stream;
   };
 
-  it('does not exist, so a tombstone with stream_exists fails as deleted', async () => {
+  itWithEventStore('does not exist, so a tombstone with stream_exists fails as deleted', async () => {
     const tombstone = store.client.tombstoneStream(await deleted(), STREAM_EXISTS);
-    expect(await rejection(tombstone)).toBeInstanceOf(StreamDeletedError);
+    expect(await rejection(tombstone)).toMatchObject({ type: 'stream-deleted' });
   });
 
   it('is deleted or tombstoned with no_stream', async () => {
     const stream = await deleted();
     await store.client.deleteStream(stream, { expectedRevision: 'no_stream' });
     await store.client.tombstoneStream(stream, { expectedRevision: 'no_stream' });
-    expect(await rejection(store.client.appendToStream(stream, one()))).toBeInstanceOf(StreamDeletedError);
+    expect(await rejection(store.client.appendToStream(stream, one()))).toMatchObject({
+      type: 'stream-deleted',
+    });
   });
 });

@@ -1,16 +1,16 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { connect, type StoreClient } from './support/clients/under-test.js';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { collect, freshStream, numbered, one, rejection } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';
 
 describe('a repeated append', () => {
   // EventStoreDB's commit timeout is 2 s.
-  const store = storeUnderTest({ limits: { commitTimeoutMs: 200 } });
+  const store = storeUnderTest({ commitTimeoutMs: 200 });
 
   /** A client of its own, opened on first use. */
-  const connect = (): (() => EventStoreDBClient) => {
-    let client: EventStoreDBClient | undefined;
-    return () => (client ??= EventStoreDBClient.connectionString(store.connectionString));
+  const connectLater = (): (() => StoreClient) => {
+    let client: StoreClient | undefined;
+    return () => (client ??= connect(store.connectionString));
   };
 
   it('with no_stream returns the first result and writes nothing', async () => {
@@ -47,7 +47,7 @@ describe('a repeated append', () => {
   );
 
   describe('while the first append is under way', () => {
-    const clients = Array.from({ length: 2 }, () => connect());
+    const clients = Array.from({ length: 2 }, () => connectLater());
     afterAll(() => Promise.all(clients.map((client) => client().dispose())));
 
     it.each(['no_stream', 'any'] as const)(

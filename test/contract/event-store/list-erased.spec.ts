@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EventStoreDBClient, binaryEvent, jsonEvent } from '@eventstore/db-client';
+import { binaryEvent, connect, jsonEvent } from './support/clients/under-test.js';
 import { QUARANTINE_STREAM } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { startEmbeddedChild } from './support/child-store.js';
@@ -22,7 +22,7 @@ const erased = () => jsonEvent({ type: 'ReadingErased', data: { workspaceId: 'ws
 it('lists who was erased, and whom only an unreadable or quarantined event calls so', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'list-erased-'));
   const server = await startEmbeddedChild(join(folder, 'store'));
-  const client = EventStoreDBClient.connectionString(server.connectionString);
+  const client = connect(server.connectionString);
   const [good, unreadable, quarantined] = [randomUUID(), randomUUID(), randomUUID()];
   try {
     await client.appendToStream(`reading-${good}`, [erased(), erased()]);

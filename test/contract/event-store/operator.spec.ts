@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { connect, type StoreClient } from './support/clients/under-test.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runProgram, startEmbeddedChild, type ChildStore } from './support/child-store.js';
 import { collect, numbered } from './support/events.js';
@@ -28,13 +28,13 @@ const run = async (...args: string[]): Promise<Ended> => {
   let folder: string;
   let dataDir: string;
   let server: ChildStore;
-  let client: EventStoreDBClient;
+  let client: StoreClient;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'event-store-commands-'));
     dataDir = join(folder, 'store');
     server = await startEmbeddedChild(dataDir);
-    client = EventStoreDBClient.connectionString(server.connectionString);
+    client = connect(server.connectionString);
     await client.appendToStream('a', numbered(100));
   });
 
@@ -83,7 +83,7 @@ const run = async (...args: string[]): Promise<Ended> => {
     expect(events).toBeGreaterThanOrEqual(100 + before);
 
     const restored = await startEmbeddedChild(copy);
-    const other = EventStoreDBClient.connectionString(restored.connectionString);
+    const other = connect(restored.connectionString);
     expect(await collect(other.readAll())).toHaveLength(events);
     await other.dispose();
     expect(await restored.end('SIGTERM')).toBe(0);

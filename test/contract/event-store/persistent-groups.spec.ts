@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { connect } from './support/clients/under-test.js';
 import { describe, expect, it } from '@jest/globals';
 import { join, numbers, type GroupConsumer } from './support/consumer.js';
 import { collect, freshStream, rejection } from './support/events.js';
@@ -147,7 +147,7 @@ describe('a group', () => {
 
   it('tells which connection a consumer has, and on request how fast it answers', async () => {
     const stream = await group(2, { extraStatistics: true });
-    const named = EventStoreDBClient.connectionString(`${store.connectionString}&connectionName=the-reader`);
+    const named = connect(`${store.connectionString}&connectionName=the-reader`);
     const consumer = await join(named, stream, GROUP);
     await consumer.process(2);
     const { connections } = await infoWhen(stream, ({ stats }) => stats.totalInFlightMessages === 0);

@@ -1,9 +1,11 @@
+import type { PersistentSubscriptionToStreamSettings } from '@eventstore/db-client';
+import { describe, expect, it } from '@jest/globals';
 import {
+  itWithKurrent,
+  jsonEvent,
   persistentSubscriptionToAllSettingsFromDefaults,
   streamNameFilter,
-  type PersistentSubscriptionToStreamSettings,
-} from '@eventstore/db-client';
-import { describe, expect, it } from '@jest/globals';
+} from './support/clients/under-test.js';
 import { consumerOf, join, numbers } from './support/consumer.js';
 import { freshStream, numbered, one, rejection } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';
@@ -151,6 +153,34 @@ describe('the consumer strategy', () => {
     for (const owners of owner.values()) expect(owners.size).toBe(1);
     await Promise.all(consumers.map((consumer) => consumer.leave()));
     await store.client.deletePersistentSubscriptionToAll(stream);
+  });
+});
+
+describe('the consumer strategy PinnedByCorrelation', () => {
+  // The older client cannot name it.
+  itWithKurrent('gives all events of a correlation to the same consumer', async () => {
+    const stream = await group(0, { consumerStrategyName: 'PinnedByCorrelation' });
+    const consumers = await Promise.all([
+      join(store.client, stream, GROUP),
+      join(store.client, stream, GROUP),
+    ]);
+    const owners = new Map<unknown, Set<number>>();
+    const follow = async (index: number): Promise<void> => {
+      for (;;) {
+        const [resolved] = await consumers[index]!.process(1);
+        const { $correlationId: correlation } = resolved!.event!.metadata as { $correlationId: string };
+        owners.set(correlation, (owners.get(correlation) ?? new Set()).add(index));
+      }
+    };
+    void follow(0);
+    void follow(1);
+    const correlated = Array.from({ length: 40 }, (_, n) =>
+      jsonEvent({ type: 'Counted', data: { n }, metadata: { $correlationId: `c-${n % 8}` } }),
+    );
+    await store.client.appendToStream(stream, correlated);
+    await infoWhen(stream, ({ stats }) => stats.totalItems === 40n && stats.totalInFlightMessages === 0);
+    expect([...owners.values()].map((of) => of.size)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+    await Promise.all(consumers.map((consumer) => consumer.leave()));
   });
 });
 

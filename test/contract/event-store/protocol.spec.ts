@@ -1,20 +1,18 @@
 import { credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
-import { EventStoreDBClient } from '@eventstore/db-client';
-import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
-import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import { connect, generated } from './support/clients/under-test.js';
 import type { AppendResp, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { collect, freshStream, numbered, one, rejection } from './support/events.js';
 import { EXTERNAL_URL, IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';
 
+const { sharedPb, streamsGrpc, streamsPb } = generated;
 const store = storeUnderTest();
 
 describe('a client that discovers its node by gossip', () => {
   it('finds the one node and uses it', async () => {
     const discovering = store.connectionString.replace(/^esdb:/, 'esdb+discover:');
-    const client = EventStoreDBClient.connectionString(discovering);
+    const client = connect(discovering);
     const stream = freshStream();
     await client.appendToStream(stream, one());
     expect(await collect(client.readStream(stream))).toHaveLength(1);

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  EventStoreDBClient,
+  connect,
   persistentSubscriptionToStreamSettingsFromDefaults,
   streamNameFilter,
-} from '@eventstore/db-client';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+  type StoreClient,
+} from './support/clients/under-test.js';
 import { join as joinGroup, numbers } from './support/consumer.js';
 import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
 import { EXTERNAL_URL, launchStore, type LaunchedStore } from './support/store-under-test.js';
@@ -24,11 +25,11 @@ const whenStarted = EXTERNAL_URL ? describe.skip : describe;
 whenStarted('after a restart', () => {
   let dataDir: string;
   let store: LaunchedStore;
-  let client: EventStoreDBClient;
+  let client: StoreClient;
 
   const start = async (): Promise<void> => {
     store = await launchStore(dataDir);
-    client = EventStoreDBClient.connectionString(store.connectionString);
+    client = connect(store.connectionString);
   };
   const stop = async (): Promise<void> => {
     await client.dispose();

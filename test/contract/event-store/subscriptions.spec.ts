@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { eventTypeFilter, excludeSystemEvents, streamNameFilter, type Filter } from '@eventstore/db-client';
+import type { Filter } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
+import { eventTypeFilter, excludeSystemEvents, streamNameFilter } from './support/clients/under-test.js';
 import { freshStream, headPosition, numbered, one, rejection, revisions, take } from './support/events.js';
 import { IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';
 

@@ -46,7 +46,25 @@ export const runProgram = (
   return { child, firstLine };
 };
 
-type ChildStoreOptions = RunOptions & { readonly port?: number };
+/** What only the embedded store can be told. */
+export interface EmbeddedOptions {
+  /** Milliseconds. EventStoreDB's are 2,000. */
+  readonly commitTimeoutMs?: number;
+  readonly systemLinks?: boolean;
+  /** Files. The store then listens with TLS, as `localhost`. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** A file with one line: name:password. */
+  readonly userFile?: string;
+}
+
+type ChildStoreOptions = RunOptions & EmbeddedOptions & { readonly port?: number };
+
+const embeddedArgs = ({ commitTimeoutMs, systemLinks, tls, userFile }: EmbeddedOptions): string[] => [
+  ...(commitTimeoutMs === undefined ? [] : ['--commit-timeout', String(commitTimeoutMs)]),
+  ...(systemLinks ? ['--system-links'] : []),
+  ...(tls ? ['--tls-cert', tls.cert, '--tls-key', tls.key] : []),
+  ...(userFile === undefined ? [] : ['--user-file', userFile]),
+];
 
 /** Starts the store that the environment names, or the embedded one. */
 export const startChildStore = (dataDir: string, options: ChildStoreOptions = {}): Promise<ChildStore> =>
@@ -78,7 +96,7 @@ export const startEmbeddedChild = async (
   { port = 0, ...options }: ChildStoreOptions = {},
 ): Promise<ChildStore> => {
   const { child, firstLine } = runProgram(
-    ['--data', dataDir, '--port', String(port), '--exit-with-parent'],
+    ['--data', dataDir, '--port', String(port), '--exit-with-parent', ...embeddedArgs(options)],
     options,
   );
   let said = '';
@@ -92,7 +110,11 @@ export const startEmbeddedChild = async (
   const listening = JSON.parse(line) as { port: number };
   return {
     process: child,
-    connectionString: patient(`esdb://127.0.0.1:${String(listening.port)}?tls=false`),
+    connectionString: patient(
+      options.tls
+        ? `esdb://localhost:${String(listening.port)}`
+        : `esdb://127.0.0.1:${String(listening.port)}?tls=false`,
+    ),
     said: () => said,
     end: endOf(child),
   };

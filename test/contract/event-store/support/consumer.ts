@@ -1,9 +1,9 @@
 import type {
-  EventStoreDBClient,
   PersistentSubscriptionToStream,
   PersistentSubscriptionToStreamResolvedEvent,
   ResolvedEvent,
 } from '@eventstore/db-client';
+import type { StoreClient } from './clients/under-test.js';
 
 type Delivered = PersistentSubscriptionToStreamResolvedEvent;
 
@@ -20,7 +20,7 @@ export interface GroupConsumer {
 }
 
 export const join = (
-  client: EventStoreDBClient,
+  client: StoreClient,
   stream: string,
   group: string,
   bufferSize = 10,

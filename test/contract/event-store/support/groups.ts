@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  persistentSubscriptionToStreamSettingsFromDefaults,
-  type PersistentSubscriptionToStreamInfo,
-  type PersistentSubscriptionToStreamSettings,
+import type {
+  PersistentSubscriptionToStreamInfo,
+  PersistentSubscriptionToStreamSettings,
 } from '@eventstore/db-client';
+import { persistentSubscriptionToStreamSettingsFromDefaults } from './clients/under-test.js';
 import { freshStream, numbered } from './events.js';
 import type { StoreUnderTest } from './store-under-test.js';
 

@@ -1,46 +1,51 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
-import monitoringGrpc from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
-import monitoringPb from '@eventstore/db-client/generated/monitoring_pb.js';
-import type { StatsResp } from '@eventstore/db-client/generated/monitoring_pb.js';
+import { Client, credentials } from '@grpc/grpc-js';
+import { ProtobufFields } from '@app/event-sourcing/store/protobuf-fields.js';
 
 /** The embedded store's figure; a real EventStoreDB reports its own over HTTP. */
 const EMBEDDED_FIGURE = 'es-grpc-openCalls';
 const ANSWER_WITHIN_MS = 20_000;
+const STATS = '/event_store.client.monitoring.Monitoring/Stats';
+/** `refresh_time_period_in_ms` (4): 60,000. */
+const REQUEST = Buffer.from([0x20, 0xe0, 0xd4, 0x03]);
 
 /**
  * The number of open calls on an event store, of all clients, without this call. Uses `Monitoring.Stats` of the
  * embedded store, and `GET /metrics` of a real EventStoreDB (without TLS).
  */
-export const openCalls = async (connectionString: string): Promise<number> =>
-  (await ofEmbedded(connectionString)) ?? (await ofReal(connectionString));
+export const openCalls = async (connectionString: string): Promise<number> => {
+  const { host } = new URL(connectionString.replace(/^esdb(\+discover)?:/, 'http:'));
+  return (await ofEmbedded(host)) ?? (await ofReal(host));
+};
 
-interface Internals {
-  getGRPCClient(stub: unknown, name: string): Promise<InstanceType<typeof monitoringGrpc.MonitoringClient>>;
-  callArguments(options: object, callOptions: object): [never, never];
-  getChannel(): Promise<{ close(): void }>;
-}
+/** Of a message with entries of text by text. */
+const entryOf = (message: Buffer, wanted: string): string | undefined => {
+  for (const entries = new ProtobufFields(message); entries.next();) {
+    const entry = entries.inner();
+    const [key, value] = [entry.next() && entry.text(), entry.next() && entry.text()];
+    if (key === wanted && value !== false) return value;
+  }
+  return undefined;
+};
 
-const ofEmbedded = async (connectionString: string): Promise<number | null> => {
-  const client = EventStoreDBClient.connectionString(connectionString) as unknown as Internals;
-  const stub = await client.getGRPCClient(monitoringGrpc.MonitoringClient, 'stats');
+/** Without a client: only one of them knows this service. */
+const ofEmbedded = async (host: string): Promise<number | null> => {
+  const channel = new Client(host, credentials.createInsecure());
+  const asIs = (bytes: Buffer): Buffer => bytes;
   const deadline = Date.now() + ANSWER_WITHIN_MS;
-  const request = new monitoringPb.StatsReq();
-  request.setRefreshTimePeriodInMs('60000');
-  const call = stub.stats(request, ...client.callArguments({}, { deadline }));
+  const call = channel.makeServerStreamRequest(STATS, asIs, asIs, REQUEST, { deadline });
   try {
-    for await (const answer of call as AsyncIterable<StatsResp>) {
-      const figure = answer.getStatsMap().get(EMBEDDED_FIGURE);
+    for await (const answer of call as AsyncIterable<Buffer>) {
+      const figure = entryOf(answer, EMBEDDED_FIGURE);
       return figure === undefined ? null : Number(figure) - 1;
     }
     return null;
   } finally {
     call.cancel();
-    (await client.getChannel()).close();
+    channel.close();
   }
 };
 
-const ofReal = async (connectionString: string): Promise<number> => {
-  const { host } = new URL(connectionString.replace(/^esdb(\+discover)?:/, 'http:'));
+const ofReal = async (host: string): Promise<number> => {
   const response = await fetch(`http://${host}/metrics`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   const [, figure] =
     /^eventstore_current_incoming_grpc_calls\S* (\d+)|eventstore_incoming_grpc_calls\{[^}]*kind="current"[^}]*\} (\d+)/m.exec(

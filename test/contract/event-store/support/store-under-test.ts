@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterAll, beforeAll } from '@jest/globals';
-import { startEmbeddedEventStore, type EmbeddedEventStoreOptions } from '@app/embedded-event-store/index.js';
-import { OTHER_STORE, startChildStore } from './child-store.js';
+import { OTHER_STORE, startChildStore, type EmbeddedOptions } from './child-store.js';
+import { connect, type StoreClient } from './clients/under-test.js';
 import { patient } from './patient.js';
 
 /** Address of a running event store to test; without it, the specs start the store that the environment names. */
@@ -15,7 +14,7 @@ export const IS_EMBEDDED = !EXTERNAL_URL && !OTHER_STORE;
 
 /** The store that a contract spec runs against, and its client. */
 export interface StoreUnderTest {
-  readonly client: EventStoreDBClient;
+  readonly client: StoreClient;
   readonly connectionString: string;
 }
 
@@ -24,22 +23,15 @@ export interface LaunchedStore {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the store that the environment names on a data folder, or the embedded one in this process. */
-export const launchStore = async (
-  dataDir: string,
-  options: Partial<EmbeddedEventStoreOptions> = {},
-): Promise<LaunchedStore> => {
-  if (OTHER_STORE) {
-    const { connectionString, end } = await startChildStore(dataDir);
-    return { connectionString, stop: async () => void (await end('SIGTERM')) };
-  }
-  const { connectionString, stop } = await startEmbeddedEventStore({ dataDir, ...options });
-  return { connectionString: patient(connectionString), stop };
+/** Starts the store that the environment names on a data folder, or the embedded one. Only the latter has options. */
+export const launchStore = async (dataDir: string, options: EmbeddedOptions = {}): Promise<LaunchedStore> => {
+  const { connectionString, end } = await startChildStore(dataDir, options);
+  return { connectionString, stop: async () => void (await end('SIGTERM')) };
 };
 
 /** Starts the store before a spec's tests and stops it afterwards. Its members are available only within tests. */
-export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {}): StoreUnderTest => {
-  let client: EventStoreDBClient | undefined;
+export const storeUnderTest = (options: EmbeddedOptions = {}): StoreUnderTest => {
+  let client: StoreClient | undefined;
   let connectionString = '';
   let release = async (): Promise<void> => undefined;
 
@@ -55,7 +47,7 @@ export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {})
         rmSync(dataDir, { recursive: true, force: true });
       };
     }
-    client = EventStoreDBClient.connectionString(connectionString);
+    client = connect(connectionString);
   });
 
   afterAll(async () => {
