@@ -1,4 +1,5 @@
 import type { LogStore } from '../log/log-store.js';
+import { BoundedMap } from './bounded-map.js';
 import type { StreamHead } from './stream-head.js';
 
 /** Number of heads cached in memory, in addition to those not yet durable (about 200 bytes each). */
@@ -10,7 +11,7 @@ const CACHED_HEADS = 50_000;
  */
 export class HeadCache {
   private readonly pending = new Map<string, StreamHead>();
-  private readonly settled = new Map<string, StreamHead>();
+  private readonly settled = new BoundedMap<string, StreamHead>(CACHED_HEADS);
 
   constructor(private readonly store: LogStore) {}
 
@@ -18,7 +19,7 @@ export class HeadCache {
     const known = this.pending.get(name) ?? this.settled.get(name);
     if (known) return known;
     const loaded = this.store.head(name);
-    if (loaded) this.keep(loaded);
+    if (loaded) this.settled.set(name, loaded);
     return loaded;
   }
 
@@ -31,14 +32,6 @@ export class HeadCache {
   release(head: StreamHead): void {
     if (this.pending.get(head.name) !== head) return;
     this.pending.delete(head.name);
-    this.keep(head);
-  }
-
-  private keep(head: StreamHead): void {
-    this.settled.delete(head.name);
     this.settled.set(head.name, head);
-    if (this.settled.size <= CACHED_HEADS) return;
-    const oldest = this.settled.keys().next();
-    if (!oldest.done) this.settled.delete(oldest.value);
   }
 }

@@ -1,3 +1,5 @@
+import { BoundedMap } from './bounded-map.js';
+
 /** Number of remembered event ids. They let the writer recognise a repeated append without an exact revision. */
 const REMEMBERED_EVENTS = 50_000;
 
@@ -10,7 +12,7 @@ export interface RecentEvent {
 
 /** The most recent events by id, and those not yet durable by revision. */
 export class RecentEvents {
-  private readonly byId = new Map<string, RecentEvent>();
+  private readonly byId = new BoundedMap<string, RecentEvent>(REMEMBERED_EVENTS);
   private readonly pending = new Map<string, RecentEvent>();
 
   add(event: RecentEvent): void {
@@ -20,11 +22,7 @@ export class RecentEvents {
 
   /** Remembers an event that is already durable (at start-up). */
   remember(event: RecentEvent): void {
-    this.byId.delete(event.id);
     this.byId.set(event.id, event);
-    if (this.byId.size <= REMEMBERED_EVENTS) return;
-    const oldest = this.byId.keys().next();
-    if (!oldest.done) this.byId.delete(oldest.value);
   }
 
   /** Called when an event is durable. From then on it is read from the store. */
