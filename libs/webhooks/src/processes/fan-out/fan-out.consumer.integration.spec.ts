@@ -25,6 +25,26 @@ describe('The fan-out', () => {
     ]);
   });
 
+  it('wakes the workers only when it has added a delivery', async () => {
+    const client = await test.database.pool.connect();
+    const woken: string[] = [];
+    client.on('notification', ({ channel }) => woken.push(channel));
+    const heard = async (): Promise<number> => {
+      // Notifications come before the answer.
+      await client.query('select');
+      return woken.splice(0).length;
+    };
+    try {
+      await client.query('listen webhooks_due');
+      await test.handle(reading(randomUUID()).completed());
+      expect(await heard()).toBe(0);
+      await test.handle(A.created(), reading(randomUUID()).completed());
+      expect(await heard()).toBe(1);
+    } finally {
+      client.release(true);
+    }
+  });
+
   it('sends an event only to the endpoints created before it in the log', async () => {
     const [before, after] = [randomUUID(), randomUUID()];
     await test.handle(reading(before).completed(), A.created(), reading(after).completed());

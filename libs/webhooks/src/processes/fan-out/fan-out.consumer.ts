@@ -96,8 +96,8 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   const notices: Notice[] = [];
   const flush = (): void => {
     if (failures.length > 0) statements.push(keepFailures(failures));
-    if (publicEvents.length > 0) statements.push(...insertDeliveries(rowsOf(publicEvents), firstPauseMs));
-    if (releases.length > 0) statements.push(...insertDeliveries(takeReleased(releases), firstPauseMs));
+    if (publicEvents.length > 0) statements.push(insertDeliveries(rowsOf(publicEvents), firstPauseMs));
+    if (releases.length > 0) statements.push(insertDeliveries(takeReleased(releases), firstPauseMs));
     [publicEvents, failures, releases] = [[], [], []];
   };
   for (const event of run) {
@@ -117,7 +117,7 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
     else publicEvents.push(publicEvent);
   }
   flush();
-  return notices.length > 0 ? [...statements, ...insertNotices(notices, firstPauseMs)] : statements;
+  return notices.length > 0 ? [...statements, insertNotices(notices, firstPauseMs)] : statements;
 };
 
 /**

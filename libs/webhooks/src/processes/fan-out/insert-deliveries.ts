@@ -39,7 +39,7 @@ export const rowsOf = (events: readonly PublicEvent[]): Statement => {
  * the dispatcher need not read it.
  * @param events selects the events: ids, type and time, the body's head and tail, position, trace context
  */
-export const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Statement[] => {
+export const insertDeliveries = (events: Statement, firstPauseMs: number): Statement => {
   const pause = `$${events.values.length + 1}`;
   const text = `
     with fact as (${events.text}
@@ -68,15 +68,14 @@ export const insertDeliveries = (events: Statement, firstPauseMs: number): reado
       on conflict (event_id) do nothing
       returning event_id, workspace_id, reading_id as queue, type, sequence, occurred_at, livemode
     ), ${deliverStored(pause)}`;
-  const statement = { name: `insert ${events.name}`, text, values: [...events.values, firstPauseMs] };
-  return [statement, sql`select pg_notify('webhooks_due', '')`];
+  return { name: `insert ${events.name}`, text, values: [...events.values, firstPauseMs] };
 };
 
 /**
  * Stores notices, except those that were told before, and inserts a delivery for each endpoint that asks for them by now.
  * Each is a queue of its own, so nothing waits for it. Its transaction begins with `lockNotices`.
  */
-export const insertNotices = (notices: readonly Notice[], firstPauseMs: number): readonly Statement[] => {
+export const insertNotices = (notices: readonly Notice[], firstPauseMs: number): Statement => {
   const column = <K extends keyof Notice>(name: K): readonly Notice[K][] =>
     notices.map((notice) => notice[name]);
   const facts = sql`
@@ -102,7 +101,7 @@ export const insertNotices = (notices: readonly Notice[], firstPauseMs: number):
       on conflict (event_id) do nothing
       returning event_id, workspace_id, substr(event_id, 5)::uuid as queue, type, sequence, occurred_at, livemode
     ), ${deliverStored(`$${facts.values.length + 1}`)}`;
-  return [{ text, values: [...facts.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
+  return { text, values: [...facts.values, firstPauseMs] };
 };
 
 /**
@@ -111,8 +110,8 @@ export const insertNotices = (notices: readonly Notice[], firstPauseMs: number):
 export const lockNotices = sql`select pg_advisory_xact_lock(hashtextextended('webhooks.notices', 0))`;
 
 /**
- * SQL: inserts the deliveries of what the common table expression `stored` returns. The types of events and those of
- * notices differ. @param pause the parameter that holds the pause before the first attempt (ms)
+ * SQL: inserts the deliveries of what the common table expression `stored` returns, and wakes the workers if there are any.
+ * The types of events and those of notices differ. @param pause the parameter that holds the pause before the first attempt (ms)
  */
 const deliverStored = (pause: string): string => `
     subscribed as (
@@ -142,5 +141,6 @@ const deliverStored = (pause: string): string => `
       order by occurred_at
       on conflict (delivery_id) do nothing
       returning workspace_id, status, due_at
+    ), ready as (${markQueuesReady('inserted')}
     )
-    ${markQueuesReady('inserted')}`;
+    select pg_notify('webhooks_due', '') from inserted limit 1`;

@@ -66,7 +66,7 @@ const tell = async (pool: pg.Pool, notices: readonly Notice[], firstPauseMs: num
   if (fresh.length === 0) return;
   const workspaceIds = [...new Set(fresh.map(({ workspaceId }) => workspaceId))];
   await transaction(pool, (client) =>
-    runSteps(client, [lockNotices, lockEndpointsOf(workspaceIds), ...insertNotices(fresh, firstPauseMs)]),
+    runSteps(client, [lockNotices, lockEndpointsOf(workspaceIds), insertNotices(fresh, firstPauseMs)]),
   );
 };
 
