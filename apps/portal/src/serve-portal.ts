@@ -19,6 +19,7 @@ import { readAssets } from './frame/assets.js';
 import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from './frame/cookies.js';
 import { readForm, type Form } from './frame/form.js';
 import { formatsOf } from './frame/formats.js';
+import { portalSite } from './frame/portal-site.js';
 import { refusedPage } from './frame/refused-page.js';
 import type { Answer, Failed, Kept, Page, Visit } from './frame/page.js';
 import { Sender } from './frame/send.js';
@@ -36,7 +37,7 @@ interface PortalSettings extends PortalAddress, Readonly<Record<Kept, number>> {
  */
 export const servePortal = (app: NestExpressApplication, settings: PortalSettings, log: Logger): void => {
   if (!settings.PORTAL) return;
-  const { documents, paths } = readAssets();
+  const { documents, paths } = readAssets('/portal');
   serveDocuments(app, documents);
   const express = app.getHttpAdapter().getInstance();
   const sender = new Sender(paths, settings.PORTAL_FRAME_ANCESTORS);
@@ -164,8 +165,7 @@ class Portal {
 
   async act(page: Page, visit: Visit, form: Form, response: Response): Promise<void> {
     const action = Object.hasOwn(page.actions ?? {}, form.action) ? page.actions?.[form.action] : undefined;
-    if (!action || (page.needs && !visit.may(page.needs)))
-      return this.sender.page(response, 404, visit, refusedPage(visit, null), { area: null });
+    if (!action || (page.needs && !visit.may(page.needs))) return this.unknownTo(visit, response);
     let failed: Failed;
     try {
       const answer = await action(visit, form);
@@ -181,7 +181,11 @@ class Portal {
   async unknown(request: Request, response: Response): Promise<void> {
     const visit = await this.visitOf(request);
     if (!visit) return this.signedOut(request, response);
-    this.sender.page(response, 404, visit, refusedPage(visit, null), { area: null });
+    this.unknownTo(visit, response);
+  }
+
+  private unknownTo(visit: Visit, response: Response): void {
+    this.sender.page(response, 404, portalSite(visit, null), { visit }, refusedPage(visit, null));
   }
 
   private async send(
@@ -200,10 +204,11 @@ class Portal {
         if (answer.done) noteDone(response, answer.done);
         seeOther(response, answer.goTo);
       } else if ('bytes' in answer) this.sender.download(response, answer);
-      else this.sender.page(response, status, visit, answer, { area, done, failed });
+      else this.sender.page(response, status, portalSite(visit, area), { visit, failed }, answer, done);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      this.sender.page(response, error.problem.status, visit, refusedPage(visit, error), { area });
+      const { status: refused } = error.problem;
+      this.sender.page(response, refused, portalSite(visit, area), { visit }, refusedPage(visit, error));
     }
   }
 

@@ -6,18 +6,21 @@ import { projectPath } from '@app/platform/project-path.js';
 /** An address has the hash of its contents, so browsers need not ask again. */
 const FOR_A_YEAR = 'public, max-age=31536000, immutable';
 
-const asset = (name: string, mediaType: string): StaticDocument => {
+const asset = (home: string, name: string, mediaType: string): StaticDocument => {
   const bytes = readFileSync(projectPath('apps/portal/assets', name));
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
-  return { path: `/portal/assets/${hash}-${name}`, mediaType, cacheControl: FOR_A_YEAR, bytes };
+  return { path: `${home}/assets/${hash}-${name}`, mediaType, cacheControl: FOR_A_YEAR, bytes };
 };
 
-/** Reads what every page loads: the style, the icon, and the script if there is one. */
-export const readAssets = () => {
-  const style = asset('portal.css', 'text/css; charset=utf-8');
-  const icon = asset('mark.svg', 'image/svg+xml');
+/**
+ * Reads what every page loads: the style, the icon, and the script if there is one.
+ * @param home the path of the site, without a slash at its end
+ */
+export const readAssets = (home: string) => {
+  const style = asset(home, 'portal.css', 'text/css; charset=utf-8');
+  const icon = asset(home, 'mark.svg', 'image/svg+xml');
   const script = existsSync(projectPath('apps/portal/assets/portal.js'))
-    ? asset('portal.js', 'text/javascript; charset=utf-8')
+    ? asset(home, 'portal.js', 'text/javascript; charset=utf-8')
     : null;
   return {
     documents: [style, icon, ...(script ? [script] : [])],

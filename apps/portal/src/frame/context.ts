@@ -2,9 +2,12 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Failed, Visit } from './page.js';
 
-/** What the parts of a page share: the visit, and the form that the API refused. */
+/** What the parts of a page know of a visit, whatever site it is to. */
+export type Visited = Pick<Visit, 'texts' | 'formats' | 'path' | 'query'>;
+
+/** What the parts of a page share: the visit, and the form that was refused. */
 export interface Shown {
-  readonly visit: Visit;
+  readonly visit: Visited;
   readonly failed?: Failed | undefined;
 }
 
@@ -12,8 +15,8 @@ export const ShownContext = createContext<Shown | null>(null);
 
 export const useShown = (): Shown => {
   const shown = useContext(ShownContext);
-  if (!shown) throw new TypeError('This part belongs inside a page of the portal');
+  if (!shown) throw new TypeError('This part belongs inside a page');
   return shown;
 };
 
-export const useVisit = (): Visit => useShown().visit;
+export const useVisit = (): Visited => useShown().visit;

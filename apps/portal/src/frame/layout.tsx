@@ -1,10 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Assets } from './assets.js';
-import { AREAS } from './areas.js';
-import { useVisit } from './context.js';
 import { TEXTS } from '../texts/texts.js';
 import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
-import type { Area } from './page.js';
 
 export interface Document {
   readonly language: PortalLanguage;
@@ -40,53 +37,62 @@ export const Document = ({ language, title, assets, refreshSeconds, children }: 
   </html>
 );
 
+/** What is around every page of a site. */
+export interface Site {
+  readonly language: PortalLanguage;
+  readonly name: string;
+  readonly home: string;
+  /** Whose site it is, such as a workspace. */
+  readonly about: string;
+  /** The navigation, in its order. */
+  readonly areas: readonly { readonly label: string; readonly href: string; readonly isCurrent: boolean }[];
+  /** What is at hand on every page. */
+  readonly tools?: ComponentChildren;
+  /** What every page says above its title. */
+  readonly notice?: ComponentChildren;
+}
+
 /** The frame of every page of a signed-in person. */
 export const Frame = ({
-  area,
+  site,
   title,
   done,
   refreshSeconds,
   children,
 }: {
-  readonly area: Area | null;
+  readonly site: Site;
   readonly title: string;
   /** What the last action did. */
   readonly done: string | null;
   readonly refreshSeconds?: number | undefined;
   readonly children: ComponentChildren;
 }) => {
-  const { texts, session, may } = useVisit();
+  const { skip, navigation } = TEXTS[site.language];
   return (
     <>
       <a class="skip" href="#content">
-        {texts.skip}
+        {skip}
       </a>
       <header class="top">
-        <a class="brand" href="/portal">
-          {texts.portal}
+        <a class="brand" href={site.home}>
+          {site.name}
         </a>
-        <span class="soft">{session.workspaceId}</span>
-        {session.modes.length > 1 && <ModeSwitch />}
-        {session.returnUrl !== null && <a href={session.returnUrl}>{texts.back}</a>}
-        <form method="post" action="/portal/sign-out">
-          <button type="submit" class="quiet">
-            {texts.signOut}
-          </button>
-        </form>
+        <span class="soft">{site.about}</span>
+        {site.tools}
       </header>
-      <nav class="areas" aria-label={texts.navigation}>
+      <nav class="areas" aria-label={navigation}>
         <ul>
-          {AREAS.filter(({ needs }) => needs === undefined || may(needs)).map(({ area: one, path }) => (
+          {site.areas.map(({ label, href, isCurrent }) => (
             <li>
-              <a href={`/portal${path}`} aria-current={one === area ? 'page' : undefined}>
-                {texts.areas[one]}
+              <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+                {label}
               </a>
             </li>
           ))}
         </ul>
       </nav>
       <main id="content" tabIndex={-1} data-refresh={refreshSeconds}>
-        {session.mode === 'test' && <p class="test-mode">{texts.testMode}</p>}
+        {site.notice}
         <h1>{title}</h1>
         {done !== null && (
           <p class="done" role="status">
@@ -96,19 +102,6 @@ export const Frame = ({
         {children}
       </main>
     </>
-  );
-};
-
-const ModeSwitch = () => {
-  const { texts, session } = useVisit();
-  const other = session.mode === 'live' ? 'test' : 'live';
-  return (
-    <form method="post" action="/portal/mode">
-      <input type="hidden" name="mode" value={other} />
-      <button type="submit" class="quiet">
-        {other === 'test' ? texts.toTestMode : texts.toLiveMode}
-      </button>
-    </form>
   );
 };
 

@@ -33,11 +33,17 @@ const TONES: Readonly<Record<string, Tone>> = {
   pending: 'busy',
   running: 'busy',
   unverified: 'busy',
+  warning: 'busy',
+  building: 'busy',
+  failure: 'bad',
+  halted: 'bad',
+  parked: 'bad',
+  beyond_the_log: 'bad',
 };
 
-/** A state of the API in words of the catalogue's `states`. Its colour is not the only sign. */
-export const State = ({ of }: { readonly of: string }) => (
-  <span class={`state ${TONES[of] ?? 'plain'}`}>{named(useVisit().texts.states, of)}</span>
+/** A state, by default in words of the catalogue's `states`. Its colour is not the only sign. */
+export const State = ({ of, label }: { readonly of: string; readonly label?: string }) => (
+  <span class={`state ${TONES[of] ?? 'plain'}`}>{label ?? named(useVisit().texts.states, of)}</span>
 );
 
 export interface Column<T> {

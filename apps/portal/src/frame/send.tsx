@@ -1,12 +1,12 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
 import type { Texts } from '../texts/texts.js';
 import type { Assets } from './assets.js';
-import { ShownContext } from './context.js';
-import { Document, Frame, Outside } from './layout.js';
-import type { Area, Download, Failed, View, Visit } from './page.js';
+import { ShownContext, type Shown } from './context.js';
+import { Document, Frame, Outside, type Site } from './layout.js';
+import type { Download, View } from './page.js';
 
 /** What a page may load and do: its own style, script and icon, forms to itself, and nothing inline. */
 const policy = (frameAncestors: readonly string[]): string =>
@@ -21,7 +21,7 @@ const policy = (frameAncestors: readonly string[]): string =>
     `frame-ancestors ${frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'"}`,
   ].join('; ');
 
-/** How the answers of the portal are written. */
+/** How the answers of a site are written. */
 export class Sender {
   private readonly policy: string;
 
@@ -33,7 +33,7 @@ export class Sender {
   }
 
   /** The headers of every answer. With `no-referrer`, browsers would send no `Origin` with forms. */
-  guard(response: Response): void {
+  guard(response: ServerResponse): void {
     response.setHeader('Content-Security-Policy', this.policy);
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Referrer-Policy', 'same-origin');
@@ -41,26 +41,26 @@ export class Sender {
     response.setHeader('X-Robots-Tag', 'noindex, nofollow');
   }
 
-  /** A page of a signed-in person. */
+  /** A page of a signed-in person. @param done what the last action did */
   page(
-    response: Response,
+    response: ServerResponse,
     status: number,
-    visit: Visit,
+    site: Site,
+    shown: Shown,
     { title, body, refreshSeconds }: View,
-    { area, done = null, failed }: { area: Area | null; done?: string | null; failed?: Failed | undefined },
+    done: string | null = null,
   ): void {
-    const { texts, session } = visit;
     this.html(
       response,
       status,
-      <ShownContext.Provider value={{ visit, failed }}>
+      <ShownContext.Provider value={shown}>
         <Document
-          language={session.language}
-          title={`${title} – ${texts.portal}`}
+          language={site.language}
+          title={`${title} – ${site.name}`}
           assets={this.assets}
           refreshSeconds={refreshSeconds}
         >
-          <Frame area={area} title={title} done={done} refreshSeconds={refreshSeconds}>
+          <Frame site={site} title={title} done={done} refreshSeconds={refreshSeconds}>
             {body}
           </Frame>
         </Document>
@@ -70,7 +70,7 @@ export class Sender {
 
   /** A page for somebody who is not signed in. */
   outside(
-    response: Response,
+    response: ServerResponse,
     status: number,
     { texts, language }: { texts: Texts; language: PortalLanguage },
     said: { readonly title: string; readonly text: string },
@@ -86,16 +86,16 @@ export class Sender {
     );
   }
 
-  download(response: Response, { bytes, mediaType, fileName }: Download): void {
+  download(response: ServerResponse, { bytes, mediaType, fileName }: Download): void {
     response.setHeader('Content-Type', mediaType);
     response.setHeader('Content-Disposition', `attachment; filename="${fileName}"`);
     response.setHeader('Content-Length', bytes.length);
     response.end(bytes);
   }
 
-  private html(response: Response, status: number, page: VNode): void {
+  private html(response: ServerResponse, status: number, page: VNode): void {
     const text = `<!doctype html>${renderToString(page)}`;
-    response.status(status);
+    response.statusCode = status;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Content-Length', Buffer.byteLength(text));
     response.end(text);
