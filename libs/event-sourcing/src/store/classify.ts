@@ -1,6 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js';
-import { AppendTooLarge, StoreDamaged, StoreUnavailable, WrongExpectedRevision } from './errors.js';
-import type { ExpectedRevision } from './event-store.js';
+import { AppendTooLarge, StoreDamaged, StoreUnavailable } from './errors.js';
 
 /**
  * gRPC codes of a broken connection, a server that is not ready, and one that stops (CANCELLED, UNKNOWN,
@@ -35,15 +34,6 @@ interface ClientError {
   readonly _raw?: { readonly details?: string };
 }
 
-/** A write at another revision than expected. The newer client calls revisions states. */
-interface RevisionRefused extends ClientError {
-  readonly streamName: string;
-  readonly expectedVersion?: ExpectedRevision;
-  readonly actualVersion?: ExpectedRevision;
-  readonly expectedState?: ExpectedRevision;
-  readonly actualState?: ExpectedRevision;
-}
-
 const detailsOf = ({ _raw: raw, details, message = '' }: ClientError): string =>
   raw?.details ?? details ?? message;
 
@@ -61,15 +51,6 @@ export const classify = (thrown: unknown, appending: boolean): unknown => {
   const error = thrown as ClientError;
   const { code, message = '' } = error;
   const type = typeOf(error);
-  if (type === 'wrong-expected-version') {
-    const refused = error as RevisionRefused;
-    const {
-      streamName,
-      expectedVersion = refused.expectedState!,
-      actualVersion = refused.actualState!,
-    } = refused;
-    return new WrongExpectedRevision(streamName, expectedVersion, actualVersion);
-  }
   if (code === DATA_LOSS) return new StoreDamaged(detailsOf(error), { cause: thrown });
   if (type === 'maximum-append-size-exceeded' || TOO_LARGE.test(message) || TOO_LARGE.test(detailsOf(error)))
     return new AppendTooLarge(`The event store takes no append of this size: ${detailsOf(error)}`, {

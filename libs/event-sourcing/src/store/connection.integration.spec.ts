@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import { addedToAppend } from '../testing/tally.js';
-import { toClientEvent } from './events.js';
 import { loadClient } from './clients/load.js';
 import { openConnection, type Connection } from './connection.js';
 
@@ -25,7 +24,7 @@ beforeAll(async () => {
     proxyFromEnvironment: false,
     reads: 10,
     readTimeoutMs: 1_000,
-    appendTimeoutMs: 200,
+    appendTimeoutMs: 1_000,
   });
 });
 
@@ -42,11 +41,7 @@ interface Internals {
 }
 
 const append = () =>
-  connection.client.append(
-    `thing-${randomUUID()}`,
-    [toClientEvent(addedToAppend(randomUUID(), 'r'))],
-    'no_stream',
-  );
+  connection.appends.append(`thing-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
 
 /** What the client does when a node is no longer the leader, or not ready. */
 const changeNodes = async (): Promise<void> => {

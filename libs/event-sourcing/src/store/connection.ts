@@ -1,6 +1,7 @@
 import { Channel, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js';
 import { withDeadline } from '../timing/deadline.js';
 import { hostOf, readAddress } from './address.js';
+import { openAppendCalls, type AppendCalls } from './append-calls.js';
 import { CallSlots } from './call-slots.js';
 import type { ClientInternals, OpenClient, StoreClient } from './clients/client.js';
 import { findLeader } from './find-leader.js';
@@ -26,6 +27,7 @@ export interface ConnectionOptions {
 /** A client with TCP connections of its own. */
 export interface Connection {
   readonly client: StoreClient;
+  readonly appends: AppendCalls;
   readonly slots: CallSlots;
   /** Open streaming calls, as the client counts them. */
   openStreams(): { readonly append: number; readonly read: number };
@@ -88,12 +90,9 @@ export const openConnection = (options: ConnectionOptions): Connection => {
     return channel;
   };
 
-  // The client asks the server once whether it supports batch appends, without a deadline, and keeps an error as the
-  // answer for all later appends. Every server since 21.10 supports them.
-  internals.supports = () => Promise.resolve(true);
-
   return {
     client,
+    appends: openAppendCalls(client, appendTimeoutMs),
     slots: new CallSlots(reads, readTimeoutMs),
     openStreams: () => {
       const streams = [...internals.disposableStreams];
@@ -112,18 +111,10 @@ const isAppendStream = (stream: CallStream): boolean => typeof stream.end === 'f
 
 /**
  * When the client moves to another node, it forgets its append stream, which stays open on the old node. This closes the
- * stream once nobody waits for its answers. Cancelling it earlier, or an error on it, would reject the appends on the new
- * node, because the client keeps the appends of all streams in one bank.
+ * stream once nobody waits for its answers.
  */
 const retire = (streams: ReadonlySet<CallStream>, afterMs: number): void => {
   const left = [...streams].filter(isAppendStream);
-  for (const stream of left) {
-    const rejecting = stream
-      .listeners('error')
-      .filter((listener) => String(listener).includes('promiseBank'));
-    for (const listener of rejecting) stream.off('error', listener as () => void);
-    stream.on('error', () => undefined);
-  }
   if (left.length > 0) setTimeout(() => left.forEach((stream) => stream.end?.()), afterMs).unref();
 };
 

@@ -1,22 +1,19 @@
-import type { EventToAppend, StoredEvent } from '../core/event.js';
+import type { StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { classify, isNotLeader, noAnswer } from './classify.js';
+import { isNotLeader } from './classify.js';
 import { loadClient } from './clients/load.js';
 import { readAddress } from './address.js';
 import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
 import { CLUSTER_WATCH, STORE_DEFAULTS, type ClientName } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
-import './native-base64.js';
-import { requireSize, toClientEvent } from './events.js';
 import { decodeReadAnswer, locateReadAnswer, type EncodedEvent, type ReadAnswer } from './read-answer.js';
 import { openReadCall } from './read-call.js';
 import type { ReadFilter, ReadRequest } from './read-request.js';
-import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
+import type { EventStore, ReadOptions } from './event-store.js';
 import { afterBarren, BULK_PAGE, pageSizes, readPage } from './page.js';
 import { isSelected, patternOf, type StreamSelection } from './stream-selection.js';
 import type { StoreConnection } from './store-connection.js';
 import type { ServerTime } from './server-time.js';
-import { beforeDeadline } from '../timing/deadline.js';
 
 export interface EventStoreDbOptions {
   /** The package that speaks the protocol. Default: {@link STORE_DEFAULTS}. */
@@ -47,10 +44,7 @@ export interface EventStoreDb extends EventStore {
   readEncoded(after: bigint | null, only: StreamSelection): AsyncIterable<readonly EncodedEvent[]>;
 }
 
-/**
- * Opens the event store. One per process appends: the client's append bank is global to its module, so a second client
- * would share the failures of the first. Another one may read beside it.
- */
+/** Opens the event store over a connection of its own, which it keeps. */
 export const openEventStore = async ({
   client = STORE_DEFAULTS.client,
   connectionString,
@@ -88,19 +82,6 @@ export const openEventStore = async ({
     report,
   });
 
-  const appendOnce = async (
-    stream: string,
-    expected: ExpectedRevision,
-    events: readonly EventToAppend[],
-  ): Promise<AppendResult> => {
-    const { client } = kept.current();
-    const sent = events.map(toClientEvent);
-    requireSize(stream, sent);
-    const answer = client.append(stream, sent, expected);
-    const result = await withinDeadline(answer, appendTimeoutMs, `append to ${stream}`);
-    return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
-  };
-
   const readAs = <E>(decode: Decode<E>, request: ReadRequest) =>
     kept.observed('read', () => readOnce(kept.current(), request, readTimeoutMs, decode));
   const readEvents = (request: ReadRequest) => readAs(decodeReadAnswer, request);
@@ -111,13 +92,7 @@ export const openEventStore = async ({
     connection: kept,
 
     append: (stream, expected, events) =>
-      kept.observed('append', async () => {
-        try {
-          return await appendOnce(stream, expected, events);
-        } catch (error) {
-          throw classify(error, true);
-        }
-      }),
+      kept.observed('append', () => kept.current().appends.append(stream, expected, events)),
 
     async *read(stream: string, { from, direction = 'forwards', limit = Infinity }: ReadOptions = {}) {
       const forwards = direction === 'forwards';
@@ -289,8 +264,3 @@ const readOnce = async <E>(
     return read();
   });
 };
-
-const withinDeadline = <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> =>
-  beforeDeadline(timeoutMs, work, () => {
-    throw noAnswer(what, timeoutMs, true);
-  });

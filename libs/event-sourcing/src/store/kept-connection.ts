@@ -76,7 +76,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     }
   };
 
-  /** Ends the old connection first: both would share one append bank, in which the old appends fail. */
+  /** Ends the old connection first: nobody waits any longer for answers that it cannot give. */
   const renew = async (): Promise<void> => {
     const old = connection;
     connection = null;

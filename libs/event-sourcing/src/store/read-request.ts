@@ -1,3 +1,5 @@
+import { ProtobufWriter } from './protobuf-writer.js';
+
 /** A read of one stream, or of the log (`stream: null`). Source: streams.proto of EventStoreDB and KurrentDB. */
 export interface ReadRequest {
   readonly stream: string | null;
@@ -40,73 +42,48 @@ const ID_AS_TEXT = 2;
 /** One checkpoint for each window that the server has looked through. */
 const CHECKPOINT_INTERVAL = 1;
 
+/** Most requests are shorter. */
+const USUAL_BYTES = 256;
+
 /** @returns an encoded `ReadReq`. Ids come back as text, and links as they are. */
-export const encodeReadRequest = ({
-  stream,
-  from,
-  backwards = false,
-  count,
-  filter,
-}: ReadRequest): Buffer => {
-  const source =
-    stream === null
-      ? message(
-          OPTIONS.all,
-          startOf(from, ALL, (position) => encodePosition(position)),
-        )
-      : message(
-          OPTIONS.stream,
-          message(STREAM.identifier, text(IDENTIFIER_NAME, stream)),
-          startOf(from, STREAM, (revision) => varint(STREAM.revision, revision)),
-        );
-  return message(
-    REQUEST.options,
-    source,
-    backwards ? varint(OPTIONS.direction, 1n) : NOTHING,
-    count === 'subscription' ? message(OPTIONS.subscription) : varint(OPTIONS.count, BigInt(count)),
-    filter ? encodeFilter(filter) : message(OPTIONS.noFilter),
-    message(OPTIONS.idOption, message(ID_AS_TEXT)),
-  );
+export const encodeReadRequest = (request: ReadRequest): Buffer => {
+  const { stream, from, backwards = false, count, filter } = request;
+  const writer = new ProtobufWriter(USUAL_BYTES);
+  writer.message(REQUEST.options, () => {
+    writer.message(OPTIONS.idOption, () => writer.message(ID_AS_TEXT));
+    if (filter) writeFilter(writer, filter);
+    else writer.message(OPTIONS.noFilter);
+    if (count === 'subscription') writer.message(OPTIONS.subscription);
+    else writer.varint(OPTIONS.count, count);
+    if (backwards) writer.varint(OPTIONS.direction, 1);
+    if (stream === null) writer.message(OPTIONS.all, () => writeAll(writer, from));
+    else writer.message(OPTIONS.stream, () => writeStream(writer, stream, from));
+  });
+  return writer.done();
 };
 
-const startOf = (
-  from: ReadRequest['from'],
-  fields: { readonly start: number; readonly end: number },
-  encode: (at: bigint) => Buffer,
-): Buffer => (typeof from === 'bigint' ? encode(from) : message(fields[from]));
-
-const encodePosition = (position: bigint): Buffer =>
-  message(ALL.position, varint(POSITION.commit, position), varint(POSITION.prepare, position));
-
-const encodeFilter = ({ on, by, searchWindow }: ReadFilter): Buffer => {
-  const expression =
-    'regex' in by
-      ? [text(EXPRESSION.regex, by.regex)]
-      : by.prefixes.map((prefix) => text(EXPRESSION.prefix, prefix));
-  return message(
-    OPTIONS.filter,
-    message(FILTER[on], ...expression),
-    searchWindow === undefined ? message(FILTER.noWindow) : varint(FILTER.window, BigInt(searchWindow)),
-    varint(FILTER.checkpointInterval, BigInt(CHECKPOINT_INTERVAL)),
-  );
+const writeAll = (writer: ProtobufWriter, from: ReadRequest['from']): void => {
+  if (typeof from !== 'bigint') return writer.message(ALL[from]);
+  writer.message(ALL.position, () => {
+    writer.varint(POSITION.prepare, from);
+    writer.varint(POSITION.commit, from);
+  });
 };
 
-const NOTHING = Buffer.alloc(0);
-const VARINT = 0;
-const LENGTH_DELIMITED = 2;
+const writeStream = (writer: ProtobufWriter, stream: string, from: ReadRequest['from']): void => {
+  if (typeof from === 'bigint') writer.varint(STREAM.revision, from);
+  else writer.message(STREAM[from]);
+  writer.message(STREAM.identifier, () => writer.text(IDENTIFIER_NAME, stream));
+};
 
-/** Seven bits to a byte, the lowest first. Source: https://protobuf.dev/programming-guides/encoding/ */
-const digits = (value: bigint): number[] => {
-  const bytes: number[] = [];
-  let rest = BigInt.asUintN(64, value);
-  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
-  return [...bytes, Number(rest)];
+const writeFilter = (writer: ProtobufWriter, { on, by, searchWindow }: ReadFilter): void => {
+  writer.message(OPTIONS.filter, () => {
+    writer.varint(FILTER.checkpointInterval, CHECKPOINT_INTERVAL);
+    if (searchWindow === undefined) writer.message(FILTER.noWindow);
+    else writer.varint(FILTER.window, searchWindow);
+    writer.message(FILTER[on], () => {
+      if ('regex' in by) writer.text(EXPRESSION.regex, by.regex);
+      else for (const prefix of by.prefixes.toReversed()) writer.text(EXPRESSION.prefix, prefix);
+    });
+  });
 };
-const varint = (field: number, value: bigint): Buffer =>
-  Buffer.from([...digits(BigInt((field << 3) | VARINT)), ...digits(value)]);
-const message = (field: number, ...parts: readonly Buffer[]): Buffer => {
-  const content = Buffer.concat(parts);
-  const head = [...digits(BigInt((field << 3) | LENGTH_DELIMITED)), ...digits(BigInt(content.length))];
-  return Buffer.concat([Buffer.from(head), content]);
-};
-const text = (field: number, value: string): Buffer => message(field, Buffer.from(value, 'utf8'));

@@ -1,15 +1,7 @@
-import type { Channel, Client as GrpcClient, ClientReadableStream } from '@grpc/grpc-js';
-import type { ExpectedRevision } from '../event-store.js';
-import type { ClientEvent } from '../events.js';
+import type { Channel, Client as GrpcClient } from '@grpc/grpc-js';
 
-export interface AppendAnswer {
-  readonly nextExpectedRevision: bigint;
-  readonly position?: { readonly commit: bigint } | undefined;
-}
-
-/** What both clients offer and the adapter uses. Reads and subscriptions are calls of the adapter's own. */
+/** What both clients offer and the adapter uses. Appends, reads and subscriptions are calls of the adapter's own. */
 export interface StoreClient {
-  append(stream: string, events: readonly ClientEvent[], expected: ExpectedRevision): Promise<AppendAnswer>;
   /** Ends every call. The channel stays. */
   dispose(): Promise<void>;
   readonly internals: ClientInternals;
@@ -21,14 +13,19 @@ type CallStream = NodeJS.ReadableStream & { end?: () => void };
 export interface ClientInternals {
   createChannel: () => Promise<Channel>;
   resolveUri: () => Promise<string>;
-  supports: () => Promise<boolean>;
   readonly disposableStreams: Set<CallStream>;
-  /** The call is made when the returned function runs, on the client's current channel. */
-  GRPCStreamCreator<Answer>(
+  /**
+   * The call is made when the returned function runs, on the client's current channel.
+   * @param cache as long as its call of this channel stands, the function returns that one
+   */
+  GRPCStreamCreator<Call extends NodeJS.ReadableStream>(
     stub: typeof GrpcClient,
     name: string,
-    create: (calls: GrpcClient) => ClientReadableStream<Answer>,
-  ): () => Promise<ClientReadableStream<Answer>>;
+    create: (calls: GrpcClient) => Call,
+    cache?: WeakMap<GrpcClient, Call>,
+  ): () => Promise<Call>;
+  /** When the server may give up a request that is made now: the address says after how long. */
+  createDeadline(): Date;
   callArguments(
     options: { readonly requiresLeader?: boolean },
     callOptions: { readonly deadline: number },

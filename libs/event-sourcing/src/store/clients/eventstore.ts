@@ -5,8 +5,6 @@ import type { ClientInternals, OpenClient } from './client.js';
 export const openClient: OpenClient = (connectionString) => {
   const client = EventStoreDBClient.connectionString(connectionString);
   return {
-    append: (stream, events, expectedRevision) =>
-      client.appendToStream(stream, [...events], { expectedRevision, requiresLeader: true }),
     dispose: () => client.dispose(),
     internals: client as unknown as ClientInternals,
   };

@@ -5,8 +5,6 @@ import type { ClientInternals, OpenClient } from './client.js';
 export const openClient: OpenClient = (connectionString) => {
   const client = KurrentDBClient.connectionString(connectionString.replace(/^esdb/, 'kurrentdb'));
   return {
-    append: (stream, events, streamState) =>
-      client.appendToStream(stream, [...events], { streamState, requiresLeader: true }),
     dispose: () => client.dispose(),
     internals: client as unknown as ClientInternals,
   };

@@ -23,10 +23,7 @@ export const collect = async (events: AsyncIterable<StoredEvent>): Promise<Store
   return all;
 };
 
-/**
- * The port over an embedded server, with one client for the whole spec, as in a process: the client's append bank is
- * global to its module. The members are available only within tests.
- */
+/** The port over an embedded server, with one client for the whole spec. The members are available only within tests. */
 export const storeUnderTest = () => {
   let dataDir: string;
   let server: StartedServer;
