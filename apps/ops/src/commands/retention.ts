@@ -31,12 +31,22 @@ const addStatus = (retention: Command): void => {
         { kinds, late },
         [
           describe(kinds),
+          ...kinds.filter(({ progress }) => progress !== null).flatMap(describeProgress),
+          ...(kinds.some(({ waitsSince }) => waitsSince !== null) ? ['', WAITS] : []),
           ...(late.length > 0 ? ['', `Late: ${late.join(', ')}. ops retention run deletes it now.`] : []),
         ].join('\n'),
       );
       if (late.length > 0) process.exitCode = 1;
     });
 };
+
+const WAITS =
+  'Workers wait: the last round was more than a week ago. When the clock is right, ops retention run lets them continue.';
+
+const describeProgress = ({ kind, progress, due }: RetentionStatus): readonly string[] => [
+  '',
+  `Under way: ${kind} since ${progress!.since.slice(0, 16)}, ${progress!.removed} deleted by ${progress!.lastStep.slice(0, 16)}, ${due.rows} left.`,
+];
 
 const addRun = (retention: Command): void => {
   retention

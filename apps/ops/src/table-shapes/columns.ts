@@ -35,6 +35,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'created_at timestamp with time zone, not_before timestamp with time zone, single boolean, subject_id uuid',
   'platform.rate_bucket':
     'granted integer, policy text, refilled_at timestamp with time zone, subject text, tokens double precision',
+  'platform.retention_progress':
+    'began_at timestamp with time zone, kind text, removed bigint, stepped_at timestamp with time zone',
   'platform.retention_round':
     'kept_since timestamp with time zone, kind text, ran_at timestamp with time zone, removed bigint',
   'platform.subject_key':

@@ -19,8 +19,8 @@ export const auditRetention = (
     days,
     graceDays: 0,
     held: (before) => heldRows(pool, { table: 'platform.audit_record', at: 'at' }, before),
-    async forget(before, signal) {
-      const removed = await inSteps(AT_ONCE, signal, () => records.forget(before, AT_ONCE));
+    async forget(before, signal, onStep) {
+      const removed = await inSteps(AT_ONCE, signal, () => records.forget(before, AT_ONCE), onStep);
       await records.forgetLosses(before);
       return { removed, keptSince: before };
     },

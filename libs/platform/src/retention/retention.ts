@@ -38,16 +38,22 @@ export interface Kept {
   held(before: number): Promise<Held>;
 }
 
+/** Told how many rows a step has deleted. */
+export type OnStep = (rows: number) => Promise<void>;
+
 /** One that a round deletes. */
 export interface Retention extends Kept {
-  /** Deletes in steps what is older. Any number of processes may do so at once. */
-  forget(before: number, signal: AbortSignal): Promise<Forgotten>;
+  /**
+   * Deletes in steps what is older. Any number of processes may do so at once.
+   * @param onStep called after each step with the number of its rows
+   */
+  forget(before: number, signal: AbortSignal, onStep: OnStep): Promise<Forgotten>;
 }
 
 /**
- * One round for one kind.
+ * One round for one kind, or the next part of one.
  * @param now milliseconds since the epoch
- * @returns `null` when it was stopped before its end
+ * @returns `null` when it was stopped before its end: what was deleted until then is recorded
  */
 export const runRetention = async (
   pool: Pick<Pool, 'query'>,
@@ -56,13 +62,33 @@ export const runRetention = async (
   signal: AbortSignal,
 ): Promise<RetentionRun | null> => {
   const { kind, days } = retention;
-  const { removed, keptSince } = await retention.forget(now - days * DAY_MS, signal);
+  const recordSteps: OnStep = (rows) => recordStep(pool, kind, now, rows);
+  const { removed, keptSince } = await retention.forget(now - days * DAY_MS, signal, recordSteps);
   if (signal.aborted) return null;
-  await recordRound(pool, kind, now, { removed, keptSince });
+  // Its steps have recorded what was deleted.
+  await recordRound(pool, kind, now, { removed: 0, keptSince });
   return { kind, keptSince: instant(keptSince), removed };
 };
 
-/** Records a whole round. @param now milliseconds since the epoch */
+const recordStep = async (
+  pool: Pick<Pool, 'query'>,
+  kind: string,
+  now: number,
+  rows: number,
+): Promise<void> => {
+  if (rows === 0) return;
+  await pool.query(
+    `insert into platform.retention_progress as known (kind, began_at, stepped_at, removed) values ($1, $2, $2, $3)
+     on conflict (kind) do update set stepped_at = excluded.stepped_at, removed = known.removed + excluded.removed`,
+    [kind, instant(now), rows],
+  );
+};
+
+/**
+ * Records a whole round.
+ * @param now milliseconds since the epoch
+ * @param forgotten with the rows that its steps have not recorded
+ */
 export const recordRound = async (
   pool: Pick<Pool, 'query'>,
   kind: string,
@@ -70,14 +96,51 @@ export const recordRound = async (
   { removed, keptSince }: Forgotten,
 ): Promise<void> => {
   await pool.query(
-    `insert into platform.retention_round as known (kind, ran_at, kept_since, removed) values ($1, $2, $3, $4)
+    `with ended as (delete from platform.retention_progress where kind = $1 returning removed)
+     insert into platform.retention_round as known (kind, ran_at, kept_since, removed)
+     values ($1, $2, $3, $4::bigint + coalesce((select removed from ended), 0))
      on conflict (kind) do update set ran_at = greatest(known.ran_at, excluded.ran_at),
        kept_since = greatest(known.kept_since, excluded.kept_since), removed = known.removed + excluded.removed`,
     [kind, instant(now), instant(keptSince), removed],
   );
 };
 
-/** A round for each kind at an interval. A kind that fails does not keep the others from theirs. */
+/**
+ * A clock that jumped ahead would have everything deleted. So after such a pause of all kinds and processes, workers delete
+ * nothing until an operator makes a round (`ops retention run`).
+ */
+const LONGEST_PAUSE_MS = 7 * DAY_MS;
+
+/**
+ * When the last round of any kind was (ms since the epoch), if workers wait for an operator to make the next; otherwise
+ * `null`.
+ * @param now milliseconds since the epoch
+ */
+const waitsSince = async (pool: Pick<Pool, 'query'>, now: number): Promise<number | null> => {
+  const { rows } = await pool.query<{ at: Date | null }>(
+    `select greatest((select max(ran_at) from platform.retention_round),
+                     (select max(stepped_at) from platform.retention_progress)) as at`,
+  );
+  const at = rows[0]?.at?.getTime() ?? now;
+  return now - at > LONGEST_PAUSE_MS ? at : null;
+};
+
+/** Comes before every deletion by a worker. @throws Error while workers wait for an operator */
+export const refuseAfterPause = async (pool: Pick<Pool, 'query'>, now: number): Promise<void> => {
+  const since = await waitsSince(pool, now);
+  if (since === null) return;
+  throw new Error(
+    `the last round was at ${instant(since)}: nothing is deleted until ops retention run, since the clock may be wrong`,
+  );
+};
+
+/** How long a kind is worked on before the others get their turns (ms). */
+const PART_MS = 60_000;
+
+/**
+ * A round for each kind at an interval. A kind that fails does not keep the others from theirs, nor does one with much to
+ * delete: it continues after them.
+ */
 export const retentionLoop = (
   name: string,
   pool: Pool,
@@ -89,14 +152,23 @@ export const retentionLoop = (
     name,
     RETENTION_EVERY_MS,
     async (signal) => {
-      const now = await clock.now();
       const failures: unknown[] = [];
-      for (const retention of retentions) {
-        if (signal.aborted) return;
-        await runRetention(pool, retention, now, signal).then(
-          (run) => run && run.removed > 0 && log.info(run, 'deleted after its term'),
-          (error: unknown) => failures.push(error),
-        );
+      for (let left = retentions; left.length > 0 && !signal.aborted;) {
+        const now = await clock.now();
+        await refuseAfterPause(pool, now);
+        const unfinished: Retention[] = [];
+        for (const retention of left) {
+          if (signal.aborted) return;
+          const part = AbortSignal.any([signal, AbortSignal.timeout(PART_MS)]);
+          await runRetention(pool, retention, now, part).then(
+            (run) => {
+              if (run === null) unfinished.push(retention);
+              else if (run.removed > 0) log.info(run, 'deleted after its term');
+            },
+            (error: unknown) => failures.push(error),
+          );
+        }
+        left = unfinished;
       }
       if (failures.length > 0) throw failures[0];
     },
@@ -117,6 +189,12 @@ export const retentionStatus = async (
     [kind],
   );
   const [last] = rows;
+  const { rows: parts } = await pool.query<{ began_at: Date; stepped_at: Date; removed: string }>(
+    'select began_at, stepped_at, removed from platform.retention_progress where kind = $1',
+    [kind],
+  );
+  const [part] = parts;
+  const waits = await waitsSince(pool, now);
   return {
     kind,
     what,
@@ -132,6 +210,14 @@ export const retentionStatus = async (
           removedInAll: Number(last.removed),
         }
       : null,
-    nextRun: last ? instant(last.ran_at.getTime() + everyMs) : null,
+    progress: part
+      ? {
+          since: instant(part.began_at.getTime()),
+          lastStep: instant(part.stepped_at.getTime()),
+          removed: Number(part.removed),
+        }
+      : null,
+    waitsSince: waits === null ? null : instant(waits),
+    nextRun: last && waits === null ? instant(last.ran_at.getTime() + everyMs) : null,
   };
 };

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Held } from './retention.js';
+import type { Held, OnStep } from './retention.js';
 
 /** Counting stops here, so that a look never takes long. */
 export const MOST_COUNTED = 1_000_000;
-/** For other work between statements. */
+/** For other work between statements, at least; a step that took longer is followed by a pause as long. */
 const PAUSE_MS = 50;
 
 /** Rows of a table with the instant from which their term counts. SQL, written by us. */
@@ -41,11 +41,15 @@ export const inSteps = async (
   atOnce: number,
   signal: AbortSignal,
   step: () => Promise<number>,
+  onStep: OnStep,
 ): Promise<number> => {
   for (let removed = 0; ;) {
+    const startedAt = performance.now();
     const rows = await step();
     removed += rows;
+    await onStep(rows);
     if (rows < atOnce || signal.aborted) return removed;
-    await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    const pauseMs = Math.max(PAUSE_MS, performance.now() - startedAt);
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 };

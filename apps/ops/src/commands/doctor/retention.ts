@@ -1,6 +1,7 @@
+import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
 import type { Session } from '../../session.js';
 import { LAGS_FROM_DAYS, retentionOfAll } from '../../retention.js';
-import { graded, ok, type Finding } from './finding.js';
+import { graded, ok, warning, type Finding } from './finding.js';
 
 /** Data that has outlived its term by so many days breaks a promise. */
 const FAILS_FROM_DAYS = 7;
@@ -10,10 +11,12 @@ export const checkRetention = async (
   session: Pick<Session, 'pool' | 'config' | 'queries'>,
   now = Date.now(),
 ): Promise<readonly Finding[]> => {
-  const late = (await retentionOfAll(session, now)).filter(({ lagDays }) => lagDays > 0);
+  const all = await retentionOfAll(session, now);
+  const late = all.filter(({ lagDays }) => lagDays > 0);
+  const waiting = waitsFor(all);
   if (late.every(({ lagDays }) => lagDays < LAGS_FROM_DAYS))
-    return [ok('retention', 'nothing is kept longer than its term')];
-  return late.map(({ kind, what, setting, days, lagDays, due }) =>
+    return waiting.length > 0 ? waiting : [ok('retention', 'nothing is kept longer than its term')];
+  const overdue = late.map(({ kind, what, setting, days, lagDays, due }) =>
     graded(
       'retention',
       lagDays,
@@ -22,4 +25,17 @@ export const checkRetention = async (
       'A worker with the role upkeep deletes them every ten minutes; its log says why it does not. ops retention run does it now.',
     ),
   );
+  return [...waiting, ...overdue];
 };
+
+const waitsFor = (all: readonly RetentionStatus[]): readonly Finding[] =>
+  all
+    .filter(({ waitsSince }) => waitsSince !== null)
+    .slice(0, 1)
+    .map(({ waitsSince }) =>
+      warning(
+        'retention',
+        `workers delete nothing after its term: the last round was at ${waitsSince}`,
+        'No worker ran, or the clock jumped ahead. When the clock is right, look at ops retention run --dry-run; ops retention run lets workers continue.',
+      ),
+    );

@@ -5,7 +5,7 @@ import { instant } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { DAY_MS, recordRound } from '@app/platform/retention/retention.js';
+import { DAY_MS, recordRound, refuseAfterPause } from '@app/platform/retention/retention.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { EraseReading } from '../../contracts/commands.js';
@@ -39,10 +39,11 @@ export class TestReadingSweep {
 
   /**
    * Looks at every old test reading once, the oldest first. One that fails does not stop the others.
-   * @throws ClockUntrusted before anything is erased; StoreUnavailable at once; any other failure at the end
+   * @throws ClockUntrusted, or Error after a long pause, before anything is erased; StoreUnavailable at once; any other failure at the end
    */
   async sweep(signal: AbortSignal): Promise<void> {
     const now = await this.clock.now();
+    await refuseAfterPause(this.pool, now);
     const keptSince = now - this.config.TEST_DATA_KEPT_DAYS * DAY_MS;
     const before = instant(keptSince);
     let removed = 0;

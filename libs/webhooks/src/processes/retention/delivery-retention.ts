@@ -45,14 +45,18 @@ export const deliveryRetention = (
   days,
   graceDays: 7,
   held: (before) => held(pool, before),
-  async forget(before, signal) {
+  async forget(before, signal, onStep) {
     const weeks = new Map((await weeksOf(pool)).map(({ name, estimated }) => [name, estimated]));
     let removed = 0;
-    for (let week; (week = await dropWeek(pool, before, signal)) !== null;) removed += weeks.get(week) ?? 0;
+    for (let week; (week = await dropWeek(pool, before, signal)) !== null;) {
+      removed += weeks.get(week) ?? 0;
+      await onStep(weeks.get(week) ?? 0);
+    }
     removed += await inSteps(
       AT_ONCE,
       signal,
       async () => (await pool.query(FORGET_OTHERS, [instant(before)])).rowCount ?? 0,
+      onStep,
     );
     return { removed, keptSince: beginOfWeek(before) };
   },

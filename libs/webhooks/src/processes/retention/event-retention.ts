@@ -72,9 +72,9 @@ const retention = (
   ...named,
   graceDays: 0,
   held: (before) => heldRows(pool, rows, before),
-  async forget(before, signal) {
+  async forget(before, signal, onStep) {
     const step = async () => (await pool.query(statement, [instant(before)])).rowCount ?? 0;
-    return { removed: await inSteps(AT_ONCE, signal, step), keptSince: before };
+    return { removed: await inSteps(AT_ONCE, signal, step, onStep), keptSince: before };
   },
 });
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Retention } from '@app/platform/retention/retention.js';
-import { heldRows } from '@app/platform/retention/rows.js';
+import { heldRows, inSteps } from '@app/platform/retention/rows.js';
 import type { Config } from '../../settings.js';
 import { deliveryRetention } from './delivery-retention.js';
 import { eventRetention, noticeRetention } from './event-retention.js';
@@ -25,6 +25,11 @@ export const webhookRetentions = (pool: pg.Pool, terms: Terms): readonly Retenti
   statsRetention(pool, terms.WEBHOOK_STATS_KEPT_DAYS),
 ];
 
+const SUMS_AT_ONCE = 5_000;
+const FORGET_SUMS = `
+  delete from webhooks.endpoint_hour where ctid = any (array(
+    select ctid from webhooks.endpoint_hour where hour < $1 limit ${SUMS_AT_ONCE}))`;
+
 const statsRetention = (pool: pg.Pool, days: number): Retention => ({
   kind: 'stats',
   what: 'hourly sums of attempts',
@@ -32,10 +37,8 @@ const statsRetention = (pool: pg.Pool, days: number): Retention => ({
   days,
   graceDays: 0,
   held: (before) => heldRows(pool, { table: 'webhooks.endpoint_hour', at: 'hour' }, before),
-  async forget(before) {
-    const { rowCount } = await pool.query('delete from webhooks.endpoint_hour where hour < $1', [
-      instant(before),
-    ]);
-    return { removed: rowCount ?? 0, keptSince: before };
+  async forget(before, signal, onStep) {
+    const step = async () => (await pool.query(FORGET_SUMS, [instant(before)])).rowCount ?? 0;
+    return { removed: await inSteps(SUMS_AT_ONCE, signal, step, onStep), keptSince: before };
   },
 });

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { openPool } from '../postgres/pool.js';
+import { DAY_MS, retentionLoop, retentionStatus, runRetention, type Retention } from './retention.js';
+import { heldRows, inSteps } from './rows.js';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const OLD = 25;
+const AT_ONCE = 10;
+const FORGET = `delete from thing where ctid = any (array(select ctid from thing where at < $1 limit ${AT_ONCE}))`;
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  postgres = await freshDatabase();
+  pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'retention', onError: () => undefined });
+  await pool.query('create table thing (at timestamptz not null)');
+});
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+beforeEach(async () => {
+  await pool.query('truncate thing, platform.retention_round, platform.retention_progress');
+  await pool.query(`insert into thing select '2026-01-01' from generate_series(1, ${OLD})`);
+});
+
+const things = (afterStep: () => void = () => undefined): Retention => ({
+  kind: 'things',
+  what: 'things',
+  setting: 'THINGS_KEPT_DAYS',
+  days: 10,
+  graceDays: 0,
+  held: (before) => heldRows(pool, { table: 'thing', at: 'at' }, before),
+  async forget(before, signal, onStep) {
+    const step = async () => (await pool.query(FORGET, [new Date(before)])).rowCount ?? 0;
+    const told: typeof onStep = (rows) => onStep(rows).then(afterStep);
+    return { removed: await inSteps(AT_ONCE, signal, step, told), keptSince: before };
+  },
+});
+const count = async (): Promise<number> =>
+  (await pool.query<{ count: number }>('select count(*)::integer from thing')).rows[0]!.count;
+const status = (now = NOW) => retentionStatus(pool, things(), now);
+
+/** One round of a worker's loop. @returns why it failed */
+const workersRound = async (now: number): Promise<readonly string[]> => {
+  const stopping = new AbortController();
+  const reasons: string[] = [];
+  const log = {
+    info: () => undefined,
+    warn: (told: object) => void reasons.push((told as { reason: string }).reason),
+  };
+  const running = retentionLoop('retention', pool, [things()], { now: async () => now }, log).run(
+    stopping.signal,
+  );
+  const ended = async (): Promise<boolean> => reasons.length > 0 || (await status(now)).lastRun !== null;
+  while (!(await ended())) await new Promise((resolve) => setImmediate(resolve));
+  stopping.abort();
+  await running;
+  return reasons;
+};
+
+describe('Retention', () => {
+  it('deletes nothing when no round was made for more than a week, until an operator makes one', async () => {
+    await runRetention(pool, things(), NOW - 200 * DAY_MS, new AbortController().signal);
+    expect(await count()).toBe(OLD);
+    expect(await workersRound(NOW)).toEqual([
+      expect.stringContaining('nothing is deleted until ops retention run'),
+    ]);
+    expect(await count()).toBe(OLD);
+    expect(await status()).toMatchObject({ waitsSince: '2025-11-13T00:00:00.000Z', nextRun: null });
+
+    await runRetention(pool, things(), NOW, new AbortController().signal);
+    expect(await count()).toBe(0);
+    expect(await status(NOW + 7 * DAY_MS)).toMatchObject({ waitsSince: null });
+    expect(await workersRound(NOW + 7 * DAY_MS)).toEqual([]);
+  });
+
+  it('says how far a stopped round is, and the next one goes on from there', async () => {
+    const stopping = new AbortController();
+    expect(
+      await runRetention(
+        pool,
+        things(() => stopping.abort()),
+        NOW,
+        stopping.signal,
+      ),
+    ).toBeNull();
+    expect(await status()).toMatchObject({
+      progress: { since: '2026-06-01T00:00:00.000Z', lastStep: '2026-06-01T00:00:00.000Z', removed: AT_ONCE },
+      due: { rows: OLD - AT_ONCE },
+      lastRun: null,
+    });
+
+    await runRetention(pool, things(), NOW + 60_000, new AbortController().signal);
+    expect(await status()).toMatchObject({ progress: null, lastRun: { removedInAll: OLD } });
+  });
+});
