@@ -156,7 +156,13 @@ describe('an event that cannot be handled', () => {
       code: 1,
     });
     await operated.database.query('alter table readings.reading drop constraint planted');
-    await operated.stack.ops(['processes', 'retry', 'readings.reading.v1']);
+    const reason = 'the constraint is gone';
+    await operated.stack.ops(['processes', 'retry', 'readings.reading.v1', '--reason', reason]);
+    const { retried } = await json(['processes', 'parked', 'readings.reading.v1']);
+    const by = expect.stringMatching(/^operator:./);
+    const ofReading = (why: string | null): unknown =>
+      expect.objectContaining({ stream: `reading-${readingId}`, retriedBy: by, reason: why });
+    expect(retried).toEqual(expect.arrayContaining([ofReading(reason), ofReading(null)]));
     expect(await operated.customer.reading(readingId)).toMatchObject({
       status: expect.any(String),
       locale: 'en-US',

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { consumerLag, type ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import {
+  retriedStreams,
   skippedEvents,
   stoppedStreams,
-  type StoppedStream,
 } from '@app/event-sourcing/processes/interventions.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { PROJECTIONS } from '../projections.js';
-import { withSession, type Session } from '../session.js';
-import { wholeNumber } from './options.js';
+import { withSession } from '../session.js';
+import { someText, wholeNumber } from './options.js';
+import { requireStopped, retryStopped } from './processes/retry.js';
 import { eventsBehind } from './projections/look.js';
 import { quarantineEvent } from './quarantine/add.js';
 import { parsePlace, parseUntil } from './quarantine/place.js';
-import { releaseStopped, stoppedOf } from './quarantine/release.js';
 
 /** Longer than a consumer's pause between two attempts. */
 const WAIT_SECONDS = 30;
@@ -76,12 +76,13 @@ const addStatus = (processes: Command): void => {
 const addParked = (processes: Command): void => {
   processes
     .command('parked')
-    .description('streams that consumers have parked or halted at, and skips of older versions')
+    .description('streams that consumers have parked or halted at, retries, and skips of older versions')
     .argument('[consumer]', 'a process or projection; default: all')
     .addHelpText('after', '\nExample:\n  ops processes parked readings.reading.v1')
     .action(async (consumer: string | undefined, _: object, command: Command) => {
-      const { stopped, skipped } = await withSession(async ({ pool }) => ({
+      const { stopped, retried, skipped } = await withSession(async ({ pool }) => ({
         stopped: await stoppedStreams(pool, consumer ?? null),
+        retried: await retriedStreams(pool, consumer ?? null),
         skipped: await skippedEvents(pool, consumer ?? null),
       }));
       const text = [
@@ -98,6 +99,18 @@ const addParked = (processes: Command): void => {
         ),
         '',
         table(
+          ['retried by', 'consumer', 'stream', 'because of', 'when', 'why'],
+          retried.map((one) => [
+            one.retriedBy,
+            one.consumer,
+            one.stream,
+            one.cause,
+            one.retriedAt.toISOString(),
+            one.reason ?? '',
+          ]),
+        ),
+        '',
+        table(
           ['skipped by', 'consumer', 'stream', 'position', 'when', 'why'],
           skipped.map((one) => [
             one.skippedBy,
@@ -109,7 +122,7 @@ const addParked = (processes: Command): void => {
           ]),
         ),
       ];
-      print(command, { stopped, skipped }, text.join('\n'));
+      print(command, { stopped, retried, skipped }, text.join('\n'));
     });
 };
 
@@ -119,18 +132,22 @@ const addRetry = (processes: Command): void => {
     .description('retry what is stopped now: a projection at once, a process by its worker')
     .argument('<consumer>', 'a process or projection')
     .option('--stream <stream>', 'only this stream')
+    .option('--reason <text>', 'why; recorded with your name', someText)
     .option('--wait <seconds>', 'how long to wait for a worker', wholeNumber, WAIT_SECONDS)
     .addHelpText(
       'after',
-      '\nExamples:\n  ops processes retry billing.settlement.v1\n  ops processes retry readings.reading.v1 --stream reading-7f9c24e8-…',
+      '\nExamples:\n  ops processes retry billing.settlement.v1\n  ops processes retry readings.reading.v1 --stream reading-7f9c24e8-… --reason "the table is repaired, INC-42"',
     )
     .action(
-      async (consumer: string, { stream, wait }: { stream?: string; wait: number }, command: Command) => {
+      async (
+        consumer: string,
+        { stream, reason, wait }: { stream?: string; reason?: string; wait: number },
+        command: Command,
+      ) => {
         const wanted = { consumer, ...(stream !== undefined && { stream }) };
-        const { before, left } = await withSession(async (session) => ({
-          before: await requireStopped(session, wanted),
-          left: await releaseStopped(session, wanted, wait),
-        }));
+        const { before, left } = await withSession((session) =>
+          retryStopped(session, wanted, reason ?? null, wait),
+        );
         if (left.length > 0)
           throw new OpsError(
             `${consumer} is still ${left[0]!.state} at ${left[0]!.cause}: ${left[0]!.error}. Is a worker running that can handle it?`,
@@ -168,17 +185,4 @@ const addSkip = (processes: Command): void => {
         if (result.stillStopped.length > 0) process.exitCode = 1;
       },
     );
-};
-
-/** @throws OpsError when nothing is stopped there */
-const requireStopped = async (
-  session: Session,
-  wanted: { consumer: string; stream?: string },
-): Promise<readonly StoppedStream[]> => {
-  const stopped = await stoppedOf(session, wanted);
-  if (stopped.length === 0)
-    throw new OpsError(
-      `${wanted.consumer} is not stopped${wanted.stream === undefined ? '' : ` at ${wanted.stream}`}: ops processes parked shows what is.`,
-    );
-  return stopped;
 };

@@ -25,34 +25,35 @@ export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
     throw error;
   });
 
-/** What the API says of things that do not exist. */
-export const notFound = (): ApiProblem =>
+/** A problem that a page itself sees, told as the API would. */
+const own = (
+  status: number,
+  code: AnyProblem['code'],
+  title: string,
+  errors?: readonly { readonly pointer: string; readonly code: string; readonly detail: string }[],
+): ApiProblem =>
   new ApiProblem(
     {
-      type: 'urn:problem:not_found',
-      title: 'Not found',
-      status: 404,
-      code: 'not_found',
+      type: `urn:problem:${code}`,
+      title,
+      status,
+      code,
       instance: 'urn:request:portal',
       requestId: 'portal',
-    },
+      ...(errors && { errors }),
+    } as AnyProblem,
     null,
   );
 
-/** A field that the portal itself refuses, as the API would. */
+/** What the API says of things that do not exist. */
+export const notFound = (): ApiProblem => own(404, 'not_found', 'Not found');
+
+/** What the API says when a store takes no changes. */
+export const unavailable = (): ApiProblem => own(503, 'enqueue_unavailable', 'Unavailable');
+
+/** A field that the page itself refuses, as the API would. */
 export const refusedField = (pointer: string, code: string): ApiProblem =>
-  new ApiProblem(
-    {
-      type: 'urn:problem:validation_failed',
-      title: 'Request is invalid',
-      status: 400,
-      code: 'validation_failed',
-      instance: 'urn:request:portal',
-      requestId: 'portal',
-      errors: [{ pointer, code, detail: code }],
-    },
-    null,
-  );
+  own(400, 'validation_failed', 'Request is invalid', [{ pointer, code, detail: code }]);
 
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 

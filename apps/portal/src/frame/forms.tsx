@@ -55,7 +55,8 @@ export const Refusal = ({ of: { problem, retryAfter } }: { readonly of: ApiProbl
       <strong>{said ?? (problem.status >= 500 ? texts.problems.internal_error : problem.title)}</strong>
       {retryAfter !== null && <p>{texts.retryAfter(String(retryAfter))}</p>}
       <p class="soft">
-        {problem.code} · {problem.requestId}
+        {problem.code}
+        {problem.requestId.startsWith('req_') && ` · ${problem.requestId}`}
       </p>
     </div>
   );

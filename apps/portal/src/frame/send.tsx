@@ -38,6 +38,7 @@ export class Sender {
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Referrer-Policy', 'same-origin');
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('X-Robots-Tag', 'noindex, nofollow');
   }
 

@@ -14,7 +14,7 @@ import { requestedBy } from '../core/request-context.js';
 import { readQuarantines } from '../quarantine/quarantine-register.js';
 import { recordQuarantine } from '../quarantine/record-quarantine.js';
 import { withQuarantines } from '../quarantine/with-quarantines.js';
-import { skippedEvents, stoppedStreams } from './interventions.js';
+import { recordRetry, retriedStreams, skippedEvents, stoppedStreams } from './interventions.js';
 
 let postgres: StartedPostgres;
 let pool: pg.Pool;
@@ -182,6 +182,31 @@ describe('a consumer at an event that it cannot handle', () => {
     ]);
     expect(store.log.filter(({ stream }) => stream === 'quarantine-events')).toHaveLength(1);
     expect((await skippedEvents(pool)).map(({ position }) => position)).toEqual([999n, 200n]);
+  });
+});
+
+describe('a retry', () => {
+  it('is recorded with who asked for it and why, and forgotten after its term', async () => {
+    const stopped = {
+      consumer: 'billing.money.v1',
+      state: 'parked',
+      stream: 'tally-bad',
+      key: 'bad',
+      cause: 'tally-bad@0',
+      position: 100n,
+      error: 'RangeError: negative',
+      since: new Date(AT),
+    } as const;
+    await pool.query(
+      `insert into event_sourcing.retried_stream (consumer, stream, cause, error, retried_by, retried_at)
+       values ('old', 'tally-old', 'tally-old@0', 'x', 'operator:ada', now() - interval '31 days')`,
+    );
+    const by = { retriedBy: 'operator:ada', reason: 'the table is repaired', keptDays: 30 };
+    await recordRetry(pool, [stopped], by);
+    const { consumer, stream, cause, error } = stopped;
+    const recorded = { consumer, stream, cause, error, retriedBy: by.retriedBy, reason: by.reason };
+    expect(await retriedStreams(pool)).toEqual([{ ...recorded, retriedAt: expect.any(Date) }]);
+    expect(await retriedStreams(pool, 'another')).toEqual([]);
   });
 });
 

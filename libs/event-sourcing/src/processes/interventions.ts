@@ -27,6 +27,14 @@ export interface SkippedEvent {
   readonly skippedAt: Date;
 }
 
+/** A stopped stream that an operator had tried again. */
+export interface RetriedStream extends Pick<StoppedStream, 'consumer' | 'stream' | 'cause' | 'error'> {
+  readonly retriedBy: string;
+  /** `null`: none was given. */
+  readonly reason: string | null;
+  readonly retriedAt: Date;
+}
+
 /** What consumers cannot continue with: halted ones first, then the longest parked; at most 1,000 of each. */
 export const stoppedStreams = async (
   pool: Pick<Pool, 'query'>,
@@ -68,4 +76,44 @@ export const skippedEvents = async (
     [consumer],
   );
   return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
+};
+
+/**
+ * Records that an operator has stopped streams tried again, and forgets what is older.
+ * @param retriedBy `operator:<login name>`
+ */
+export const recordRetry = async (
+  pool: Pick<Pool, 'query'>,
+  stopped: readonly StoppedStream[],
+  { retriedBy, reason, keptDays }: { retriedBy: string; reason: string | null; keptDays: number },
+): Promise<void> => {
+  await pool.query(
+    `with old as (delete from event_sourcing.retried_stream where retried_at < now() - make_interval(days => $4))
+     insert into event_sourcing.retried_stream (consumer, stream, cause, error, retried_by, reason)
+     select consumer, stream, cause, error, $2, $3
+     from jsonb_to_recordset($1::jsonb) stopped (consumer text, stream text, cause text, error text)
+     on conflict do nothing`,
+    [
+      JSON.stringify(
+        stopped.map(({ consumer, stream, cause, error }) => ({ consumer, stream, cause, error })),
+      ),
+      retriedBy,
+      reason,
+      keptDays,
+    ],
+  );
+};
+
+/** Retries, newest first; at most 1,000. */
+export const retriedStreams = async (
+  pool: Pick<Pool, 'query'>,
+  consumer: string | null = null,
+): Promise<readonly RetriedStream[]> => {
+  const { rows } = await pool.query<RetriedStream>(
+    `select consumer, stream, cause, error, retried_by as "retriedBy", reason, retried_at as "retriedAt"
+     from event_sourcing.retried_stream where $1::text is null or consumer = $1
+     order by retried_at desc, consumer, stream limit 1000`,
+    [consumer],
+  );
+  return rows;
 };
