@@ -17,15 +17,14 @@ create table webhooks.last_sequence (
   sequence    integer not null
 );
 
--- For retention, the oldest first. Notices go with their rows of webhooks.notice.
+-- For retention, the oldest first. The index of live events is built while others write (libs/webhooks/src/manifest.ts).
 --
 -- Rolling upgrade: a worker of the previous version knows neither table, and deletes no live event. So set
 -- WEBHOOK_EVENTS_KEPT_DAYS below the age of the oldest event only once all workers run this version.
-create index public_event_age on webhooks.public_event (occurred_at) where livemode and reading_id is not null;
 create index notice_test_age on webhooks.notice (occurred_at) where not livemode;
 
 -- Down Migration
 drop index webhooks.notice_test_age;
-drop index webhooks.public_event_age;
+drop index if exists webhooks.public_event_age;
 drop table webhooks.last_sequence;
 drop table webhooks.deleted_past;

@@ -31,6 +31,11 @@ export const webhooks = {
     'webhooks.replay': 'replays that were requested: request unfinished ones again',
     'webhooks.lane': 'nothing: workers fill it within 30 seconds',
   },
+  onlineIndexes: {
+    // For retention, the oldest first. Notices go with their rows of webhooks.notice.
+    'webhooks.public_event_age':
+      'webhooks.public_event (occurred_at) where livemode and reading_id is not null',
+  },
   projections: {
     'webhooks.endpoint.v1': 'endpoints and their settings',
     'webhooks.content.v1': 'what the webhook bodies of each workspace show',

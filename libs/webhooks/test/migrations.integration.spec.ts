@@ -6,6 +6,9 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
+import { migrate as migrateAll } from '@app/platform/postgres/migrate.js';
+import { webhooks } from '../src/manifest.js';
+import { eventually } from './receiver.js';
 import { startDatabase, type TestDatabase } from './postgres.js';
 
 const MIGRATIONS = projectPath('libs/webhooks/migrations');
@@ -70,6 +73,51 @@ const fill = async (): Promise<void> => {
     [AT],
   );
 };
+
+/** Fails when it waits for a lock. */
+const insertEvent = async (client: pg.Client, eventId: string): Promise<unknown> => {
+  await client.query(`set lock_timeout = '2s'`);
+  return client.query(
+    `insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
+     values ($1, 'ws_1', gen_random_uuid(), 'reading.completed', 1, '{}', $2)`,
+    [eventId, AT],
+  );
+};
+
+describe('The index of the ages of events', () => {
+  it('is built beside writers, also after a build that was interrupted', async () => {
+    const { pool } = database;
+    const client = () => new pg.Client({ connectionString: database.url });
+    const [writer, other, interrupted] = [client(), client(), client()];
+    await Promise.all([writer, other, interrupted].map((one) => one.connect()));
+    await pool.query('drop index if exists webhooks.public_event_age');
+    await writer.query('begin');
+    await insertEvent(writer, 'evt_open');
+    await interrupted.query(`set statement_timeout = '300ms'`);
+    await expect(
+      interrupted.query(
+        `create index concurrently public_event_age on ${webhooks.onlineIndexes['webhooks.public_event_age']}`,
+      ),
+    ).rejects.toMatchObject({ code: '57014' });
+
+    const building = migrateAll(database.url, [webhooks]);
+    await eventually(async () => {
+      const { rowCount } = await pool.query(
+        `select from pg_stat_activity where query like '%index concurrently%public_event_age%' and wait_event_type = 'Lock'`,
+      );
+      return rowCount === 1;
+    });
+    await insertEvent(other, 'evt_beside');
+    await writer.query('commit');
+    await building;
+    const { rows } = await pool.query(
+      `select indisvalid from pg_index where indexrelid = 'webhooks.public_event_age'::regclass`,
+    );
+    expect(rows).toEqual([{ indisvalid: true }]);
+    await pool.query(`delete from webhooks.public_event`);
+    await Promise.all([writer, other, interrupted].map((one) => one.end()));
+  });
+});
 
 describe('The migrations after the first', () => {
   it('apply to a database in use without losing data', async () => {
