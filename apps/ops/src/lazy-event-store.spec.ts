@@ -42,6 +42,17 @@ describe('lazyEventStore', () => {
     expect(found).toEqual(['note-1', 'note-1', 'note-1']);
   });
 
+  it('is opened again after it could not be', async () => {
+    let isAway = true;
+    const store = lazyEventStore(async () => {
+      if (isAway) throw new Error('away');
+      return new InMemoryEventStore();
+    });
+    await expect(store.head()).rejects.toThrow('away');
+    isAway = false;
+    expect(await store.head()).toBeNull();
+  });
+
   it('is not opened to be closed', async () => {
     const { seen, store } = opened();
     await store.close();

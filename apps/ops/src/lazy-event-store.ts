@@ -5,7 +5,15 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 export const lazyEventStore = (open: () => Promise<EventStore>): EventStore => {
   let opening: Promise<EventStore> | undefined;
   let store: EventStore | undefined;
-  const opened = (): Promise<EventStore> => (opening ??= open().then((one) => (store = one)));
+  const opened = (): Promise<EventStore> =>
+    (opening ??= open().then(
+      (one) => (store = one),
+      (error: unknown) => {
+        // A command that runs for long tries again.
+        opening = undefined;
+        throw error;
+      },
+    ));
   async function* events(
     read: (from: EventStore) => AsyncIterable<StoredEvent>,
   ): AsyncGenerator<StoredEvent> {

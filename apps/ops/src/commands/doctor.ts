@@ -42,18 +42,18 @@ const CHECK_WITHIN_MS = 10_000;
 /** The two stores. A check that needs one says nothing new while that one does not work. */
 type Store = 'postgres' | 'event store';
 
-interface Check {
+export interface Check {
   readonly name: string;
   readonly needs: readonly Store[];
   readonly run: (session: Session) => Promise<Finding | readonly Finding[]>;
 }
 
-const STORES: readonly Check[] = [
+export const STORES: readonly Check[] = [
   { name: 'postgres', needs: ['postgres'], run: ({ pool }) => checkPostgres(pool) },
   { name: 'event store', needs: ['event store'], run: ({ store, config }) => checkEventStore(store, config) },
 ];
 
-const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = [
   // The first two: checks that meet damage or lack a table share their findings.
   {
     name: 'event store file',

@@ -1,14 +1,11 @@
 import { Option, type Command } from 'commander';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
-import { ListDeliveriesOfReading, type DeliveryOfReading } from '@app/webhooks/contracts/index.js';
+import type { DeliveryOfReading } from '@app/webhooks/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
+import { aboutReading } from './events/about-reading.js';
 import { drawStory, tellStory, type Chapter } from './events/story.js';
 import { parseInstant } from './ledger/options.js';
 
@@ -18,9 +15,6 @@ interface Options {
   readonly since?: number;
   readonly format: 'table' | 'mermaid' | 'json';
 }
-
-/** Credits are reserved at most this long before a reading is requested (ms). */
-const RESERVED_BEFORE_MS = 300_000;
 
 /** Everything that happened to one reading or request, across modules. */
 export const addEventsCommand = (events: Command): void => {
@@ -48,12 +42,7 @@ Examples:
       const { events, deliveries } = await withSession(async ({ store, queries }) => {
         if (reading === undefined)
           return { events: await ofCorrelation(store, correlation!, since), deliveries: [] };
-        const about = await ofReading(store, reading);
-        const isKnown = about.length > 0;
-        return {
-          events: about,
-          deliveries: isKnown ? await queries.execute(new ListDeliveriesOfReading(reading)) : [],
-        };
+        return aboutReading({ store, queries }, reading);
       });
       if (events.length === 0)
         throw new OpsError(`There is no event of ${reading ?? `the correlation id ${correlation}`}.`);
@@ -61,28 +50,6 @@ Examples:
       const text = format === 'mermaid' ? drawStory(story, deliveries) : asText(story, deliveries);
       print(format === 'json' ? asJson(command) : command, { events: story, deliveries }, text);
     });
-};
-
-/** The reading's two streams, and the events of its workspace's live and test book that name it or its reservation. */
-const ofReading = async (store: EventStore, readingId: string): Promise<readonly StoredEvent[]> => {
-  const own: StoredEvent[] = [];
-  for (const category of [readingEvents.category, publicationEvents.category])
-    for await (const event of store.read(streamName(category, readingId))) own.push(event);
-  const first = own[0];
-  if (!first) return [];
-  const since = Date.parse(first.metadata.occurredAt) - RESERVED_BEFORE_MS;
-  const reservations = new Set(own.map(({ data }) => (data as { reservationId?: string }).reservationId));
-  const credits: StoredEvent[] = [];
-  for (const { category } of [creditsEvents, testBookEvents]) {
-    const book = streamName(category, first.metadata.workspaceId);
-    for await (const event of store.read(book, { direction: 'backwards' })) {
-      if (Date.parse(event.metadata.occurredAt) < since) break;
-      const about = event.data as { readingId?: string; reservationId?: string };
-      if (about.readingId === readingId || (about.reservationId && reservations.has(about.reservationId)))
-        credits.push(event);
-    }
-  }
-  return [...own, ...credits];
 };
 
 const ofCorrelation = async (

@@ -72,13 +72,13 @@ function parseScopes(text: string): readonly string[] {
   return scopes;
 }
 
-function parseLanguage(text: string): PortalLanguage {
+export function parseLanguage(text: string): PortalLanguage {
   const language = PORTAL_LANGUAGES.find((one) => one === text);
   if (!language) throw new InvalidArgumentError(`must be ${PORTAL_LANGUAGES.join(' or ')}`);
   return language;
 }
 
-function parseZone(text: string): string {
+export function parseZone(text: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
   } catch {

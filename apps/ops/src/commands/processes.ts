@@ -33,7 +33,8 @@ their checkpoints.`,
   for (const add of [addList, addStatus, addParked, addRetry, addSkip]) add(processes);
 };
 
-const isProcess = ({ consumer }: ConsumerLag): boolean => PROJECTIONS.every(({ name }) => name !== consumer);
+export const isProcess = ({ consumer }: ConsumerLag): boolean =>
+  PROJECTIONS.every(({ name }) => name !== consumer);
 
 const addList = (processes: Command): void => {
   processes

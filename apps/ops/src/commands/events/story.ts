@@ -69,4 +69,4 @@ export const drawStory = (
 };
 
 /** `apiKey:Ab3d` is drawn as `apiKey`. */
-const kindOf = (actor: string): string => actor.split(':')[0] || 'unknown';
+export const kindOf = (actor: string): string => actor.split(':')[0] || 'unknown';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { consumerLag, type ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
-import { categoriesOf, checkpointOf } from '@app/event-sourcing/projections/projection.js';
+import { categoriesOf, checkpointOf, type Projection } from '@app/event-sourcing/projections/projection.js';
 import { versionsOf, type Version } from '@app/event-sourcing/rebuilding/versions.js';
 import { OPERATIONAL_TABLES } from '../../../../service/src/modules.js';
 import { print, table } from '../../output.js';
 import { PROJECTIONS, requireProjection } from '../../projections.js';
-import { withSession } from '../../session.js';
+import { withSession, type Session } from '../../session.js';
 import { wholeNumber } from '../options.js';
 
 export const addList = (projections: Command): void => {
@@ -48,16 +48,9 @@ export const addStatus = (projections: Command): void => {
     )
     .action(async (name: string | undefined, _: object, command: Command) => {
       const chosen = name === undefined ? PROJECTIONS : [requireProjection(name)];
-      const found = await withSession(async ({ pool, store }) => {
-        const lags = await consumerLag(pool, store);
-        return Promise.all(
-          chosen.map(async (projection) => ({
-            projection: projection.name,
-            lag: lagOf(lags, checkpointOf(projection)),
-            versions: await versionsOf(pool, projection),
-          })),
-        );
-      });
+      const found = await withSession(async ({ pool, store }) =>
+        projectionStates(pool, await consumerLag(pool, store), chosen),
+      );
       const rows = found.flatMap(({ projection, lag, versions }) =>
         versions.map((version) => [
           projection,
@@ -106,13 +99,30 @@ export const addLag = (projections: Command): void => {
     });
 };
 
+/** The versions of projections, each with the lag of the consumer that keeps its live rows. */
+export const projectionStates = (
+  pool: Session['pool'],
+  lags: readonly ConsumerLag[],
+  chosen: readonly Projection[] = PROJECTIONS,
+) =>
+  Promise.all(
+    chosen.map(async (projection) => ({
+      projection: projection.name,
+      lag: lagOf(lags, checkpointOf(projection)),
+      versions: await versionsOf(pool, projection),
+    })),
+  );
+
 /** `12`, or `10000+` if there may be more. */
 export const eventsBehind = ({ events, atLeast }: ConsumerLag): string => `${events}${atLeast ? '+' : ''}`;
 
 const lagOf = (lags: readonly ConsumerLag[], name: string): ConsumerLag | null =>
   lags.find(({ consumer }) => consumer === name) ?? null;
 
-const verification = ({ verifiedPosition, differences }: Version): string => {
+export const verification = ({
+  verifiedPosition,
+  differences,
+}: Pick<Version, 'verifiedPosition' | 'differences'>): string => {
   if (verifiedPosition === null) return '';
   return differences === 0 ? `equal at ${verifiedPosition}` : `${differences} rows differ`;
 };
