@@ -203,6 +203,7 @@ class Portal {
       else this.sender.page(response, status, visit, answer, { area, done, failed });
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
+      if (error.retryAfter !== null) response.setHeader('Retry-After', error.retryAfter);
       this.sender.page(response, error.problem.status, visit, refusedPage(visit, error), { area });
     }
   }

@@ -25,34 +25,25 @@ export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
     throw error;
   });
 
-/** What the API says of things that do not exist. */
-export const notFound = (): ApiProblem =>
-  new ApiProblem(
-    {
-      type: 'urn:problem:not_found',
-      title: 'Not found',
-      status: 404,
-      code: 'not_found',
-      instance: 'urn:request:portal',
-      requestId: 'portal',
-    },
-    null,
-  );
+/** What the portal itself refuses, as the API would. */
+const refusal = (
+  status: number,
+  code: AnyProblem['code'],
+  errors?: AnyProblem['errors'],
+  retryAfter: number | null = null,
+): ApiProblem => {
+  const own = { instance: 'urn:request:portal', requestId: 'portal', ...(errors && { errors }) };
+  return new ApiProblem({ type: `urn:problem:${code}`, title: code, status, code, ...own }, retryAfter);
+};
 
-/** A field that the portal itself refuses, as the API would. */
+export const notFound = (): ApiProblem => refusal(404, 'not_found');
+
 export const refusedField = (pointer: string, code: string): ApiProblem =>
-  new ApiProblem(
-    {
-      type: 'urn:problem:validation_failed',
-      title: 'Request is invalid',
-      status: 400,
-      code: 'validation_failed',
-      instance: 'urn:request:portal',
-      requestId: 'portal',
-      errors: [{ pointer, code, detail: code }],
-    },
-    null,
-  );
+  refusal(400, 'validation_failed', [{ pointer, code, detail: code }]);
+
+const MOMENT_SECONDS = 5;
+/** Too many ask at once for what takes a while. */
+export const busy = (): ApiProblem => refusal(503, 'http_503', undefined, MOMENT_SECONDS);
 
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 
