@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { readPdf } from '@app/publishing/pdf/testing/pdf-text.js';
 import type { Page } from 'playwright-core';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser, type Complaints } from '../support/browser.js';
@@ -239,6 +241,17 @@ describeInBrowser('a person in a browser', () => {
           page.getByRole('link', { name: texts.statement.csv }).click(),
         ]);
         expect(saved.suggestedFilename()).toMatch(/[.]csv$/);
+      });
+
+      it('saves the statement as PDF, in the language of the session', async () => {
+        const [saved] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('link', { name: texts.statement.pdf }).click(),
+        ]);
+        expect(saved.suggestedFilename()).toMatch(/[.]pdf$/);
+        const { text } = readPdf(readFileSync(await saved.path()));
+        expect(text).toContain(texts.movements.CreditsCaptured);
+        expect(text).toContain(customer.workspaceId);
       });
 
       it('sees test readings in test mode alone', async () => {

@@ -56,7 +56,7 @@ const seed = async (): Promise<readonly string[]> => {
 const CLOSED: readonly number[] = [403, 404];
 
 /** What gives a file to save instead of a page. */
-const isFile = (path: string): boolean => /\/(document|csv)$/.test(path);
+const isFile = (path: string): boolean => /\/(document|csv|pdf)$/.test(path);
 
 describeInBrowser('the portal', () => {
   beforeAll(async () => {

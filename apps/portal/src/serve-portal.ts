@@ -207,6 +207,7 @@ class Portal {
       else this.sender.page(response, status, portalSite(visit, area), { visit, failed }, answer, done);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
+      if (error.retryAfter !== null) response.setHeader('Retry-After', error.retryAfter);
       const { status: refused } = error.problem;
       this.sender.page(response, refused, portalSite(visit, area), { visit }, refusedPage(visit, error));
     }

@@ -1,6 +1,7 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
 import { ChoosePaperHandler } from './application/choose-paper/choose-paper.handler.js';
+import { GetPaperHandler } from './application/choose-paper/get-paper.handler.js';
 import { RepublishDocumentHandler } from './application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';
@@ -18,6 +19,7 @@ import { PublicationQuery } from './read-models/publication/publication.query.js
     WithdrawPublicationHandler,
     RepublishDocumentHandler,
     ChoosePaperHandler,
+    GetPaperHandler,
   ],
   exports: [PUBLICATION_EXECUTOR, BOOKLET_EXECUTOR, ArtifactStore, PublicationQuery],
 })

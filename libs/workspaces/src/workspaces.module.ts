@@ -13,7 +13,11 @@ import {
   ApiKeyQuery,
   ListApiKeysHandler,
 } from './read-models/api-key/api-key.query.js';
-import { ListWorkspacesHandler, WorkspaceExistsHandler } from './read-models/workspace/workspace.query.js';
+import {
+  GetWorkspaceNameHandler,
+  ListWorkspacesHandler,
+  WorkspaceExistsHandler,
+} from './read-models/workspace/workspace.query.js';
 import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executor.js';
 
 @Module({
@@ -30,6 +34,7 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     RevokeApiKeyHandler,
     RevokeApiKeyAndIssuedHandler,
     WorkspaceExistsHandler,
+    GetWorkspaceNameHandler,
     ListWorkspacesHandler,
     ...PORTAL_HANDLERS,
   ],

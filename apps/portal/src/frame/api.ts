@@ -25,35 +25,30 @@ export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
     throw error;
   });
 
-/** A problem that a page itself sees, told as the API would. */
-const own = (
+/** What a page itself refuses, as the API would. */
+const refusal = (
   status: number,
   code: AnyProblem['code'],
-  title: string,
-  errors?: readonly { readonly pointer: string; readonly code: string; readonly detail: string }[],
-): ApiProblem =>
-  new ApiProblem(
-    {
-      type: `urn:problem:${code}`,
-      title,
-      status,
-      code,
-      instance: 'urn:request:portal',
-      requestId: 'portal',
-      ...(errors && { errors }),
-    } as AnyProblem,
-    null,
-  );
+  errors?: AnyProblem['errors'],
+  retryAfter: number | null = null,
+): ApiProblem => {
+  const own = { instance: 'urn:request:portal', requestId: 'portal', ...(errors && { errors }) };
+  return new ApiProblem({ type: `urn:problem:${code}`, title: code, status, code, ...own }, retryAfter);
+};
 
 /** What the API says of things that do not exist. */
-export const notFound = (): ApiProblem => own(404, 'not_found', 'Not found');
+export const notFound = (): ApiProblem => refusal(404, 'not_found');
 
 /** What the API says when a store takes no changes. */
-export const unavailable = (): ApiProblem => own(503, 'enqueue_unavailable', 'Unavailable');
+export const unavailable = (): ApiProblem => refusal(503, 'enqueue_unavailable');
 
 /** A field that the page itself refuses, as the API would. */
 export const refusedField = (pointer: string, code: string): ApiProblem =>
-  own(400, 'validation_failed', 'Request is invalid', [{ pointer, code, detail: code }]);
+  refusal(400, 'validation_failed', [{ pointer, code, detail: code }]);
+
+const MOMENT_SECONDS = 5;
+/** Too many ask at once for what takes a while. */
+export const busy = (): ApiProblem => refusal(503, 'http_503', undefined, MOMENT_SECONDS);
 
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 

@@ -13,7 +13,7 @@ import { endpointsPage, newEndpointPage } from './webhooks/endpoints.js';
 import { oneReplayPage, replayPage } from './webhooks/replay.js';
 import { secretPage } from './webhooks/secret.js';
 import { settingsPage } from './settings.js';
-import { statementFilePage, statementPage } from './statement.js';
+import { statementFilePage, statementPage, statementPdfPage } from './statement.js';
 
 /** Every page of the portal. A path with a parameter follows the paths that it would match. */
 export const PAGES: readonly Page[] = [
@@ -36,5 +36,6 @@ export const PAGES: readonly Page[] = [
   creditsPage,
   statementPage,
   statementFilePage,
+  statementPdfPage,
   settingsPage,
 ];

@@ -1,10 +1,14 @@
 import {
   GetMonthlyStatement,
+  TypesetCustomerStatement,
   type LedgerEntry,
   type MonthlyStatement,
 } from '@app/billing/contracts/index.js';
+import { Line, LineFull } from '@app/platform/async/line.js';
 import { csvRecord } from '@app/platform/text/csv.js';
-import { notFound } from '../frame/api.js';
+import { GetPaper } from '@app/publishing/contracts/index.js';
+import { GetWorkspaceName } from '@app/workspaces/contracts/index.js';
+import { busy, notFound } from '../frame/api.js';
 import type { Download, Page, View, Visit } from '../frame/page.js';
 import { Count, Facts, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
@@ -12,25 +16,33 @@ import { named } from '../texts/texts.js';
 /** The page shows the newest; the file has all. */
 const SHOWN = 200;
 
-/** A month with many readings takes a while to read: one statement at a time in each process. */
-let current: Promise<unknown> = Promise.resolve();
-const oneByOne = <T,>(work: () => Promise<T>): Promise<T> => {
-  const next = current.then(work, work);
-  current = next.catch(() => undefined);
-  return next;
-};
+/** What printers hold where the language is read. */
+const USUAL_PAPER = { fr: 'a4', en: 'us-letter' } as const;
 
-const read = async ({ api, queries, params, session }: Visit): Promise<MonthlyStatement> => {
+/** A month with many readings takes a while to read: one statement at a time in each process, two of a workspace. */
+const line = new Line(8, 2);
+
+/** The answer of a query for the month of the page, in its turn. @throws ApiProblem */
+const inTurn = async <T,>(
+  { api, params, session }: Visit,
+  find: (workspaceId: string, period: string) => Promise<T | null>,
+): Promise<T> => {
   // Takes a token of the rate limit, as the statement itself has no route.
   await api.get('/credits');
   const period = params['period'] ?? '';
-  const statement =
-    session.mode === 'live' && /^\d{4}-(0[1-9]|1[0-2])$/.test(period)
-      ? await oneByOne(() => queries.execute(new GetMonthlyStatement(session.workspaceId, period)))
-      : null;
-  if (statement) return statement;
+  if (session.mode !== 'live' || !/^\d{4}-(0[1-9]|1[0-2])$/.test(period)) throw notFound();
+  const { workspaceId } = session;
+  try {
+    const found = await line.run(workspaceId, () => find(workspaceId, period));
+    if (found !== null) return found;
+  } catch (error) {
+    throw error instanceof LineFull ? busy() : error;
+  }
   throw notFound();
 };
+
+const read = (visit: Visit): Promise<MonthlyStatement> =>
+  inTurn(visit, (...of) => visit.queries.execute(new GetMonthlyStatement(...of)));
 
 const moved = ({ postings }: LedgerEntry, account: string): number =>
   postings.filter((one) => one.account === account).reduce((sum, { amount }) => sum + amount, 0);
@@ -57,7 +69,7 @@ export const statementPage: Page = {
             ]}
           />
           <p>
-            <a href={`${visit.path}/csv`}>{said.csv}</a>
+            <a href={`${visit.path}/csv`}>{said.csv}</a> · <a href={`${visit.path}/pdf`}>{said.pdf}</a>
           </p>
           {entries.length > SHOWN && <p class="soft">{said.newest(visit.formats.number(SHOWN))}</p>}
           <Table
@@ -122,6 +134,33 @@ export const statementFilePage: Page = {
       bytes: Buffer.from([head, ...rows].map(csvRecord).join('')),
       mediaType: 'text/csv; charset=utf-8',
       fileName: `statement-${period}.csv`,
+    };
+  },
+};
+
+/** The month to print, in the person's language and on the workspace's paper. */
+export const statementPdfPage: Page = {
+  path: '/credits/statements/:period/pdf',
+  area: 'credits',
+  needs: 'credits:read',
+  show: async (visit): Promise<Download> => {
+    const { queries, session, params } = visit;
+    const { language, workspaceId } = session;
+    const pdf = await inTurn(visit, async (...of) => {
+      const [workspaceName, chosen] = await Promise.all([
+        queries.execute(new GetWorkspaceName(workspaceId)),
+        queries.execute(new GetPaper(workspaceId)),
+      ]);
+      const paper = chosen === 'by-locale' ? USUAL_PAPER[language] : chosen;
+      const print = { language, paper, workspaceName };
+      const printed = await queries.execute(new TypesetCustomerStatement(...of, print));
+      if (printed.outcome === 'busy') throw busy();
+      return printed.outcome === 'printed' ? printed.pdf : null;
+    });
+    return {
+      bytes: Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length),
+      mediaType: 'application/pdf',
+      fileName: `statement-${params['period']}.pdf`,
     };
   },
 };

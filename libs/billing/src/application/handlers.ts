@@ -6,6 +6,7 @@ import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
 import { PlanDateRepairHandler } from './audit/plan-date-repair.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
+import { TypesetCustomerStatementHandler } from './audit/typeset-customer-statement.handler.js';
 import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { GetTestBalanceHandler } from './audit-test-books/get-test-balance.handler.js';
@@ -78,6 +79,7 @@ export const HANDLERS = [
   SealPeriodHandler,
   SettleReservationHandler,
   SubscribeToPlanHandler,
+  TypesetCustomerStatementHandler,
   TypesetStatementHandler,
   VerifyCorrectionsHandler,
   VerifyLedgerHandler,

@@ -27,6 +27,7 @@ export const statementOf = async (
   let opening: Accounts | null = null;
   let totals: Totals = noBook.totals;
   let closed = false;
+  let chain: string | null = null;
   const entries: LedgerEntry[] = [];
   const dates = new DateNotes(period, boundMs);
   const grants = new Map<string, MutableGrant>();
@@ -40,6 +41,7 @@ export const statementOf = async (
     if (isOpaque(event)) {
       if (state.period !== period) continue;
       if (opening === null) begin(state);
+      chain = one.metadata.chain ?? null;
       entries.push(opaqueEntry(unreadableEntry(event), balances(state.opening, state.totals)));
       continue;
     }
@@ -54,6 +56,7 @@ export const statementOf = async (
     addUsed(grants, used);
     totals = event.type === 'PeriodClosed' ? before.totals : state.totals;
     closed = event.type === 'PeriodClosed';
+    chain = event.metadata.chain ?? null;
     entries.push(ledgerEntry(event, balances(state.opening, state.totals)));
     dates.see(event);
     if (closed) break;
@@ -74,6 +77,7 @@ export const statementOf = async (
     })),
     money: closed ? money.closedMonth : money.openMonth(state),
     notes: [...dates.sentences(), ...unreadableNotes(entries)],
+    chain,
   };
 };
 

@@ -226,6 +226,8 @@ export interface MonthlyStatement {
   /** What a wrong clock did to the dates of this month, one sentence each without its full stop. */
   readonly notes: readonly string[];
   readonly money: Money | null;
+  /** Of the last entry, which covers all before it. The seal of a closed month has it as `headHash`. */
+  readonly chain: string | null;
 }
 
 /** `null` when nothing is recorded of that month (`yyyy-mm`, UTC). */

@@ -1,21 +1,13 @@
-import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
+import { startOfMonth } from '../domain/credits/calendar.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
 import { CURRENCY } from '../contracts/catalogue.js';
-import { ACCOUNTS, type Account } from '../contracts/events.js';
+import { ACCOUNTS } from '../contracts/events.js';
 import { MONEY_FIGURES } from '../contracts/money.js';
 import type { LedgerEntry } from '../contracts/queries.js';
+import { change, chartDays, daysOf, grouped, type ChartDay } from './chart-days.js';
 
 /** Most movements printed one by one. A busier month is summed up by day; its CSV export has every movement. */
 export const MOST_MOVEMENTS = 1_000;
-const DAY_MS = 86_400_000;
-
-/** Credits of one day of the month. */
-export interface ChartDay {
-  readonly consumed: number;
-  readonly expired: number;
-  /** Left at the end of the day. */
-  readonly available: number;
-}
 
 export interface PrintedMovement {
   readonly revision: number;
@@ -63,14 +55,7 @@ export interface StatementSheet {
   readonly grants: readonly GrantMovement[];
   /** `null`: too many to print, see `days`. */
   readonly movements: readonly PrintedMovement[] | null;
-  readonly days: readonly (readonly [
-    day: string,
-    movements: number,
-    consumed: number,
-    expired: number,
-    available: number,
-    held: number,
-  ])[];
+  readonly days: ReturnType<typeof daysOf>;
 }
 
 export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null): StatementSheet => {
@@ -113,11 +98,6 @@ const BY_OPERATORS: ReadonlySet<LedgerEntry['type']> = new Set([
   'SubscriptionCancelled',
 ]);
 
-const change = ({ postings }: LedgerEntry, name: Account): number =>
-  postings.reduce((sum, { account, amount }) => (account === name ? sum + amount : sum), 0);
-
-const grouped = (credits: number): string => String(credits).replace(/\B(?=(\d{3})+$)/g, '\u202f');
-
 /** What the chart says, in words. */
 const summary = ({ opening, closing, totals }: MonthlyStatement, days: readonly ChartDay[]): string => {
   const used = totals.consumed.credit;
@@ -130,25 +110,6 @@ const summary = ({ opening, closing, totals }: MonthlyStatement, days: readonly 
   const withdrawn =
     totals.adjusted.credit > 0 ? `, corrections withdrew ${grouped(totals.adjusted.credit)}` : '';
   return `${grouped(opening.available)} credits were available at the start and ${grouped(closing.available)} at the end. ${grouped(granted)} were granted, readings used ${grouped(used)}${most}${withdrawn}, and ${grouped(totals.expired.credit)} expired.`;
-};
-
-/** An entry dated after the month counts on its last day. */
-const chartDays = ({ period, opening, entries }: MonthlyStatement): ChartDay[] => {
-  const count = (endOfMonth(period) - startOfMonth(period)) / DAY_MS;
-  const days = Array.from({ length: count }, () => ({ consumed: 0, expired: 0, available: -1 }));
-  for (const entry of entries) {
-    if (entry.unreadable !== undefined) continue;
-    const at = Math.floor((Date.parse(entry.occurredAt) - startOfMonth(period)) / DAY_MS);
-    const day = days[Math.min(Math.max(at, 0), count - 1)]!;
-    day.consumed += change(entry, 'consumed');
-    day.expired += change(entry, 'expired');
-    day.available = entry.availableAfter;
-  }
-  let left = opening.available;
-  return days.map((day) => {
-    left = day.available < 0 ? left : day.available;
-    return { ...day, available: left };
-  });
 };
 
 const printed = (entry: LedgerEntry): PrintedMovement => ({
@@ -173,20 +134,3 @@ const printed = (entry: LedgerEntry): PrintedMovement => ({
   availableAfter: entry.availableAfter,
   heldAfter: entry.heldAfter,
 });
-
-const daysOf = (entries: readonly LedgerEntry[]): StatementSheet['days'] => {
-  const days = new Map<string, StatementSheet['days'][number]>();
-  for (const entry of entries) {
-    const day = entry.occurredAt.slice(0, 10);
-    const [, movements, consumed, expired] = days.get(day) ?? [day, 0, 0, 0];
-    days.set(day, [
-      day,
-      movements + (entry.postings.length > 0 ? 1 : 0),
-      consumed + change(entry, 'consumed'),
-      expired + change(entry, 'expired'),
-      entry.availableAfter,
-      entry.heldAfter,
-    ]);
-  }
-  return [...days.values()];
-};

@@ -2,10 +2,16 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { TypesetStatementHandler } from '../application/audit/typeset-statement.handler.js';
 import { statementOf } from '../audit/statement.js';
-import { TypesetMonthlyStatement, type MonthlyStatement } from '../contracts/index.js';
+import {
+  TypesetCustomerStatement,
+  TypesetMonthlyStatement,
+  type MonthlyStatement,
+} from '../contracts/index.js';
 import { eventfulBook, STREAM, WS, type TestBook } from '../../test/book.js';
 import { MOST_MOVEMENTS, sheetOf } from './sheet.js';
 import { statementPdf } from './statement-pdf.js';
+import { customerSheetOf, MOST_PRINTED } from './customer-sheet.js';
+import { TypesetCustomerStatementHandler } from '../application/audit/typeset-customer-statement.handler.js';
 
 let book: TestBook;
 let april: MonthlyStatement;
@@ -71,5 +77,52 @@ describe('a statement to print', () => {
     expect(await handler.execute(new TypesetMonthlyStatement(WS, '2026-04'))).toEqual(pdf);
     expect(await handler.execute(new TypesetMonthlyStatement(WS, '2026-01'))).toBeNull();
     if (process.env['KEEP_PDF']) writeFileSync(process.env['KEEP_PDF'], pdf);
+  });
+});
+
+describe('a statement for its customer', () => {
+  const print = { language: 'fr', paper: 'a4', workspaceName: 'Atelier 株' } as const;
+
+  it('has every movement, and nothing of operators, reasons and the accounts of the provider', () => {
+    const sheet = customerSheetOf(april, print);
+    const text = JSON.stringify(sheet);
+    expect(sheet.title).toBe('Relevé de crédits, avril 2026');
+    expect(sheet.tables.at(-1)!.rows).toHaveLength(april.entries.length);
+    expect(sheet.facts).toContainEqual(['Disponibles à la fin', String(april.closing.available)]);
+    expect(sheet.facts).toContainEqual(['Valeur de chaîne', book.events[10]!.metadata.chain]);
+    expect(text).toContain('lecture reading-r1');
+    expect(text).toContain('référence +INV-1, 29,00 USD');
+    expect(text).not.toMatch(/operator|because|HYPERLINK|ada/);
+  });
+
+  it('has the grants of which each row adds up', () => {
+    const [grants] = customerSheetOf(april, print).tables;
+    expect(grants!.rows).toHaveLength(april.grants.length);
+    for (const row of grants!.rows) {
+      const [start, granted, taken, expired, withdrawn, left] = row.slice(2).map(Number);
+      expect(start! + granted! - taken! - expired! - withdrawn!).toBe(left);
+    }
+  });
+
+  it('sums up the days of a month with too many movements', () => {
+    const entries = Array.from({ length: MOST_PRINTED + 1 }, () => april.entries[1]!);
+    const table = customerSheetOf({ ...april, entries }, print).tables.at(-1)!;
+    expect([table.title, table.rows.length]).toEqual(['Mouvements par jour', 1]);
+  });
+
+  it('is a PDF in the language asked for, whatever letters the name has; nothing when nothing is recorded', async () => {
+    const handler = new TypesetCustomerStatementHandler(book.store, { CLOCK_REFUSE_MS: 10_000 });
+    const asked = (month: string, language: 'fr' | 'en') =>
+      handler.execute(new TypesetCustomerStatement(WS, month, { ...print, language }));
+    const [french, again, english] = await Promise.all([
+      asked('2026-04', 'fr'),
+      asked('2026-04', 'fr'),
+      asked('2026-04', 'en'),
+    ]);
+    expect('pdf' in french! && Buffer.from(french.pdf).toString('latin1', 0, 5)).toBe('%PDF-');
+    expect(again).toEqual(french);
+    expect(english).not.toEqual(french);
+    expect(await asked('2026-01', 'fr')).toEqual({ outcome: 'none' });
+    await handler.onApplicationShutdown();
   });
 });

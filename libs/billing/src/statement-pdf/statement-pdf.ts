@@ -3,9 +3,13 @@ import { loadTypstTemplate } from '@app/platform/typesetting/typst.js';
 import type { MonthlyStatement } from '../contracts/audit.js';
 import { sheetOf } from './sheet.js';
 
-export const FONTS = ['400Regular/SourceSans3_400Regular', '600SemiBold/SourceSans3_600SemiBold'].map(
-  (face) => `@expo-google-fonts/source-sans-3/${face}.ttf`,
-);
+/** Those of the documents, in packages. */
+export const FONTS = [
+  'source-serif-4/300Light/SourceSerif4_300Light',
+  'source-serif-4/600SemiBold/SourceSerif4_600SemiBold',
+  'source-sans-3/400Regular/SourceSans3_400Regular',
+  'source-sans-3/600SemiBold/SourceSans3_600SemiBold',
+].map((face) => `@expo-google-fonts/${face}.ttf`);
 
 /**
  * A monthly statement as PDF/UA-1: accounts, a chart of the balance, grants, movements. The same statement gives the

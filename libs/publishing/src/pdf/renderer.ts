@@ -1,5 +1,5 @@
 import { projectPath } from '@app/platform/project-path.js';
-import { Piscina } from 'piscina';
+import { typesettingPool } from '@app/platform/typesetting/typesetting-pool.js';
 import type { Paper } from '../contracts/paper.js';
 import type { DocumentV1 } from '../document/document.js';
 
@@ -34,48 +34,17 @@ export interface RenderTask {
 
 const DEFAULT_MAX_QUEUE = 256;
 const DEFAULT_TIMEOUT_MS = 60_000;
-const IDLE_TIMEOUT_MS = 60_000;
 
-/**
- * Typst lays out the parts of a document in threads of its own, shared by the process: by default, one for each core.
- * That is quicker only while cores are idle, and each thread keeps memory. It reads this once, at the first document.
- */
-const limitTypst = (threads: number): void => {
-  process.env.RAYON_NUM_THREADS ??= String(threads);
-};
-
-/**
- * A bounded pool of threads that typeset PDFs. The threads run the compiled worker, so the project must be built.
- * Typst cannot be interrupted: when a render times out, the pool ends its thread and starts another.
- */
+/** A bounded pool of threads that typeset documents, one of them always ready. */
 export const createPdfRenderer = ({
   threads,
   maxQueue = DEFAULT_MAX_QUEUE,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 }: PdfRendererOptions): PdfRenderer => {
-  limitTypst(threads);
-  const pool = new Piscina<RenderTask, Uint8Array>({
-    filename: projectPath('dist/libs/publishing/src/pdf/worker.js'),
-    minThreads: 1,
-    maxThreads: threads,
-    // Longer than the delay after which a thread clears its cache: that timer needs the thread's event loop.
-    idleTimeout: IDLE_TIMEOUT_MS,
-    atomics: 'disabled',
-  });
-  // Counted here, because the pool's own limit ignores tasks with an abort signal.
-  let unfinished = 0;
+  const worker = projectPath('dist/libs/publishing/src/pdf/worker.js');
+  const pool = typesettingPool<RenderTask>({ worker, threads, idleThreads: 1, maxQueue, timeoutMs });
   return {
-    render: async (document, paper) => {
-      if (unfinished >= threads + maxQueue) {
-        throw new Error(`The PDF renderer is full: ${unfinished} documents are unfinished`);
-      }
-      unfinished += 1;
-      try {
-        return await pool.run({ document, paper }, { signal: AbortSignal.timeout(timeoutMs) });
-      } finally {
-        unfinished -= 1;
-      }
-    },
+    render: (document, paper) => pool.run({ document, paper }),
     close: () => pool.close(),
   };
 };

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 import { projectPath } from '@app/platform/project-path.js';
-import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
+import { openTypst, taggedPdf } from '@app/platform/typesetting/typst.js';
 import type { Paper } from '../contracts/paper.js';
 import type { DocumentV1 } from '../document/document.js';
 import { bookletOf } from './booklet.js';
-import { packed } from './packed.js';
+import { packed } from '@app/platform/typesetting/packed.js';
 import { sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
@@ -40,8 +40,6 @@ export const keptBetween = (compiler: NodeCompiler): (() => void) => {
   };
 };
 
-const MISSING_LETTER = 'could not be displayed with';
-
 /** Full-width letters and ligatures. Our text fonts lack them, so they print as the letters they stand for. */
 const COMPATIBILITY_LETTERS = /[\uFB00-\uFB06\uFF21-\uFF5A]/g;
 
@@ -70,10 +68,7 @@ export const createTypesetter = (): Typesetter => {
       );
       compiler.mapShadow(DATA, Buffer.from(data));
       try {
-        return packed(compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD }));
-      } catch (error) {
-        if (String(error).includes(MISSING_LETTER)) return packed(compiler.pdf(SOURCE));
-        throw error;
+        return packed(taggedPdf(compiler, SOURCE));
       } finally {
         compiler.unmapShadow(DATA);
         evict();

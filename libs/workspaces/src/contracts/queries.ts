@@ -16,6 +16,13 @@ export class WorkspaceExists extends Query<boolean> {
   }
 }
 
+/** From the stream itself; `null`: there is no such workspace. */
+export class GetWorkspaceName extends Query<string | null> {
+  constructor(readonly workspaceId: string) {
+    super();
+  }
+}
+
 /** Oldest first; at most 1,000. */
 export class ListWorkspaces extends Query<readonly WorkspaceSummary[]> {}
 

@@ -9,11 +9,8 @@ import {
   type MonthlyStatement,
   type Accounts,
 } from '@app/billing/contracts/index.js';
-import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { workspaceEvents } from '@app/workspaces/contracts/index.js';
+import { GetWorkspaceName } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -64,10 +61,10 @@ export const addStatement = (ledger: Command): void => {
           'A PDF covers one month and goes to a file: add --period <yyyy-mm> and --out <file>.',
         );
       }
-      await withSession(async ({ queries, store, requireWorkspace }) => {
+      await withSession(async ({ queries, requireWorkspace }) => {
         await requireWorkspace(workspace);
         if (format === 'pdf') {
-          const name = await nameOf(store, workspace);
+          const name = await queries.execute(new GetWorkspaceName(workspace));
           const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!, name));
           if (!pdf) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
           write(out!, pdf);
@@ -84,15 +81,6 @@ export const addStatement = (ledger: Command): void => {
         print(command, statement, describe(statement));
       });
     });
-};
-
-/** From the workspace's own stream, which names it in its first event. */
-const nameOf = async (store: EventStore, workspaceId: string): Promise<string | null> => {
-  for await (const stored of store.read(streamName(workspaceEvents.category, workspaceId), { limit: 1 })) {
-    const event = decodeOrShow(workspaceEvents, stored);
-    if (!isOpaque(event) && event.type === 'WorkspaceOpened') return event.data.name;
-  }
-  return null;
 };
 
 const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatement): string => {

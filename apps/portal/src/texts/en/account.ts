@@ -1,3 +1,5 @@
+import { STATEMENT_WORDS } from '@app/billing/contracts/index.js';
+
 export const account = {
   overview: {
     title: 'Overview',
@@ -64,7 +66,7 @@ export const account = {
     grantsCaption: 'Credits by grant, in the order of their use',
     noGrants: 'There are no credits. Ask your provider for a plan or a pack.',
     kind: 'Grant',
-    kinds: { plan: 'Plan', pack: 'Pack', adjustment: 'Correction', test: 'Test credits' },
+    kinds: STATEMENT_WORDS.en.grantKinds,
     granted: 'Granted',
     left: 'Left',
     statements: 'Statements by month',
@@ -77,27 +79,14 @@ export const account = {
     closing: 'Available at the end',
     held: 'Held',
     csv: 'Save as CSV',
+    pdf: 'Save as PDF',
     newest: (count: string) => `The newest ${count} movements. The file has all of them.`,
     movement: 'Movement',
     available: 'Available',
     after: 'Available after it',
   },
   /** The events of the credit ledger. */
-  movements: {
-    BookOpened: 'Account opened',
-    SubscriptionStarted: 'Plan started',
-    SubscriptionChanged: 'Plan changed',
-    SubscriptionCancelled: 'Plan cancelled',
-    PlanGranted: 'Credits of the plan',
-    PackPurchased: 'Credits of a pack',
-    CreditsReserved: 'Held for a reading',
-    CreditsCaptured: 'Spent on a reading',
-    CreditsReleased: 'Given back',
-    CreditsAdjusted: 'Correction',
-    GrantExpired: 'Expired',
-    PeriodCarried: 'Month carried over',
-    PeriodClosed: 'Month closed',
-  },
+  movements: STATEMENT_WORDS.en.movementKinds,
   settings: {
     title: 'Settings',
     language: 'Language',

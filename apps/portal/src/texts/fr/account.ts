@@ -1,3 +1,5 @@
+import { STATEMENT_WORDS } from '@app/billing/contracts/index.js';
+
 export const account = {
   overview: {
     title: 'Vue d’ensemble',
@@ -64,7 +66,7 @@ export const account = {
     grantsCaption: 'Crédits par attribution, dans l’ordre de leur emploi',
     noGrants: 'Il n’y a pas de crédits. Demandez un abonnement ou un pack à votre fournisseur.',
     kind: 'Attribution',
-    kinds: { plan: 'Abonnement', pack: 'Pack', adjustment: 'Correction', test: 'Crédits de test' },
+    kinds: STATEMENT_WORDS.fr.grantKinds,
     granted: 'Attribués',
     left: 'Restants',
     statements: 'Relevés par mois',
@@ -77,26 +79,14 @@ export const account = {
     closing: 'Disponibles à la fin',
     held: 'Retenus',
     csv: 'Enregistrer en CSV',
+    pdf: 'Enregistrer en PDF',
     newest: (count: string) => `Les ${count} derniers mouvements. Le fichier les contient tous.`,
     movement: 'Mouvement',
     available: 'Disponibles',
     after: 'Disponibles ensuite',
   },
-  movements: {
-    BookOpened: 'Compte ouvert',
-    SubscriptionStarted: 'Abonnement commencé',
-    SubscriptionChanged: 'Abonnement modifié',
-    SubscriptionCancelled: 'Abonnement résilié',
-    PlanGranted: 'Crédits de l’abonnement',
-    PackPurchased: 'Crédits d’un pack',
-    CreditsReserved: 'Retenus pour une lecture',
-    CreditsCaptured: 'Dépensés pour une lecture',
-    CreditsReleased: 'Rendus',
-    CreditsAdjusted: 'Correction',
-    GrantExpired: 'Expirés',
-    PeriodCarried: 'Mois reporté',
-    PeriodClosed: 'Mois clos',
-  },
+  /** The events of the credit ledger. */
+  movements: STATEMENT_WORDS.fr.movementKinds,
   settings: {
     title: 'Réglages',
     language: 'Langue',

@@ -1,8 +1,17 @@
 import type { Pool } from 'pg';
+import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { ListWorkspaces, WorkspaceExists, type WorkspaceSummary } from '../../contracts/queries.js';
+import { workspaceEvents } from '../../contracts/events.js';
+import {
+  GetWorkspaceName,
+  ListWorkspaces,
+  WorkspaceExists,
+  type WorkspaceSummary,
+} from '../../contracts/queries.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 
 @QueryHandler(WorkspaceExists)
@@ -12,6 +21,21 @@ export class WorkspaceExistsHandler implements IQueryHandler<WorkspaceExists> {
   async execute({ workspaceId }: WorkspaceExists): Promise<boolean> {
     const { state } = await this.executor.load(workspaceId);
     return state.open;
+  }
+}
+
+@QueryHandler(GetWorkspaceName)
+export class GetWorkspaceNameHandler implements IQueryHandler<GetWorkspaceName> {
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+
+  /** The first event has it. */
+  async execute({ workspaceId }: GetWorkspaceName): Promise<string | null> {
+    const stream = streamName(workspaceEvents.category, workspaceId);
+    for await (const stored of this.store.read(stream, { limit: 1 })) {
+      const event = decodeOrShow(workspaceEvents, stored);
+      if (!isOpaque(event) && event.type === 'WorkspaceOpened') return event.data.name;
+    }
+    return null;
   }
 }
 

@@ -1,0 +1,52 @@
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import type { TypesettingPool } from '@app/platform/typesetting/typesetting-pool.js';
+import { statementOf } from '../../audit/statement.js';
+import { TypesetCustomerStatement, type PrintedStatement } from '../../contracts/customer-statement.js';
+import { creditsEvents } from '../../contracts/events.js';
+import type { Config } from '../../settings.js';
+import { customerSheetOf, type CustomerSheet } from '../../statement-pdf/customer-sheet.js';
+
+/** The others are busy with the API's own work. */
+const THREADS = 1;
+const MOST_WAITING = 8;
+const TIMEOUT_MS = 20_000;
+
+@QueryHandler(TypesetCustomerStatement)
+export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCustomerStatement> {
+  private pool: TypesettingPool<CustomerSheet> | undefined;
+
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
+
+  async execute({ workspaceId, period, print }: TypesetCustomerStatement): Promise<PrintedStatement> {
+    const stream = this.store.read(streamName(creditsEvents.category, workspaceId));
+    const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
+    if (!statement) return { outcome: 'none' };
+    // Imported only here: only a process that prints needs threads.
+    const { TypesettingBusy, typesettingPool } =
+      await import('@app/platform/typesetting/typesetting-pool.js');
+    this.pool ??= typesettingPool<CustomerSheet>({
+      worker: projectPath('dist/libs/billing/src/statement-pdf/statement-thread.js'),
+      threads: THREADS,
+      maxQueue: MOST_WAITING,
+      timeoutMs: TIMEOUT_MS,
+    });
+    try {
+      return { outcome: 'printed', pdf: await this.pool.run(customerSheetOf(statement, print)) };
+    } catch (error) {
+      if (error instanceof TypesettingBusy) return { outcome: 'busy' };
+      throw error;
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool?.close();
+  }
+}

@@ -1,0 +1,31 @@
+import { Query } from '@app/platform/cqrs/message.js';
+import type { STATEMENT_WORDS } from './statement-words.js';
+
+/** How a statement is printed for its customer. */
+export interface StatementPrint {
+  readonly language: keyof typeof STATEMENT_WORDS;
+  readonly paper: 'a4' | 'us-letter';
+  /** To print; `null`: only its id is. */
+  readonly workspaceName: string | null;
+}
+
+/** `none`: nothing is recorded of the month. `busy`: too many statements wait; a moment later there may be time. */
+export type PrintedStatement =
+  | { readonly outcome: 'printed'; readonly pdf: Uint8Array }
+  | { readonly outcome: 'none' }
+  | { readonly outcome: 'busy' };
+
+/**
+ * A month's statement as PDF/UA-1 for the workspace itself: the movements of `GetMonthlyStatement`, without the names of
+ * operators, the reasons of corrections and the provider's own accounts. A thread typesets it.
+ */
+export class TypesetCustomerStatement extends Query<PrintedStatement> {
+  constructor(
+    readonly workspaceId: string,
+    /** `yyyy-mm`, UTC. */
+    readonly period: string,
+    readonly print: StatementPrint,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,163 @@
+import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
+import { CURRENCY } from '../contracts/catalogue.js';
+import type { StatementPrint } from '../contracts/customer-statement.js';
+import type { CreditsEvent } from '../contracts/events.js';
+import type { GrantSummary, LedgerEntry } from '../contracts/queries.js';
+import { STATEMENT_WORDS, type StatementWords } from '../contracts/statement-words.js';
+import { startOfMonth } from '../domain/credits/calendar.js';
+import { change, chartDays, daysOf, grouped, type ChartDay } from './chart-days.js';
+
+/** Most movements printed one by one: some sixty pages, 3 s of CPU. A busier month is summed up by day; its CSV file has all. */
+export const MOST_PRINTED = 2_000;
+
+interface Table {
+  readonly title: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly (string | readonly [text: string, details: string])[])[];
+  /** Above the table. */
+  readonly hint?: string;
+}
+
+/** What the template prints: texts in the reader's language, and the numbers of the chart. */
+export interface CustomerSheet {
+  readonly locale: string;
+  readonly paper: StatementPrint['paper'];
+  readonly title: string;
+  readonly about: string;
+  /** RFC 3339: the date of the file. */
+  readonly asOf: string;
+  readonly name: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly hints: readonly string[];
+  readonly overview: string;
+  readonly chart: {
+    readonly opening: number;
+    readonly days: readonly ChartDay[];
+    readonly alt: string;
+    readonly words: readonly [usedByDay: string, used: string, expired: string, leftByDay: string];
+  };
+  readonly tables: readonly Table[];
+}
+
+export const customerSheetOf = (statement: MonthlyStatement, print: StatementPrint): CustomerSheet => {
+  const { workspaceId, period, entries, opening, closing, closed, chain, grants } = statement;
+  const words = STATEMENT_WORDS[print.language];
+  const last = entries.at(-1)!;
+  const summary = summaryOf(statement, words);
+  return {
+    locale: words.locale,
+    paper: print.paper,
+    title: words.title(monthName(period, words.locale)),
+    about: `${print.workspaceName ?? workspaceId}, ${period}`,
+    asOf: entries.findLast(({ unreadable }) => unreadable === undefined)?.occurredAt ?? startOf(period),
+    name: print.workspaceName ?? workspaceId,
+    facts: [
+      [words.workspace, workspaceId],
+      [words.month, period],
+      [words.state, closed ? words.closed : words.open],
+      [words.opening, grouped(opening.available)],
+      [words.closing, grouped(closing.available)],
+      [words.heldAtEnd, grouped(closing.held)],
+      [words.lastEntry, `${last.revision} · ${seconds(last.occurredAt)}`],
+      ...(chain === null ? [] : [[words.chain, chain] as const]),
+    ],
+    hints: [words.chainHint, words.units],
+    overview: words.overview,
+    chart: {
+      opening: opening.available,
+      days: chartDays(statement),
+      alt: summary,
+      words: [words.usedByDay, words.used, words.expired, words.leftByDay],
+    },
+    tables: [...(grants.length > 0 ? [grantsOf(grants, words)] : []), movementsOf(entries, words)],
+  };
+};
+
+const startOf = (period: string): string => new Date(startOfMonth(period)).toISOString();
+const seconds = (instant: string): string => instant.slice(0, 19).replace('T', ' ');
+const price = (cents: number, locale: string): string =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency: CURRENCY, currencyDisplay: 'code' }).format(
+    cents / 100,
+  );
+
+const monthName = (period: string, locale: string): string =>
+  new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+    startOfMonth(period),
+  );
+
+const summaryOf = ({ totals }: MonthlyStatement, { summary }: StatementWords): string =>
+  summary(
+    grouped(totals['issued:plan'].debit + totals['issued:pack'].debit + totals.adjusted.debit),
+    grouped(totals.consumed.credit),
+    grouped(totals.expired.credit),
+    grouped(totals.adjusted.credit),
+  );
+
+/** At the start + granted − to readings − expired − withdrawn = left. */
+const grantsOf = (grants: readonly GrantMovement[], words: StatementWords): Table => ({
+  title: words.grants,
+  head: [
+    words.grant,
+    words.price,
+    words.atStart,
+    words.granted,
+    words.taken,
+    words.expired,
+    words.withdrawn,
+    words.left,
+  ],
+  rows: grants.map((one) => {
+    const [kind, ...name] = one.grantId.split(':');
+    return [
+      [words.grantKinds[kind as GrantSummary['kind']], name.join(' ')],
+      one.priceCents === null ? '' : price(one.priceCents, words.locale),
+      ...[one.opening, one.granted, one.reserved - one.released, one.expired, one.removed, one.closing].map(
+        grouped,
+      ),
+    ];
+  }),
+});
+
+const movementsOf = (entries: readonly LedgerEntry[], words: StatementWords): Table => {
+  if (entries.length > MOST_PRINTED)
+    return {
+      title: words.byDay,
+      hint: words.tooMany,
+      head: [words.day, words.movements, words.used, words.expired, words.availableAfter, words.heldAfter],
+      rows: daysOf(entries.filter(({ unreadable }) => unreadable === undefined)).map(([day, ...counts]) => [
+        day,
+        ...counts.map(grouped),
+      ]),
+    };
+  return {
+    title: words.movements,
+    ...(entries.every(({ postings }) => postings.length === 0) && { hint: words.noMovements }),
+    head: [
+      words.movement,
+      words.entry,
+      words.when,
+      words.available,
+      words.held,
+      words.availableAfter,
+      words.heldAfter,
+    ],
+    rows: entries.map((one) => [
+      [words.movementKinds[one.type as CreditsEvent['type']] ?? one.type, detailsOf(one, words)],
+      String(one.revision),
+      seconds(one.occurredAt),
+      ...[change(one, 'available'), change(one, 'held')].map((moved) => (moved === 0 ? '' : grouped(moved))),
+      grouped(one.availableAfter),
+      grouped(one.heldAfter),
+    ]),
+  };
+};
+
+const detailsOf = (one: LedgerEntry, words: StatementWords): string =>
+  [
+    one.readingId && `${words.reading} ${one.readingId}`,
+    one.reference && `${words.reference} ${one.reference}`,
+    one.priceCents === null ? null : price(one.priceCents, words.locale),
+    one.unreadable === undefined ? null : words.unreadable,
+  ]
+    .filter((part) => part)
+    .join(', ');
