@@ -33,7 +33,7 @@ const DIGEST = /@sha256:[0-9a-f]{64}$/;
 /** Images that are not pinned by digest yet; docs/operations.md explains how to pin them. */
 const NOT_PINNED = {
   EVENTSTORE_IMAGE: 'kurrentplatform/kurrentdb:26.0.3',
-  EVENTSTOREDB_IMAGE: 'eventstore/eventstore:23.10.1-jammy',
+  EVENTSTOREDB_IMAGE: 'eventstore/eventstore:23.10.6-jammy',
   GENCERT_IMAGE: 'eventstore/es-gencert-cli:1.0.2',
 };
 

@@ -6,6 +6,7 @@ import { verify } from '@app/event-sourcing/rebuilding/verify.js';
 import { Refused } from '@app/event-sourcing/rebuilding/versions.js';
 import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { LAST_WORDS } from '@app/platform/config/event-store-options.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { SILENT } from '@app/embedded-event-store/operator/progress.js';
 import { verifyFolder } from '@app/embedded-event-store/operator/verify.js';
@@ -123,6 +124,7 @@ const withScratchStore = async (
 const onEventStore = async (url: string, work: (store: EventStore) => Promise<void>): Promise<void> => {
   const store = await openEventStore({
     connectionString: url,
+    mayBeginWith: LAST_WORDS,
     appendTimeoutMs: 5_000,
     readTimeoutMs: 10_000,
   });

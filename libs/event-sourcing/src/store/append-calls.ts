@@ -129,7 +129,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const refusal = ({ reason, message, actual }: AppendRefused, { stream, expected }: Waiting): Error => {
   if (reason === 'WrongExpectedVersion') return new WrongExpectedRevision(stream, expected, actual);
   const said = `The event store refused an append to ${stream}: ${reason} ${message}`;
-  return classify(Object.assign(new Error(said), { type: TYPES[reason] ?? 'unknown' }), true) as Error;
+  const error = Object.assign(new Error(said), { type: TYPES[reason] ?? 'unknown', streamName: stream });
+  return classify(error, true) as Error;
 };
 
 /** Whatever ended the call: it says nothing of one append, unless the login has no right to any. */

@@ -1,4 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js';
+import { CorruptEvent } from '../core/event-catalogue.js';
 import { AppendTooLarge, StoreDamaged, StoreUnavailable } from './errors.js';
 
 /**
@@ -30,6 +31,7 @@ interface ClientError {
   readonly message?: string;
   readonly details?: string;
   readonly metadata?: Metadata;
+  readonly streamName?: string;
   /** Of a client's error: the raw one. */
   readonly _raw?: { readonly details?: string };
 }
@@ -41,6 +43,13 @@ const detailsOf = ({ _raw: raw, details, message = '' }: ClientError): string =>
 const typeOf = ({ type, metadata }: ClientError): string | undefined =>
   type ?? metadata?.get('exception')[0]?.toString();
 
+const streamOf = ({ streamName, metadata }: ClientError): string =>
+  streamName ?? metadata?.get('stream-name')[0]?.toString() ?? '';
+
+/** Nobody can write to it or read it again, not even after a restore of the same log. */
+const TOMBSTONED =
+  "the stream has a tombstone: somebody deleted it for good with the event store's own tools";
+
 /** `appending`: whether a failure leaves the outcome unknown. */
 export const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
   new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
@@ -51,6 +60,8 @@ export const classify = (thrown: unknown, appending: boolean): unknown => {
   const error = thrown as ClientError;
   const { code, message = '' } = error;
   const type = typeOf(error);
+  if (type === 'stream-deleted')
+    return new CorruptEvent({ stream: streamOf(error), revision: 0n, type: 'hidden' }, TOMBSTONED);
   if (code === DATA_LOSS) return new StoreDamaged(detailsOf(error), { cause: thrown });
   if (type === 'maximum-append-size-exceeded' || TOO_LARGE.test(message) || TOO_LARGE.test(detailsOf(error)))
     return new AppendTooLarge(`The event store takes no append of this size: ${detailsOf(error)}`, {

@@ -53,7 +53,10 @@ export interface EventStore {
    * @throws StoreUnavailable when the store cannot be reached, or did not answer in time (`outcomeUnknown`)
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>;
-  /** Reads one stream; a stream that does not exist yields nothing. */
+  /**
+   * Reads one stream; a stream that does not exist yields nothing.
+   * @throws CorruptEvent when the beginning of what it would read is truncated or deleted
+   */
   read(stream: string, options?: ReadOptions): AsyncIterable<StoredEvent>;
   /** Reads all streams in log order, without system events. */
   readAll(options?: ReadAllOptions): AsyncIterable<StoredEvent>;

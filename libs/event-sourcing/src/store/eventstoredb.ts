@@ -9,7 +9,8 @@ import { keepConnected } from './kept-connection.js';
 import { decodeReadAnswer, locateReadAnswer, type EncodedEvent, type ReadAnswer } from './read-answer.js';
 import { openReadCall } from './read-call.js';
 import type { ReadFilter, ReadRequest } from './read-request.js';
-import type { EventStore, ReadOptions } from './event-store.js';
+import { readStream } from './read-stream.js';
+import type { EventStore } from './event-store.js';
 import { afterBarren, BULK_PAGE, pageSizes, readPage } from './page.js';
 import { isSelected, patternOf, type StreamSelection } from './stream-selection.js';
 import type { StoreConnection } from './store-connection.js';
@@ -30,6 +31,8 @@ export interface EventStoreDbOptions {
   readonly stuckAfterMs?: number;
   /** Whether the environment's proxies apply. */
   readonly proxyFromEnvironment?: boolean;
+  /** Types of events before which operators may truncate a stream. Any other hidden beginning is corrupt. */
+  readonly mayBeginWith?: ReadonlySet<string>;
   /** Reports what happens to the connection. */
   readonly report?: (message: string, isWell?: boolean) => void;
 }
@@ -53,6 +56,7 @@ export const openEventStore = async ({
   reads = STORE_DEFAULTS.reads,
   stuckAfterMs = STORE_DEFAULTS.stuckAfterMs,
   proxyFromEnvironment = false,
+  mayBeginWith = new Set(),
   report = () => undefined,
 }: EventStoreDbOptions): Promise<EventStoreDb> => {
   const openClient = await loadClient(client);
@@ -94,29 +98,7 @@ export const openEventStore = async ({
     append: (stream, expected, events) =>
       kept.observed('append', () => kept.current().appends.append(stream, expected, events)),
 
-    async *read(stream: string, { from, direction = 'forwards', limit = Infinity }: ReadOptions = {}) {
-      const forwards = direction === 'forwards';
-      const step = forwards ? 1n : -1n;
-      let [left, next] = [limit, from];
-      for (const size of pageSizes(limit < Infinity)) {
-        const asked = Math.min(size, left);
-        if (asked <= 0 || (next !== undefined && next < 0n)) return;
-        const page = await readEvents({
-          stream,
-          from: next ?? (forwards ? 'start' : 'end'),
-          backwards: !forwards,
-          count: asked,
-        });
-        const before = next;
-        for (const stored of page) {
-          if (!stored) continue;
-          next = stored.revision + step;
-          yield stored;
-        }
-        if (page.length < asked || next === before) return;
-        left -= asked;
-      }
-    },
+    read: (stream, options = {}) => readStream(readEvents, stream, options, mayBeginWith),
 
     async *readAll({ after = null, direction = 'forwards', limit = Infinity, only } = {}) {
       const forwards = direction === 'forwards';

@@ -12,6 +12,9 @@ type StoreSettings = Pick<
   | 'EVENT_STORE_PROXY'
 >;
 
+/** An operator may remove what came before: docs/operations.md, "Readings erased by older versions". */
+export const LAST_WORDS: ReadonlySet<string> = new Set(['ReadingErased', 'PublicationWithdrawn']);
+
 /** How every program of the service connects to the event store. */
 export const eventStoreOptions = (config: StoreSettings): EventStoreDbOptions => ({
   client: config.EVENT_STORE_CLIENT,
@@ -21,4 +24,5 @@ export const eventStoreOptions = (config: StoreSettings): EventStoreDbOptions =>
   reads: config.EVENT_STORE_READS,
   stuckAfterMs: config.EVENT_STORE_STUCK_MS,
   proxyFromEnvironment: config.EVENT_STORE_PROXY,
+  mayBeginWith: LAST_WORDS,
 });

@@ -38,6 +38,7 @@ export const storeUnderTest = () => {
       connectionString,
       appendTimeoutMs: ANSWER_TIMEOUT_MS,
       readTimeoutMs: ANSWER_TIMEOUT_MS,
+      mayBeginWith: new Set(['Carried']),
     });
   });
 
@@ -78,6 +79,9 @@ export const storeUnderTest = () => {
   return {
     get store() {
       return store;
+    },
+    get connectionString() {
+      return server.connectionString;
     },
     take,
     stopServer,
