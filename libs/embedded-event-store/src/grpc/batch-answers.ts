@@ -2,9 +2,8 @@ import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import statusPb from '@eventstore/db-client/generated/status_pb.js';
-import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
-import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
+import { bytesFieldSize, FieldWriter, varint64Size } from '../wire/protobuf.js';
 
 /** google.rpc codes that the protocol uses for each failure. */
 const UNKNOWN = 2;
@@ -85,50 +84,59 @@ export interface BatchIdentity {
   readonly expected: ExpectedRevision;
 }
 
-const answerTo = ({ correlationId, stream, expected }: BatchIdentity): BatchAppendResp => {
-  const response = new streamsPb.BatchAppendResp();
-  const id = new sharedPb.UUID();
-  id.setString(correlationId);
-  response.setCorrelationId(id);
-  const identifier = new sharedPb.StreamIdentifier();
-  identifier.setStreamName(Buffer.from(stream));
-  response.setStreamIdentifier(identifier);
-  if (expected === 'any') response.setAny(new emptyPb.Empty());
-  else if (expected === 'no_stream') response.setNoStream(new emptyPb.Empty());
-  else if (expected === 'stream_exists') response.setStreamExists(new emptyPb.Empty());
-  else response.setStreamPosition(String(expected));
-  return response;
+/** Fields of `BatchAppendResp` and of the messages in it. */
+const ANSWER = { correlationId: 1, error: 2, success: 3, stream: 4, revision: 5 } as const;
+const EXPECTED = { no_stream: 6, any: 7, stream_exists: 8 } as const;
+const SUCCESS = { revision: 1, noStream: 2, position: 3, noPosition: 4 } as const;
+const POSITION = { commit: 1, prepare: 2 } as const;
+const ID_TEXT = 2;
+const STREAM_NAME = 3;
+
+/** An encoded `BatchAppendResp`. A message object would cost most of the answer. */
+const answerTo = (
+  { correlationId, stream, expected }: BatchIdentity,
+  field: number,
+  outcome: Uint8Array,
+): Buffer => {
+  const id = Buffer.from(correlationId, 'latin1');
+  const name = Buffer.from(stream);
+  const idSize = bytesFieldSize(id.length);
+  const nameSize = bytesFieldSize(name.length);
+  const expectedSize = typeof expected === 'bigint' ? 1 + varint64Size(expected) : bytesFieldSize(0);
+  const size =
+    bytesFieldSize(idSize) + bytesFieldSize(outcome.length) + bytesFieldSize(nameSize) + expectedSize;
+  const writer = new FieldWriter(Buffer.allocUnsafe(size));
+  writer.header(ANSWER.correlationId, idSize).bytesField(ID_TEXT, id).bytesField(field, outcome);
+  writer.header(ANSWER.stream, nameSize).bytesField(STREAM_NAME, name);
+  if (typeof expected === 'bigint') writer.uint64Field(ANSWER.revision, expected);
+  else writer.header(EXPECTED[expected], 0);
+  return writer.buffer;
 };
 
 export const batchSuccess = (
   batch: BatchIdentity,
   revision: bigint,
   position: bigint | undefined,
-): BatchAppendResp => {
-  const success = new streamsPb.BatchAppendResp.Success();
-  if (revision < 0n) success.setNoStream(new emptyPb.Empty());
-  else success.setCurrentRevision(String(revision));
-  if (position === undefined) {
-    success.setNoPosition(new emptyPb.Empty());
-  } else {
-    const at = new sharedPb.AllStreamPosition();
-    at.setCommitPosition(String(position));
-    at.setPreparePosition(String(position));
-    success.setPosition(at);
+): Buffer => {
+  const positionSize = position === undefined ? 0 : 2 * (1 + varint64Size(position));
+  const revisionSize = revision < 0n ? bytesFieldSize(0) : 1 + varint64Size(revision);
+  const writer = new FieldWriter(Buffer.allocUnsafe(revisionSize + bytesFieldSize(positionSize)));
+  if (revision < 0n) writer.header(SUCCESS.noStream, 0);
+  else writer.uint64Field(SUCCESS.revision, revision);
+  if (position === undefined) writer.header(SUCCESS.noPosition, 0);
+  else {
+    writer.header(SUCCESS.position, positionSize);
+    writer.uint64Field(POSITION.commit, position).uint64Field(POSITION.prepare, position);
   }
-  const response = answerTo(batch);
-  response.setSuccess(success);
-  return response;
+  return answerTo(batch, ANSWER.success, writer.buffer);
 };
 
-export const batchFailed = (batch: BatchIdentity, reason: BatchFailure): BatchAppendResp => {
+export const batchFailed = (batch: BatchIdentity, reason: BatchFailure): Buffer => {
   const details = new anyPb.Any();
   details.pack(reason.details, `event_store.client.${reason.type}`);
   const status = new statusPb.Status();
   status.setCode(reason.code);
   status.setMessage(reason.message);
   status.setDetails(details);
-  const response = answerTo(batch);
-  response.setError(status);
-  return response;
+  return answerTo(batch, ANSWER.error, status.serializeBinary());
 };

@@ -1,5 +1,5 @@
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
-import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
 import {
@@ -17,6 +17,7 @@ import {
 } from './batch-answers.js';
 import { withinCommitTimeout } from './commit-timeout.js';
 import type { ServerContext } from './context.js';
+import { gatherWrites } from './gathered-writes.js';
 import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
 import {
   invalidArgument,
@@ -114,8 +115,9 @@ class Batches {
 
 /** BatchAppend: many appends over one call. A failed append gets its own response and leaves the call open. */
 export const batchAppend =
-  (context: ServerContext): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
+  (context: ServerContext): handleBidiStreamingCall<BatchAppendReq, Buffer> =>
   (call) => {
+    gatherWrites(call);
     const { writer, limits, calls, now, report } = context;
     const batches = new Batches(limits.maxAppendBytes);
     let over = false;
@@ -133,7 +135,7 @@ export const batchAppend =
       finish(stoppingWrites());
     });
 
-    const decide = async (batch: OpenBatch): Promise<BatchAppendResp> => {
+    const decide = async (batch: OpenBatch): Promise<Buffer> => {
       if (batch.failure) return batchFailed(batch, batch.failure);
       if (batch.deadline !== undefined && batch.deadline < now()) return batchFailed(batch, timeoutFailure());
       const refusal = context.admission.refusal();
@@ -154,7 +156,7 @@ export const batchAppend =
 
     const answer = async (batch: OpenBatch): Promise<void> => {
       unanswered++;
-      let response: BatchAppendResp;
+      let response: Buffer;
       try {
         response = await decide(batch);
       } catch (error) {

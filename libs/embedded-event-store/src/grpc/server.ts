@@ -34,18 +34,18 @@ export interface GrpcServer {
   readonly stop: () => Promise<void>;
 }
 
-/** Responses to Read are already encoded. */
+/** For the responses of calls that encode them. */
+const encoded = { responseSerialize: (message: Buffer): Buffer => message };
+
 const streamsService = {
   ...streamsGrpc.StreamsService,
-  read: { ...streamsGrpc.StreamsService.read, responseSerialize: (message: Buffer): Buffer => message },
+  read: { ...streamsGrpc.StreamsService.read, ...encoded },
+  batchAppend: { ...streamsGrpc.StreamsService.batchAppend, ...encoded },
 };
 
 const persistentService = {
   ...persistentGrpc.PersistentSubscriptionsService,
-  read: {
-    ...persistentGrpc.PersistentSubscriptionsService.read,
-    responseSerialize: (message: Buffer): Buffer => message,
-  },
+  read: { ...persistentGrpc.PersistentSubscriptionsService.read, ...encoded },
 };
 
 /** Certificate and private key, PEM. */

@@ -5,6 +5,7 @@ import statusPb from '@eventstore/db-client/generated/status_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import { addedToAppend } from '../testing/tally.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
@@ -41,10 +42,10 @@ beforeEach(async () => {
   connection = await open(20_000);
 });
 
-const open = async (appendTimeoutMs: number): Promise<Connection> =>
+const open = async (appendTimeoutMs: number, at = port): Promise<Connection> =>
   openConnection({
     openClient: await loadClient('eventstore'),
-    connectionString: `esdb://127.0.0.1:${port}?tls=false`,
+    connectionString: `esdb://127.0.0.1:${at}?tls=false`,
     proxyFromEnvironment: false,
     reads: 1,
     readTimeoutMs: 5_000,
@@ -192,4 +193,22 @@ it('An append without an answer in time has an unknown outcome, and a late answe
   treat = write;
   expect((await append('tally-8')).revision).toBe(8n);
   expect(calls).toHaveLength(1);
+});
+
+it('Appends of one turn of the event loop leave in one write, once the call has an answer', async () => {
+  let pieces = 0;
+  const relay = createServer((socket) => {
+    const onwards = connect(port, '127.0.0.1');
+    socket.on('data', () => (pieces += 1));
+    socket.pipe(onwards).pipe(socket);
+  });
+  await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
+  await connection.close();
+  connection = await open(20_000, (relay.address() as AddressInfo).port);
+  treat = write;
+  await append();
+  const before = pieces;
+  await Promise.all(Array.from({ length: 50 }, () => append()));
+  expect(pieces - before).toBeLessThan(10);
+  relay.close();
 });

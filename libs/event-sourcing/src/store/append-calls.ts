@@ -7,6 +7,7 @@ import { classify, noAnswer } from './classify.js';
 import type { StoreClient } from './clients/client.js';
 import { isAccessDenied, StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { AppendResult, ExpectedRevision } from './event-store.js';
+import { sendTogether } from './send-together.js';
 
 const PATH = '/event_store.client.streams.Streams/BatchAppend';
 
@@ -76,12 +77,15 @@ export const openAppendCalls = ({ internals }: StoreClient, timeoutMs: number): 
     try {
       const call = await current();
       const waiting = waitingFor.get(call)!;
-      for (const append of batch) {
-        if (append.settled) continue;
+      const open = batch.filter(({ settled }) => !settled);
+      for (const append of open) {
         append.sentTo = waiting;
         waiting.set(append.correlationId, append);
-        call.write(append.message);
       }
+      sendTogether(
+        call,
+        open.map(({ message }) => message),
+      );
     } catch (error) {
       // The client found no node.
       for (const append of batch) append.settle(classify(error, true) as Error);
