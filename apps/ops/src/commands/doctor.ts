@@ -23,6 +23,7 @@ import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkOrderLines } from './doctor/order-lines.js';
 import { checkLostRows } from './doctor/lost-rows.js';
 import { checkRetention } from './doctor/retention.js';
+import { checkSessions } from './doctor/sessions.js';
 import { checkStandby } from './doctor/standby.js';
 import { checkStatements } from './doctor/statements.js';
 import { checkStoreFile } from './doctor/store-file.js';
@@ -68,6 +69,7 @@ export const CHECKS: readonly Check[] = [
     run: ({ config }) => checkCertificates(config, Date.now()),
   },
   { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
+  { name: 'sessions', needs: ['postgres'], run: ({ pool }) => checkSessions(pool) },
   { name: 'standby', needs: ['postgres'], run: ({ pool, config }) => checkStandby(pool, config) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
   { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },

@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
+import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
+import { appendSettled } from '../../read-models/delivery/settled-sql.js';
 
 /** A due delivery that no earlier delivery of its reading holds up. */
 export interface DueDelivery {
@@ -50,7 +52,8 @@ interface Columns {
   readonly delivery_id: string | null;
   readonly attempts: number;
   readonly event_id: string;
-  readonly type: string;
+  /** `null`: the event is gone. */
+  readonly type: string | null;
   readonly body: string;
   readonly shows_external_id: boolean;
   readonly reading_id: string | null;
@@ -108,7 +111,21 @@ const READ = `
   order by next.due_at`;
 
 /**
- * Reads due deliveries of endpoints whose workspaces the caller has claimed.
+ * Retention may have deleted an event while a transaction that it did not see added a delivery of it, such as a replay.
+ * Nothing is left to send: the delivery is skipped.
+ */
+const END_WITHOUT_EVENT = `
+  with ended as (
+    delete from webhooks.delivery
+    where delivery_id = any ($1::uuid[]) and status = 'pending'
+      and not exists (select from webhooks.public_event event where event.event_id = delivery.event_id)
+    returning delivery_id, endpoint_id, event_id, '${STATUS_AFTER.skip}' as status, attempts, test, redelivery, replay_id,
+              created_at, $2::timestamptz as settled_at
+  ), ${appendSettled('ended')}
+  select from ended`;
+
+/**
+ * Reads due deliveries of endpoints whose workspaces the caller has claimed. Ends those whose event is gone.
  * @param limits most deliveries of one endpoint, new and replayed
  * @param now milliseconds since the epoch
  */
@@ -131,24 +148,36 @@ export const readDue = async (
       limits.replayed,
     ],
   });
+  const withoutEvent = rows.filter((row) => row.delivery_id !== null && row.type === null);
+  if (withoutEvent.length > 0)
+    await pool.query(END_WITHOUT_EVENT, [
+      withoutEvent.map(({ delivery_id: deliveryId }) => deliveryId),
+      instant(now),
+    ]);
   const batches = new Map(queries.map((one) => [one.endpointId, { ...one, due: [] as DueDelivery[] }]));
   for (const row of rows) {
     const one = batches.get(row.endpoint_id)!;
     one.dueFrom = row.due_from ?? one.dueFrom;
     one.replayedFrom = row.replayed_from ?? one.replayedFrom;
-    if (row.delivery_id !== null) one.due.push(dueFromColumns(row, row.delivery_id));
+    if (row.delivery_id !== null && row.type !== null)
+      one.due.push(dueFromColumns(row, row.delivery_id, row.type));
   }
+  const incomplete = new Set(withoutEvent.map(({ endpoint_id: endpointId }) => endpointId));
   return [...batches.values()].map((one) => {
     const replayed = one.due.filter((delivery) => delivery.replayed).length;
-    return { ...one, hasMore: one.due.length - replayed === limits.fresh || replayed === limits.replayed };
+    const hasMore =
+      one.due.length - replayed === limits.fresh ||
+      replayed === limits.replayed ||
+      incomplete.has(one.endpointId);
+    return { ...one, hasMore };
   });
 };
 
-const dueFromColumns = (row: Columns, deliveryId: string): DueDelivery => ({
+const dueFromColumns = (row: Columns, deliveryId: string, type: string): DueDelivery => ({
   deliveryId,
   attempt: row.attempts + 1,
   eventId: row.event_id,
-  type: row.type,
+  type,
   body: row.body,
   showsExternalId: row.shows_external_id,
   readingId: row.reading_id,
