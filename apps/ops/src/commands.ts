@@ -34,6 +34,12 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     load: async () => (await import('./commands/portal.js')).addPortalCommands,
   },
   {
+    name: 'console',
+    isLeaf: true,
+    description: 'serve the operators’ pages to this machine: consumers, doctor, ledger, a reading’s story',
+    load: async () => (await import('./commands/console.js')).addConsoleCommand,
+  },
+  {
     name: 'plan',
     description: 'start, change, cancel and show subscriptions',
     load: async () => (await import('./commands/plan.js')).addPlanCommands,

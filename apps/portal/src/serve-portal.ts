@@ -97,8 +97,8 @@ class Portal {
         await answer(request, response);
       } catch (error) {
         this.log.error({ err: error }, 'a page of the portal failed');
-        const { texts, language } = languageOf(request);
-        this.sender.outside(response, 503, { texts, language }, texts.unavailable);
+        const { texts, site } = languageOf(request);
+        this.sender.outside(response, 503, site, texts.unavailable);
       }
     };
   }
@@ -106,14 +106,14 @@ class Portal {
   /** A handler of a form: of a signed-in person, from a page of the portal. */
   acting(act: (visit: Visit, form: Form, response: Response) => Promise<void>) {
     return this.answering(async (request, response) => {
-      const { texts, language } = languageOf(request);
+      const { texts, site } = languageOf(request);
       // A page elsewhere can have a browser send a form with its cookies, but not with another origin than its own.
       if (request.headers.origin !== this.originOf(request))
-        return this.sender.outside(response, 403, { texts, language }, texts.foreignForm);
+        return this.sender.outside(response, 403, site, texts.foreignForm);
       const visit = await this.visitOf(request);
       if (!visit) return this.signedOut(request, response);
       const form = readForm(request.body, request.headers['content-type']);
-      if (!form) return this.sender.outside(response, 400, { texts, language }, texts.foreignForm);
+      if (!form) return this.sender.outside(response, 400, site, texts.foreignForm);
       return act(visit, form, response);
     });
   }
@@ -126,8 +126,8 @@ class Portal {
     }
     const begun = await this.commands.execute(new EnterPortal(String(request.params['token'])));
     if (!begun) {
-      const { texts, language } = languageOf(request);
-      return this.sender.outside(response, 410, { texts, language }, texts.linkEnded);
+      const { texts, site } = languageOf(request);
+      return this.sender.outside(response, 410, site, texts.linkEnded);
     }
     keepSession(response, begun.secret, begun.seconds);
     seeOther(response, '/portal');
@@ -139,9 +139,9 @@ class Portal {
     this.sender.outside(
       response,
       200,
-      { texts, language: session.language },
+      { language: session.language, name: texts.portal },
       texts.signedOut,
-      session.returnUrl,
+      session.returnUrl === null ? undefined : { href: session.returnUrl, label: texts.back },
     );
   }
 
@@ -214,9 +214,9 @@ class Portal {
   }
 
   private signedOut(request: Request, response: Response): void {
-    const { texts, language } = languageOf(request);
+    const { texts, site } = languageOf(request);
     dropSession(response);
-    this.sender.outside(response, 401, { texts, language }, texts.sessionEnded);
+    this.sender.outside(response, 401, site, texts.sessionEnded);
   }
 
   private async visitOf(request: Request): Promise<Visit | null> {
@@ -265,7 +265,8 @@ const principalOf = ({ workspaceId, sessionId, mode, scopes, keyId }: PortalSess
 /** Of a person whose session is unknown. */
 const languageOf = (request: Request) => {
   const language = request.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
-  return { language, texts: TEXTS[language] } as const;
+  const texts = TEXTS[language];
+  return { texts, site: { language, name: texts.portal } } as const;
 };
 
 const seeOther = (response: Response, to: string): void => {

@@ -7,7 +7,7 @@ import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
 import { lastMonth } from '../last-month.js';
 import type { Benchmark, Row } from '../report.js';
-import { allCommands, ARGUMENTS, ENDLESS, type Named } from './commands.js';
+import { allCommands, ARGUMENTS, isEndless as runsOn, type Named } from './commands.js';
 
 /** Starts of each command, unless `--count` says otherwise; the median counts. */
 const ROUNDS = 5;
@@ -66,7 +66,7 @@ const median = (values: readonly number[]): number =>
 
 const row = (command: string, { cpu, whole }: Started, floor: number): Row => ({
   what: `ops ${command}`.trimEnd(),
-  measured: `${cpu.toFixed(0)} ms${command.startsWith(ENDLESS) ? '' : `, ended after ${(whole / 1_000).toFixed(1)} s`}`,
+  measured: `${cpu.toFixed(0)} ms${runsOn(command) ? '' : `, ended after ${(whole / 1_000).toFixed(1)} s`}`,
   floor: `${floor.toFixed(0)} ms`,
   value: cpu / floor,
   aim: `≤ ${MOST}`,
@@ -113,7 +113,7 @@ month close has the commands that read all books, with 1,000 of them.`,
         const run = (): Promise<Started> => {
           const values: Named = { ...named, NEW: join(named.DIR, `new-${(runs += 1)}`) };
           const typed = command.replace(/\b(WS|KEY|DIR|NEW|MONTH)\b/g, (name) => values[name as keyof Named]);
-          return start([main, ...typed.split(' ')], env, command.startsWith(ENDLESS));
+          return start([main, ...typed.split(' ')], env, runsOn(command));
         };
         await run();
         const taken: Started[] = [];

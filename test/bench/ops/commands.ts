@@ -32,6 +32,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'key revoke': '--key KEY --reason bench',
   'token mint': '--workspace WS --scope keys:read',
   'portal link': '--workspace WS',
+  console: '',
   'plan subscribe': '--workspace WS --plan studio',
   'plan change': '--workspace WS --plan pro',
   'plan cancel': '--workspace WS --reference bench',
@@ -118,8 +119,9 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   doctor: '',
 };
 
-/** It runs until somebody ends it. */
-export const ENDLESS = 'streams tail';
+/** They run until somebody ends them. */
+export const ENDLESS: readonly string[] = ['streams tail', 'console'];
+export const isEndless = (command: string): boolean => ENDLESS.some((one) => command.startsWith(one));
 
 /** Every command of the program, as it is typed. */
 export const allCommands = async (): Promise<string[]> => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { named } from '../texts/texts.js';
 import type { ApiProblem } from './api.js';
-import { useShown } from './context.js';
+import { ShownContext, useShown } from './context.js';
 
 /** The key of a form: the same again after a refusal, as the first request may have done its work. */
 const keyOf = (failed: ReturnType<typeof useShown>['failed']): string =>
@@ -38,7 +38,7 @@ export const PostForm = ({
       <input type="hidden" name="action" value={action} />
       <input type="hidden" name="key" value={keyOf(mine)} />
       {about !== undefined && <input type="hidden" name="about" value={about} />}
-      {children}
+      <ShownContext.Provider value={{ visit, failed: mine }}>{children}</ShownContext.Provider>
       <button type="submit" class={isGrave ? 'grave' : undefined}>
         {submit}
       </button>

@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
-import type { Texts } from '../texts/texts.js';
 import type { Assets } from './assets.js';
 import { ShownContext, type Shown } from './context.js';
 import { Document, Frame, Outside, type Site } from './layout.js';
@@ -73,15 +71,14 @@ export class Sender {
   outside(
     response: ServerResponse,
     status: number,
-    { texts, language }: { texts: Texts; language: PortalLanguage },
+    { language, name }: Pick<Site, 'language' | 'name'>,
     said: { readonly title: string; readonly text: string },
-    back: string | null = null,
+    link?: { readonly href: string; readonly label: string },
   ): void {
-    const link = back === null ? undefined : { href: back, label: texts.back };
     this.html(
       response,
       status,
-      <Document language={language} title={`${said.title} – ${texts.portal}`} assets={this.assets}>
+      <Document language={language} title={`${said.title} – ${name}`} assets={this.assets}>
         <Outside {...said} link={link} />
       </Document>,
     );

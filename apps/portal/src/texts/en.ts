@@ -10,7 +10,8 @@ export const en = { ...common, ...problems, ...readings, ...account, ...webhooks
 /** The texts of a language. The compiler compares the other ones with the English. */
 export type Texts = Widened<typeof en>;
 
-type Widened<T> = {
+/** A catalogue of another language. */
+export type Widened<T> = {
   readonly [Key in keyof T]: T[Key] extends string
     ? string
     : T[Key] extends (...values: infer Values) => string

@@ -1,0 +1,51 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import { print } from '../output.js';
+import { withSession } from '../session.js';
+import { parseLanguage, parseZone } from './portal.js';
+
+interface Options {
+  readonly port: number;
+  readonly language: PortalLanguage;
+  readonly zone: string;
+}
+
+export const addConsoleCommand = (console: Command): void => {
+  console
+    .option('--port <port>', 'port on 127.0.0.1; default: a free one', parsePort, 0)
+    .option('--language <language>', 'en or fr', parseLanguage, 'en')
+    .option('--zone <zone>', 'time zone of the pages, as Europe/Paris', parseZone, 'UTC')
+    .addHelpText(
+      'after',
+      `
+Only this machine reaches the pages. The link works once, within 60 seconds. The console ends with Ctrl-C, after 8 hours,
+or when nobody opens the link.
+
+Examples:
+  ops console
+  ops console --port 8500 --language fr     then, elsewhere: ssh -L 8500:127.0.0.1:8500 <this machine>`,
+    )
+    .action(async ({ port, language, zone }: Options, command: Command) => {
+      await withSession(async (session) => {
+        // Loaded late: pages need what no other command does.
+        const { Console } = await import('../console/console.js');
+        const pages = new Console(session, { port, language, timeZone: zone });
+        const { ended, ...link } = await pages.open();
+        const stop = (): void => pages.close();
+        process.once('SIGINT', stop).once('SIGTERM', stop);
+        try {
+          print(command, link, link.url);
+          await ended;
+        } finally {
+          process.off('SIGINT', stop).off('SIGTERM', stop);
+          pages.close();
+        }
+      });
+    });
+};
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new InvalidArgumentError('must be a port, 1 to 65535');
+  return port;
+}

@@ -1,0 +1,261 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import { ApiProblem } from '../../../portal/src/frame/api.js';
+import { readAssets } from '../../../portal/src/frame/assets.js';
+import { readForm, type Form } from '../../../portal/src/frame/form.js';
+import { formatsOf } from '../../../portal/src/frame/formats.js';
+import type { Site } from '../../../portal/src/frame/layout.js';
+import type { Failed } from '../../../portal/src/frame/page.js';
+import { Sender } from '../../../portal/src/frame/send.js';
+import { TEXTS } from '../../../portal/src/texts/texts.js';
+import { OpsError } from '../ops-error.js';
+import { tell } from '../output.js';
+import type { Session } from '../session.js';
+import { looksOf } from './looks.js';
+import { consumersPage } from './pages/consumers.js';
+import { doctorPage } from './pages/doctor.js';
+import { ledgerPage } from './pages/ledger.js';
+import { overviewPage } from './pages/overview.js';
+import { processesPage } from './pages/processes.js';
+import { projectionsPage } from './pages/projections.js';
+import { readingPage } from './pages/reading.js';
+import { en } from './texts/en.js';
+import { fr } from './texts/fr.js';
+import type { Words } from './texts/texts.js';
+import type { ConsoleArea, ConsolePage, ConsoleVisit } from './visit.js';
+
+/** Only this machine reaches it. There is no setting for another address. */
+const ADDRESS = '127.0.0.1';
+const LINK_MS = 60_000;
+const LONGEST_MS = 8 * 3_600_000;
+const LARGEST_FORM_BYTES = 16_384;
+const MOST_CONNECTIONS = 50;
+const REQUEST_WITHIN_MS = 10_000;
+/** Browsers send a cookie to every port of a machine, but only below its path, which nobody else knows. */
+const COOKIE = 'console';
+
+const WORDS: Readonly<Record<PortalLanguage, Words>> = { en, fr };
+const PAGES: readonly ConsolePage[] = [
+  overviewPage,
+  projectionsPage,
+  processesPage,
+  consumersPage,
+  doctorPage,
+  ledgerPage,
+  readingPage,
+];
+
+export interface ConsoleOptions {
+  /** 0: a free one. */
+  readonly port: number;
+  readonly language: PortalLanguage;
+  readonly timeZone: string;
+}
+
+const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
+const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+const isSame = (one: string, other: string): boolean => timingSafeEqual(hash(one), hash(other));
+
+/** The operators' pages, for one person: whoever opens the link. */
+export class Console {
+  private readonly home = `/${random(9)}`;
+  private readonly token = random(32);
+  private readonly secret = random(32);
+  private readonly startedAt = Date.now();
+  private isUsed = false;
+  /** What the last action did; the next page says it once. */
+  private said: string | null = null;
+  private readonly assets = readAssets(this.home);
+  private readonly sender = new Sender(this.assets.paths, []);
+  private readonly words: Words;
+  private readonly shared: Omit<ConsoleVisit, 'path' | 'query'>;
+  private readonly server = createServer((request, response) => void this.listen(request, response));
+  private end: (error?: Error) => void = () => undefined;
+  private timers: readonly NodeJS.Timeout[] = [];
+
+  constructor(
+    private readonly session: Session,
+    private readonly options: ConsoleOptions,
+  ) {
+    const { language, timeZone } = options;
+    this.words = WORDS[language];
+    const formats = formatsOf(language, timeZone);
+    this.shared = { session, words: this.words, texts: TEXTS[language], formats, looks: looksOf(session) };
+  }
+
+  /**
+   * Begins to listen.
+   * @returns the link, its end and that of the console (RFC 3339), and what resolves when the console has ended
+   * @throws OpsError when the port is taken
+   */
+  async open() {
+    this.server.maxConnections = MOST_CONNECTIONS;
+    this.server.requestTimeout = REQUEST_WITHIN_MS;
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', ({ message }) =>
+        reject(new OpsError(`The console cannot listen: ${message}.`)),
+      );
+      this.server.listen(this.options.port, ADDRESS, resolve);
+    });
+    const ended = new Promise<void>((resolve, reject) => {
+      this.end = (error) => (error ? reject(error) : resolve());
+    });
+    const unused = () =>
+      this.isUsed || this.end(new OpsError('Nobody opened the link within 60 s. The console has ended.'));
+    this.timers = [setTimeout(unused, LINK_MS), setTimeout(() => this.end(), LONGEST_MS)];
+    return {
+      url: `${this.origin}${this.home}/enter/${this.token}`,
+      urlExpiresAt: new Date(this.startedAt + LINK_MS).toISOString(),
+      endsAt: new Date(this.startedAt + LONGEST_MS).toISOString(),
+      ended,
+    };
+  }
+
+  /** Ends the console: its link and its cookie are worth nothing any more. */
+  close(): void {
+    this.timers.forEach(clearTimeout);
+    this.server.close();
+    this.server.closeAllConnections();
+    this.end();
+  }
+
+  private get host(): string {
+    return `${ADDRESS}:${(this.server.address() as AddressInfo).port}`;
+  }
+  private get origin(): string {
+    return `http://${this.host}`;
+  }
+
+  private async listen(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.sender.guard(response);
+    try {
+      await this.answer(request, response);
+    } catch (error) {
+      tell(`A page of the console failed: ${error instanceof Error ? error.message : 'error'}`);
+      this.outside(response, 503, TEXTS[this.options.language].unavailable);
+    }
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A name that a stranger's page has made lead here (DNS rebinding) is another host.
+    if (request.headers.host !== this.host) return this.outside(response, 421, this.words.wrongHost);
+    const url = request.url?.startsWith('/') ? request.url : '/';
+    const { pathname, searchParams } = new URL(`${this.origin}${url}`);
+    const asset = this.assets.documents.find(({ path }) => path === pathname);
+    if (asset) {
+      response.setHeader('Content-Type', asset.mediaType);
+      response.setHeader('Cache-Control', asset.cacheControl);
+      response.end(asset.bytes);
+      return;
+    }
+    if (pathname.startsWith(`${this.home}/enter/`)) return this.enter(request, response, pathname);
+    if (!this.isIn(request)) return this.outside(response, 401, this.words.notIn);
+    const page = PAGES.find(({ area }) => this.pathOf(area) === pathname);
+    if (!page) return this.outside(response, 404, this.words.noPage, this.words.open);
+    const visit: ConsoleVisit = { ...this.shared, path: pathname, query: searchParams };
+    if (request.method === 'POST') return this.act(page, visit, request, response);
+    const done = this.said;
+    this.said = null;
+    await this.show(page, visit, response, 200, done);
+  }
+
+  /** Takes the link once. A browser that fetches ahead, or asks only for the head, does not use it up. */
+  private enter(request: IncomingMessage, response: ServerResponse, pathname: string): void {
+    if (request.method !== 'GET' || request.headers['sec-purpose'] !== undefined) {
+      response.writeHead(204).end();
+      return;
+    }
+    const given = pathname.slice(`${this.home}/enter/`.length);
+    const isLate = Date.now() > this.startedAt + LINK_MS;
+    if (this.isUsed || isLate || !isSame(given, this.token))
+      return this.outside(response, 410, this.words.linkEnded);
+    this.isUsed = true;
+    const seconds = Math.floor((this.startedAt + LONGEST_MS - Date.now()) / 1_000);
+    response.setHeader(
+      'Set-Cookie',
+      `${COOKIE}=${this.secret}; Path=${this.home}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`,
+    );
+    // Not a redirect: browsers send a strict cookie only from a page of its own site.
+    response.setHeader('Refresh', `0; url=${this.home}`);
+    this.outside(response, 200, this.words.entered, this.words.open);
+  }
+
+  private isIn({ headers }: IncomingMessage): boolean {
+    return (headers.cookie ?? '').split(/; */).some((one) => isSame(one, `${COOKIE}=${this.secret}`));
+  }
+
+  private async act(
+    page: ConsolePage,
+    visit: ConsoleVisit,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const form = request.headers.origin === this.origin ? await formOf(request) : null;
+    if (!form) return this.outside(response, 403, TEXTS[this.options.language].foreignForm);
+    const action = Object.hasOwn(page.actions ?? {}, form.action) ? page.actions![form.action] : undefined;
+    if (!action) return this.outside(response, 404, this.words.noPage, this.words.open);
+    try {
+      const done = await action(visit, form);
+      this.said = done && this.words.done[done];
+      response.writeHead(303, { Location: visit.path }).end();
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      await this.show(page, visit, response, error.problem.status, null, { form, refused: error });
+    }
+  }
+
+  private async show(
+    page: ConsolePage,
+    visit: ConsoleVisit,
+    response: ServerResponse,
+    status: number,
+    done: string | null,
+    failed?: Failed,
+  ): Promise<void> {
+    const view = await page.show(visit, failed);
+    this.sender.page(response, status, this.site(page.area), { visit, failed }, view, done);
+  }
+
+  private pathOf(area: ConsoleArea): string {
+    return area === 'overview' ? this.home : `${this.home}/${area}`;
+  }
+
+  private site(current: ConsoleArea): Site {
+    return {
+      language: this.options.language,
+      name: this.words.name,
+      home: this.home,
+      about: this.session.actor,
+      areas: PAGES.map(({ area }) => ({
+        label: this.words.areas[area],
+        href: this.pathOf(area),
+        isCurrent: area === current,
+      })),
+    };
+  }
+
+  private outside(
+    response: ServerResponse,
+    status: number,
+    said: { readonly title: string; readonly text: string },
+    open?: string,
+  ): void {
+    const { language } = this.options;
+    const link = open === undefined ? undefined : { href: this.home, label: open };
+    this.sender.outside(response, status, { language, name: this.words.name }, said, link);
+  }
+}
+
+/** @returns `null` for a body that is too large, or that no form sends */
+const formOf = async (request: IncomingMessage): Promise<Form | null> => {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > LARGEST_FORM_BYTES) return null;
+    parts.push(part);
+  }
+  return readForm(Buffer.concat(parts), request.headers['content-type']);
+};
