@@ -106,6 +106,20 @@ describe('the page of a reading', () => {
     expect((await visitor.get(path)).text).toContain('Lefèvre');
   });
 
+  it('is found by an id of the customer only by who may see persons', async () => {
+    const blind = await PortalVisitor.signedIn(stack, customer.workspaceId, '--scopes', 'readings:read');
+    const search = '/portal/readings?externalId=';
+    expect((await visitor.get(`${search}nobody`)).text).not.toContain(readingId);
+    expect((await visitor.get(`${search}order-names`)).text).toContain(readingId);
+    // The list is the same whatever is asked: it says nothing about the id.
+    const [right, wrong] = await Promise.all([
+      blind.get(`${search}order-names`),
+      blind.get(`${search}nobody`),
+    ]);
+    expect([right.text, wrong.text].map((text) => text.includes(readingId))).toEqual([true, true]);
+    expect(right.text).not.toContain('name="externalId"');
+  });
+
   it('gives its documents in each format', async () => {
     const { text } = await visitor.get(path);
     const links = [...text.matchAll(/href="([^"]+\/document[?][^"]+)"/g)].map(([, href]) =>

@@ -45,6 +45,12 @@ export const handOf = (page: Page, texts: Texts) => ({
   reads: (text: string) => page.getByText(text).first().waitFor(),
   heading: (name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor(),
   secret: () => page.locator('.secret code').innerText(),
+  /** Follows a link to a file. */
+  save: async (name: string) => {
+    const link = page.getByRole('link', { name });
+    const [saved] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    return { name: saved.suggestedFilename(), bytes: readFileSync(await saved.path()) };
+  },
   to: (area: keyof Texts['areas']) =>
     page.getByRole('navigation', { name: texts.navigation }).getByText(texts.areas[area]).click(),
 });

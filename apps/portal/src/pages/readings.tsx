@@ -1,4 +1,5 @@
 import type { ReadingPage } from '@reading-service/client';
+import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
 import { instantOf } from '../frame/form.js';
 import { Choice, Filters, Text } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
@@ -8,11 +9,12 @@ import { ReadingsTable } from './readings-table.js';
 const STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
 const ROWS = 25;
 
-const find = ({ api, query }: Visit): Promise<ReadingPage> =>
+/** An id of the customer's own can name a person: only who may see persons searches for one. */
+const find = ({ api, query, may }: Visit): Promise<ReadingPage> =>
   api.get('/readings', {
     limit: ROWS,
     status: query.get('status') ?? '',
-    externalId: query.get('externalId') ?? '',
+    externalId: may(PERSONS_SCOPE) ? (query.get('externalId') ?? '') : '',
     createdSince: instantOf(query.get('since') ?? ''),
     createdUntil: instantOf(query.get('until') ?? ''),
     cursor: query.get('cursor') ?? '',
@@ -42,7 +44,13 @@ export const readingsPage: Page = {
               value={query.get('status') ?? ''}
               options={[['', texts.all], ...statuses]}
             />
-            <Text name="externalId" label={texts.readings.externalId} value={query.get('externalId') ?? ''} />
+            {visit.may(PERSONS_SCOPE) && (
+              <Text
+                name="externalId"
+                label={texts.readings.externalId}
+                value={query.get('externalId') ?? ''}
+              />
+            )}
             <Text
               name="since"
               type="datetime-local"

@@ -1,5 +1,12 @@
 import type { DeliveryHistory, WebhookEndpoint } from '@reading-service/client';
-import { FindToldEvent, isNotice } from '@app/webhooks/contracts/index.js';
+import {
+  FindAnsweredDelivery,
+  FindToldEvent,
+  isNotice,
+  type AnsweredDelivery,
+} from '@app/webhooks/contracts/index.js';
+import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
+import { printableLines } from '@app/platform/text/printable.js';
 import { unlessAway } from '../../frame/api.js';
 import { Body } from '../../frame/body.js';
 import { PostForm } from '../../frame/forms.js';
@@ -22,9 +29,11 @@ export const deliveryPage: Page = {
   show: async (visit, failed) => {
     const { texts, may, api, queries, session } = visit;
     const delivery = await api.get<DeliveryHistory>(pathOf(visit));
-    const [endpoint, told] = await Promise.all([
+    const [endpoint, told, answered] = await Promise.all([
       api.get<WebhookEndpoint>(endpointPath(visit)),
       queries.execute(new FindToldEvent(session.workspaceId, session.mode, delivery.eventId)),
+      // The API has let the session see this delivery. Answers may repeat what the receiver knows of a person.
+      may(PERSONS_SCOPE) ? unlessAway(queries.execute(new FindAnsweredDelivery(delivery.deliveryId))) : null,
     ]);
     const body = told && (await unlessAway(toldBody(told, visit)));
     return {
@@ -39,7 +48,7 @@ export const deliveryPage: Page = {
           {may('webhooks:write') && <PostForm action="redeliver" submit={texts.delivery.redeliver} />}
           <Section title={texts.delivery.attempts}>
             <Attempts visit={visit} delivery={delivery} />
-            <p class="hint">{texts.delivery.answerHint}</p>
+            <Answers visit={visit} of={answered} />
           </Section>
           <Section title={texts.delivery.request}>
             <p>
@@ -113,6 +122,25 @@ const Attempts = ({ visit: { texts }, delivery }: { visit: Visit; delivery: Deli
         { head: said.outcome, cell: (attempt) => <AttemptOutcome of={attempt} /> },
       ]}
     />
+  );
+};
+
+/** What the receiver said to failed attempts, as text: it may hold anything. */
+const Answers = ({ visit: { texts, may }, of }: { visit: Visit; of: AnsweredDelivery | null }) => {
+  const { delivery: said } = texts;
+  const answered = of?.history.filter(({ answer }) => answer !== null) ?? [];
+  return (
+    <>
+      {answered.map(({ number, answer }) => (
+        <details>
+          <summary>{said.answerTo(String(number))}</summary>
+          <pre tabIndex={0}>
+            <code dir="auto">{printableLines(answer!)}</code>
+          </pre>
+        </details>
+      ))}
+      <p class="hint">{may(PERSONS_SCOPE) ? said.answerHint : said.answerHidden}</p>
+    </>
   );
 };
 

@@ -108,7 +108,10 @@ export const webhooks = {
     duration: 'Duration (ms)',
     status: 'Status',
     outcome: 'Outcome',
-    answerHint: 'The portal shows the status of an answer, and how it failed. It does not show its body.',
+    answerTo: (number: string) => `Answer to attempt ${number}`,
+    answerHint:
+      'Of answers to failed attempts, up to 4 KiB are kept: to all until the delivery is settled, then to the last one. They end with the personal data of the reading.',
+    answerHidden: 'Only a session that may see persons sees the answers to failed attempts.',
     request: 'Request',
     header: 'Header',
     value: 'Value',

@@ -107,7 +107,10 @@ export const webhooks = {
     duration: 'Durée (ms)',
     status: 'Statut',
     outcome: 'Issue',
-    answerHint: 'Le portail montre le statut d’une réponse et la cause d’un échec, mais pas son corps.',
+    answerTo: (number: string) => `Réponse à la tentative ${number}`,
+    answerHint:
+      'Des réponses aux tentatives échouées, 4 Kio au plus sont conservés : toutes jusqu’à la fin de l’envoi, puis la dernière. Elles disparaissent avec les données personnelles de la lecture.',
+    answerHidden: 'Seule une session qui peut voir les personnes voit les réponses aux tentatives échouées.',
     request: 'Requête',
     header: 'En-tête',
     value: 'Valeur',

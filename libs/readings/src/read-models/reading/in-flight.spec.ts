@@ -143,3 +143,36 @@ it('counts anew after a count that failed', async () => {
   project(0);
   expect(await inFlight.admit('ws_1', true, 3)).not.toBeNull();
 });
+
+it('keeps what a later count found when an earlier one answers after it', async () => {
+  let now = 0;
+  let late = (): void => undefined;
+  const none = { rows: [{ readings: 0, known: [] as string[] }] };
+  const answers = [
+    async () => none,
+    async () => none,
+    () => new Promise<typeof none>((resolve) => (late = () => resolve(none))),
+    async () => ({
+      rows: [{ readings: 250, known: Array.from({ length: 250 }, (_, index) => `x${index}`) }],
+    }),
+  ];
+  const query = () => answers.shift()!();
+  const inFlight = new ReadingsInFlight(
+    { query } as unknown as Pool,
+    { now: () => now },
+    { READING_TIMEOUT_MS: TIMEOUT_MS },
+  );
+  const ask = (readings: number) => inFlight.admitMany('ws_1', true, 400, readings);
+  const admitted = (await ask(300))!;
+  admitted.forEach((admission, index) => (admission.readingId = `x${index}`));
+  now += 1_000;
+  await ask(1);
+  // The third count is under way while the fourth one, which looks for all rows, begins and ends.
+  now += 300;
+  await ask(1);
+  now += 10;
+  expect(await ask(200)).toBeNull();
+  late();
+  await new Promise(setImmediate);
+  expect(await ask(200)).toBeNull();
+});

@@ -126,12 +126,15 @@ export class ReadingsInFlight {
                    where workspace_id = $1 and livemode = $4 and status in ('queued', 'processing') limit $2) unfinished`,
       values: [workspaceId, limit, accepted, livemode],
     });
+    const latest = this.counts.get(key);
+    // It knows more: it has looked for rows since.
+    if (latest && latest.at > at) return latest;
     const { readings = 0, known = [] } = rows[0] ?? {};
     const withRow = new Set(known);
     // A reading whose row never comes, because its stream is parked, has timed out by then.
     const oldest = this.steady.now() - this.config.READING_TIMEOUT_MS;
     // Looked up again: others may have been admitted during the database query.
-    const withoutRow = (this.counts.get(key)?.withoutRow ?? []).filter(
+    const withoutRow = (latest?.withoutRow ?? []).filter(
       ({ at, readingId }) => at > oldest && (readingId === undefined || !withRow.has(readingId)),
     );
     const count = { readings, at, complete: accepted.length === all.length, withoutRow };
