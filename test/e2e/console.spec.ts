@@ -184,7 +184,7 @@ describeInBrowser('the console of operators', () => {
     try {
       await page.goto(`${opened.home}/consumers`, { timeout: 60_000 });
       await page.locator('.refusal').first().waitFor();
-      await page.getByRole('cell', { name: 'worker' }).first().waitFor();
+      await page.getByRole('rowheader', { name: 'worker' }).first().waitFor();
     } finally {
       process.kill(eventStore, 'SIGCONT');
     }
