@@ -119,7 +119,7 @@ describe('a statement for its customer', () => {
       asked('2026-04', 'fr'),
       asked('2026-04', 'en'),
     ]);
-    expect('pdf' in french! && Buffer.from(french.pdf).toString('latin1', 0, 5)).toBe('%PDF-');
+    expect('pdf' in french && Buffer.from(french.pdf).toString('latin1', 0, 5)).toBe('%PDF-');
     expect(again).toEqual(french);
     expect(english).not.toEqual(french);
     expect(await asked('2026-01', 'fr')).toEqual({ outcome: 'none' });
