@@ -111,7 +111,7 @@ const measure = async (
   await once(createInterface(worker.stdout), 'line');
   const loaded = cpuMilliseconds(worker.pid!);
   const startedAt = performance.now();
-  // A look at the queue reads past everything that has left it: a third of what the deliveries cost, if made all the time.
+  // A look at the queue reads past everything that has left it. Made all the time, it would cost with the deliveries.
   while (answered - answeredBefore < count) await delay(20);
   for (;;) {
     const { rowCount } = await pool.query(

@@ -95,7 +95,7 @@ const Months = ({
     )}
     <p>{words.seals}</p>
     <pre tabIndex={0} data-copy>
-      {'ops ledger verify-file closings/yyyy-mm.zip'}
+      {'ops ledger verify-file --month yyyy-mm --public-key seal-public.pem'}
     </pre>
   </>
 );
