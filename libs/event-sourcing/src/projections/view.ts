@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { FieldDef, PoolClient } from 'pg';
 import { requireWorkspace } from '../core/event-catalogue.js';
 import type { Recorded } from '../core/event.js';
 import { canCopy, copyRows } from './copy-rows.js';
@@ -70,7 +70,7 @@ export const foldRows = async (client: PoolClient, { view, table, events }: RowF
     about.push([id, event]);
   }
   if (about.length === 0) return;
-  const { rows: before, isPlain } = await loadRows(client, view, table, [...keys.values()]);
+  const { rows: before, fields } = await loadRows(client, view, table, [...keys.values()]);
   const after = new Map<string, Row | null>(before);
   for (const [id, event] of about) {
     const row = after.get(id) ?? null;
@@ -88,7 +88,7 @@ export const foldRows = async (client: PoolClient, { view, table, events }: RowF
     else (before.has(id) ? changed : added).push(row);
   }
   await removeRows(client, view, table, removed);
-  if (isPlain && added.length >= MANY) await copyRows(client, table, columnsOf(added), added);
+  if (added.length >= MANY && canCopy(fields)) await copyRows(client, table, columnsOf(added), added);
   else changed.push(...added);
   await writeRows(client, view, table, changed);
 };
@@ -113,7 +113,7 @@ const loadRows = async (
   view: View,
   table: string,
   keys: readonly RowKey[],
-): Promise<{ rows: ReadonlyMap<string, Row>; isPlain: boolean }> => {
+): Promise<{ rows: ReadonlyMap<string, Row>; fields: readonly FieldDef[] }> => {
   // Not prepared: a migration may add a column meanwhile, and a prepared statement cannot answer with another row.
   const { rows, fields } = await client.query<Record<string, unknown>>(
     `select * from ${table} where ${amongKeys(view, table)}`,
@@ -125,7 +125,7 @@ const loadRows = async (
     }
     return [idOf(view, row), row];
   });
-  return { rows: new Map(known), isPlain: canCopy(fields) };
+  return { rows: new Map(known), fields };
 };
 
 /** Rows per statement: keeps its parameter below a few megabytes. */

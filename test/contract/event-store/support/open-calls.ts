@@ -1,4 +1,5 @@
-import { Client, credentials } from '@grpc/grpc-js';
+import { Client, Metadata } from '@grpc/grpc-js';
+import { readAddress } from '@app/event-sourcing/store/address.js';
 import { ProtobufFields } from '@app/event-sourcing/store/protobuf-fields.js';
 
 /** The embedded store's figure; a real EventStoreDB reports its own over HTTP. */
@@ -13,8 +14,8 @@ const REQUEST = Buffer.from([0x20, 0xe0, 0xd4, 0x03]);
  * embedded store, and `GET /metrics` of a real EventStoreDB (without TLS).
  */
 export const openCalls = async (connectionString: string): Promise<number> => {
-  const { host } = new URL(connectionString.replace(/^esdb(\+discover)?:/, 'http:'));
-  return (await ofEmbedded(host)) ?? (await ofReal(host));
+  const url = new URL(connectionString.replace(/^esdb(\+discover)?:/, 'http:'));
+  return (await ofEmbedded(connectionString, url)) ?? (await ofReal(url));
 };
 
 /** Of a message with entries of text by text. */
@@ -28,11 +29,16 @@ const entryOf = (message: Buffer, wanted: string): string | undefined => {
 };
 
 /** Without a client: only one of them knows this service. */
-const ofEmbedded = async (host: string): Promise<number | null> => {
-  const channel = new Client(host, credentials.createInsecure());
+const ofEmbedded = async (
+  connectionString: string,
+  { host, username, password }: URL,
+): Promise<number | null> => {
+  const channel = new Client(host, readAddress(connectionString).credentials());
+  const login = new Metadata();
+  if (username !== '') login.set('authorization', `Basic ${btoa(`${username}:${password}`)}`);
   const asIs = (bytes: Buffer): Buffer => bytes;
   const deadline = Date.now() + ANSWER_WITHIN_MS;
-  const call = channel.makeServerStreamRequest(STATS, asIs, asIs, REQUEST, { deadline });
+  const call = channel.makeServerStreamRequest(STATS, asIs, asIs, REQUEST, login, { deadline });
   try {
     for await (const answer of call as AsyncIterable<Buffer>) {
       const figure = entryOf(answer, EMBEDDED_FIGURE);
@@ -45,7 +51,7 @@ const ofEmbedded = async (host: string): Promise<number | null> => {
   }
 };
 
-const ofReal = async (host: string): Promise<number> => {
+const ofReal = async ({ host }: URL): Promise<number> => {
   const response = await fetch(`http://${host}/metrics`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   const [, figure] =
     /^eventstore_current_incoming_grpc_calls\S* (\d+)|eventstore_incoming_grpc_calls\{[^}]*kind="current"[^}]*\} (\d+)/m.exec(

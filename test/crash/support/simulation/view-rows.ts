@@ -1,7 +1,11 @@
+import pg from 'pg';
 import type { Values } from './statement.js';
 
 export type Row = Readonly<Record<string, unknown>>;
-export type Answer = { rows: Row[]; rowCount: number };
+export type Answer = { rows: Row[]; rowCount: number; fields?: readonly { dataTypeID: number }[] };
+
+/** Columns as these tables have them: nobody copies JSON. */
+const FIELDS = [{ dataTypeID: pg.types.builtins.JSON }];
 
 const SELECT = /^select \* from (\S+) where \(([^)]+)\) in \(select/;
 const DELETE = /^delete from (\S+) where \(([^)]+)\) in \(select/;
@@ -29,7 +33,7 @@ export class ViewRows {
     if (select) {
       const table = this.of(select[1]!);
       const rows = keysIn(select[2]!, values).flatMap((key) => (table.has(key) ? [table.get(key)!] : []));
-      return { rows: rows.map((row) => ({ ...row })), rowCount: rows.length };
+      return { rows: rows.map((row) => ({ ...row })), rowCount: rows.length, fields: FIELDS };
     }
     const removal = DELETE.exec(text);
     if (removal) {
