@@ -93,10 +93,10 @@ export class HoldFence {
   ): Promise<OldHold[]> {
     const { rows } = await this.pool.query<OldHold>(
       `select workspace_id, reservation_id, reading_id, reserved_at::text
-       from ${table}
+       from ${table} as hold
        where not confirmed and reserved_at < $1::timestamptz
          and ($2::text is null or (reserved_at, workspace_id, reservation_id) > ($2::timestamptz, $3, $4))
-       order by reserved_at, workspace_id, reservation_id
+       order by hold.reserved_at, workspace_id, reservation_id
        limit ${PAGE}`,
       [
         reservedBefore,

@@ -82,7 +82,7 @@ export class TestReadingSweep {
       `select reading_id, workspace_id, created_at::text from readings.reading
        where not livemode and erased_at is null and created_at < $1::timestamptz
          and ($2::text is null or (created_at, reading_id) > ($2::timestamptz, $3::uuid))
-       order by created_at, reading_id limit ${PAGE}`,
+       order by reading.created_at, reading_id limit ${PAGE}`,
       [before, after?.created_at ?? null, after?.reading_id ?? null],
     );
     return rows;

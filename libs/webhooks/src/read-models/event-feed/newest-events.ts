@@ -5,10 +5,10 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { FindToldEvent, ListNewestEvents, type ToldEvent } from '../../contracts/feed.js';
 import { isNotice } from '../../contracts/notice-types.js';
 
-const EVENT = `event.position::text, event.body, event.reading_id as "readingId",
-  event.shows_external_id as "showsExternalId" from webhooks.public_event event`;
-const NOTICE = `notice.position::text, notice.body, null::uuid as "readingId", false as "showsExternalId"
-  from webhooks.notice`;
+const EVENT = `told.position::text, told.body, told.reading_id as "readingId",
+  told.shows_external_id as "showsExternalId" from webhooks.public_event told`;
+const NOTICE = `told.position::text, told.body, null::uuid as "readingId", false as "showsExternalId"
+  from webhooks.notice told`;
 
 @QueryHandler(ListNewestEvents)
 export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> {
@@ -23,9 +23,9 @@ export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> 
   }: ListNewestEvents): Promise<readonly ToldEvent[]> {
     const { rows } = await this.pool.query<ToldEvent>(
       `select ${types.some(isNotice) ? NOTICE : EVENT}
-       where workspace_id = $1 and position < coalesce($2::numeric, 'infinity') and type = any ($3)
+       where workspace_id = $1 and told.position < coalesce($2::numeric, 'infinity') and type = any ($3)
          and ${mode === 'live' ? 'livemode' : 'not livemode'}
-       order by position desc limit $4`,
+       order by told.position desc limit $4`,
       [workspaceId, before, types, limit],
     );
     return rows;

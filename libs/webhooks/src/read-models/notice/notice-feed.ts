@@ -31,7 +31,7 @@ export class NoticeFeed {
       `select position::text, body from webhooks.notice
        where workspace_id = $1 and position > coalesce($2::bigint, -1) and type = any ($3)
          and case when livemode then 'live' else 'test' end = any ($5)
-       order by position limit $4`,
+       order by notice.position limit $4`,
       [workspaceId, after, types, limit, modes],
     );
     return rows;
