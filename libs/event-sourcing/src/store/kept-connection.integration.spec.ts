@@ -10,13 +10,17 @@ import { addedToAppend } from '../testing/tally.js';
 import { StoreUnavailable } from './errors.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 
-const STUCK_AFTER_MS = 600;
+/** An answer on a busy machine takes a while, too. */
+const READ_TIMEOUT_MS = 200;
+const STUCK_AFTER_MS = 4 * READ_TIMEOUT_MS;
 const GONE = 'the event store does not answer; calls to it are tried again';
 
 let dataDir: string;
 let server: EmbeddedEventStore;
 let relay: Relay;
 let store: EventStoreDb;
+/** While the connection was opened. */
+let renewedBefore: number;
 const said: string[] = [];
 
 beforeAll(async () => {
@@ -27,7 +31,6 @@ beforeAll(async () => {
 afterEach(async () => {
   await store.close();
   await relay.stop();
-  said.length = 0;
 });
 
 afterAll(async () => {
@@ -39,13 +42,17 @@ const open = async (): Promise<void> => {
   relay = await startRelay(server.port);
   store = await openEventStore({
     connectionString: `esdb://127.0.0.1:${relay.port}?tls=false`,
-    appendTimeoutMs: 300,
-    readTimeoutMs: 150,
+    appendTimeoutMs: 2 * READ_TIMEOUT_MS,
+    readTimeoutMs: READ_TIMEOUT_MS,
     stuckAfterMs: STUCK_AFTER_MS,
     report: (message) => said.push(message),
   });
-  await append();
+  await until(works);
+  said.length = 0;
+  renewedBefore = store.connection.renewals;
 };
+
+const renewals = (): number => store.connection.renewals - renewedBefore;
 
 const append = () => store.append(`tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
 
@@ -79,7 +86,7 @@ describe('a dead connection, while others work', () => {
     // A busy machine may renew it more than once.
     expect(said.slice(0, 2)).toEqual([GONE, expect.stringContaining('renewed')]);
     expect(said.at(-1)).toContain('answers again');
-    expect(store.connection.renewals).toBe(said.filter((line) => line.includes('renewed')).length);
+    expect(renewals()).toBe(said.filter((line) => line.includes('renewed')).length);
     // Nothing is left of the old connection.
     await until(() => server.openCalls() <= 1);
     expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 0 });
@@ -92,7 +99,7 @@ describe('a dead connection, while others work', () => {
     relay.freezeNext((index) => (index - first) % 2 === 1);
     relay.freeze();
     await until(() => store.connection.beyondHelp);
-    expect(store.connection.renewals).toBeGreaterThanOrEqual(3);
+    expect(renewals()).toBeGreaterThanOrEqual(3);
     expect(said.at(-1)).toContain('must be restarted');
     relay.freezeNext(() => false);
     await until(works);
@@ -109,6 +116,6 @@ describe('a store that answers no one', () => {
     // It has probed over a fresh connection several times.
     await until(() => relay.taken >= before + 4);
     await expect(store.head()).rejects.toBeInstanceOf(StoreUnavailable);
-    expect([store.connection.renewals, store.connection.beyondHelp, said]).toEqual([0, false, [GONE]]);
+    expect([renewals(), store.connection.beyondHelp, said]).toEqual([0, false, [GONE]]);
   });
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 const everyPage = async (
-  page: (end: string | null) => Promise<readonly { readonly position: string }[]>,
+  page: (end: string | null) => Promise<readonly { readonly position: string | null }[]>,
 ): Promise<number[]> => {
   const seen: number[] = [];
   for (let end: string | null = null; ;) {
