@@ -1,4 +1,5 @@
 import {
+  GetMonthMovements,
   GetMonthlyStatement,
   TypesetCustomerStatement,
   type LedgerEntry,
@@ -53,8 +54,10 @@ export const statementPage: Page = {
   needs: 'credits:read',
   show: async (visit): Promise<View> => {
     const { texts } = visit;
-    const statement = await read(visit);
-    const { period, opening, closing, entries, closed } = statement;
+    const period = visit.params['period']!;
+    const { opening, closing, entries, closed, hasEarlier } = await inTurn(visit, (...of) =>
+      visit.queries.execute(new GetMonthMovements(...of, SHOWN)),
+    );
     const said = texts.statement;
     return {
       title: said.title(period),
@@ -71,10 +74,10 @@ export const statementPage: Page = {
           <p>
             <a href={`${visit.path}/csv`}>{said.csv}</a> · <a href={`${visit.path}/pdf`}>{said.pdf}</a>
           </p>
-          {entries.length > SHOWN && <p class="soft">{said.newest(visit.formats.number(SHOWN))}</p>}
+          {hasEarlier && <p class="soft">{said.newest(visit.formats.number(SHOWN))}</p>}
           <Table
             caption={said.title(period)}
-            rows={entries.slice(-SHOWN).toReversed()}
+            rows={entries}
             empty={texts.none}
             columns={[
               { head: said.movement, cell: ({ type }) => named(texts.movements, type) },

@@ -34,7 +34,8 @@ export const statementOf = async (
   const money = new BookMoney();
   const begin = (first: Credits): void => {
     opening = first.opening;
-    for (const { grantId, remaining } of first.grants) grantIn(grants, grantId).opening = remaining;
+    for (const { grantId, remaining, priceCents } of first.grants)
+      Object.assign(grantIn(grants, grantId), { opening: remaining, priceCents });
   };
   for await (const one of stored) {
     const event = bookEvent(one);

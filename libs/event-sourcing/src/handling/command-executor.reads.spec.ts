@@ -125,6 +125,29 @@ describe('What CommandExecutor reads', () => {
     });
   });
 
+  it('loads a kept stream by what came since, and keeps what it loaded', async () => {
+    for (const ref of ['a', 'b']) await add(executorOn(store), 1, ref);
+    const read: bigint[] = [];
+    const watched = intercept(store, {
+      async *read(stream, options) {
+        for await (const event of store.read(stream, options)) {
+          read.push(event.revision);
+          yield event;
+        }
+      },
+    });
+    const executor = executorOn(watched, { cachedStreams: 10 });
+    expect((await executor.load('1')).state.total).toBe(2);
+    await add(executorOn(store), 10, 'rival');
+    expect((await executor.load('1')).state.total).toBe(12);
+    expect((await executor.load('1')).state.total).toBe(12);
+    await add(executor, 1, 'c');
+    expect(read).toEqual([0n, 1n, 2n]);
+    // What the executor appended itself is kept, too.
+    expect((await executor.load('1')).state.total).toBe(13);
+    expect(read).toEqual([0n, 1n, 2n]);
+  });
+
   describe('with a checkpoint event', () => {
     it('loads backwards to it and no further', async () => {
       const writer = executorOn(store);

@@ -87,9 +87,17 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     });
   }
 
-  /** The folded state of a stream and its revision, read from the store. */
+  /**
+   * The folded state of a stream and its revision, as the store has them now. Of a stream that is kept, only what came
+   * since is read.
+   */
   async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
-    return this.streams.read(streamName(this.catalogue.category, id), null);
+    const stream = streamName(this.catalogue.category, id);
+    const loaded = await this.streams.read(stream, this.remembered(stream));
+    // A command may have gone further meanwhile.
+    const known = this.cache.get(stream);
+    if (isNewer(loaded, known)) this.cache.set(stream, loaded);
+    return loaded;
   }
 
   /**
@@ -100,6 +108,12 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     const stream = streamName(this.catalogue.category, id);
     const loaded = this.streams.accept(stream, folded);
     if (loaded) this.cache.set(stream, loaded);
+  }
+
+  /** `null` also when a quarantine has changed since. */
+  private remembered(stream: string): Loaded<S> | null {
+    const cached = this.cache.get(stream);
+    return cached && !this.streams.isOutdated(stream, cached) ? cached : null;
   }
 
   private enqueue(
@@ -140,8 +154,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     const { contended, pauseMs } = pacing.approach();
     if (pauseMs > 0) await delay(pauseMs);
     pacing.begin();
-    const cached = this.cache.get(stream);
-    const remembered = cached && !this.streams.isOutdated(stream, cached) ? cached : undefined;
+    const remembered = this.remembered(stream);
     const fresh = batch.every((waiting) => waiting.fresh);
     let loaded = remembered ?? (fresh ? this.streams.empty() : await this.streams.read(stream, null));
     let certain = !remembered && !fresh;
@@ -204,3 +217,10 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     );
   }
 }
+
+const isNewer = (one: Loaded<unknown>, other: Loaded<unknown> | undefined): boolean =>
+  one.revision !== 'no_stream' &&
+  (!other ||
+    other.revision === 'no_stream' ||
+    one.revision > other.revision ||
+    one.quarantineChanges !== other.quarantineChanges);

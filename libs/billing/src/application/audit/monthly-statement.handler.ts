@@ -1,11 +1,10 @@
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';
 import { GetMonthlyStatement, type MonthlyStatement } from '../../contracts/audit.js';
-import { creditsEvents } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 
 @QueryHandler(GetMonthlyStatement)
@@ -16,7 +15,7 @@ export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatemen
   ) {}
 
   async execute({ workspaceId, period }: GetMonthlyStatement): Promise<MonthlyStatement | null> {
-    const stream = this.store.read(streamName(creditsEvents.category, workspaceId));
+    const stream = readMonth(this.store, workspaceId, period);
     return statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
   }
 }

@@ -1,13 +1,12 @@
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import type { TypesettingPool } from '@app/platform/typesetting/typesetting-pool.js';
+import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';
 import { TypesetCustomerStatement, type PrintedStatement } from '../../contracts/customer-statement.js';
-import { creditsEvents } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 import { customerSheetOf, type CustomerSheet } from '../../statement-pdf/customer-sheet.js';
 
@@ -26,7 +25,7 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
   ) {}
 
   async execute({ workspaceId, period, print }: TypesetCustomerStatement): Promise<PrintedStatement> {
-    const stream = this.store.read(streamName(creditsEvents.category, workspaceId));
+    const stream = readMonth(this.store, workspaceId, period);
     const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
     if (!statement) return { outcome: 'none' };
     // Imported only here: only a process that prints needs threads.

@@ -10,6 +10,8 @@ const parts = (month: string): { year: number; index: number } => ({
 
 export const monthAfter = (month: string): string => monthOf(endOfMonth(month));
 
+export const monthBefore = (month: string): string => monthOf(startOfMonth(month) - 1);
+
 export const startOfMonth = (month: string): number => Date.UTC(parts(month).year, parts(month).index, 1);
 
 /** The first instant after the month. */

@@ -1,0 +1,143 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { ReadOptions } from '@app/event-sourcing/store/event-store.js';
+import { MonthMovementsHandler } from '../application/audit/month-movements.handler.js';
+import { GetMonthMovements } from '../contracts/audit.js';
+import { createCreditsExecutor } from '../credits.executor.js';
+import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
+import { CrowdedBook } from '../../test/crowded-book.js';
+import { findClose, readMonth } from './month-place.js';
+import { statementOf } from './statement.js';
+
+const BOUND_MS = 10_000;
+const LIMIT = 3;
+
+/** Counts the events that are read. */
+const counted = (events: readonly StoredEvent[]) => {
+  const seen: bigint[] = [];
+  const inOrder = ({ from, direction = 'forwards', limit = Infinity }: ReadOptions) => {
+    const chosen =
+      direction === 'forwards'
+        ? events.filter(({ revision }) => revision >= (from ?? 0n))
+        : events.filter(({ revision }) => from === undefined || revision <= from).toReversed();
+    return chosen.slice(0, limit);
+  };
+  const store = {
+    async *read(_: string, options: ReadOptions = {}) {
+      for (const event of inOrder(options)) {
+        seen.push(event.revision);
+        yield event;
+      }
+    },
+  };
+  return { store, seen };
+};
+
+const wholeStatement = (events: readonly StoredEvent[], period: string) =>
+  statementOf(
+    WS,
+    period,
+    (async function* () {
+      yield* events;
+    })(),
+    BOUND_MS,
+  );
+
+/** So many that a close has parts. */
+const HOLDS = 3_000;
+
+const bookClosedInParts = async (): Promise<CrowdedBook> => {
+  const book = await CrowdedBook.with(HOLDS);
+  for (const [index, day] of ['2026-05-03', '2026-06-02'].entries()) {
+    book.now = Date.parse(day);
+    await book.process().due();
+    await book.process().capture(index);
+  }
+  expect(book.events.some(({ type }) => type === 'PeriodCarried')).toBe(true);
+  return book;
+};
+
+type Book = Pick<TestBook, 'events' | 'store'>;
+
+const books: [string, () => Promise<Book>, readonly string[]][] = [
+  ['with every kind of entry', () => eventfulBook(), ['2026-03', '2026-04', '2026-05', '2026-06', '2026-07']],
+  ['whose months close in parts', bookClosedInParts, ['2026-03', '2026-04', '2026-05', '2026-06']],
+];
+
+describe.each(books)('the months of a book %s', (_, make, periods) => {
+  let book: Book;
+  beforeAll(async () => {
+    book = await make();
+  });
+
+  it.each(periods)(
+    'give the same statement from the close before %s as from the beginning',
+    async (period) => {
+      const whole = await wholeStatement(book.events, period);
+      expect(await statementOf(WS, period, readMonth(book.store, WS, period), BOUND_MS)).toEqual(whole);
+    },
+  );
+
+  it.each(periods)('have the newest movements of the statement of %s', async (period) => {
+    const whole = await wholeStatement(book.events, period);
+    const handler = new MonthMovementsHandler(book.store, createCreditsExecutor(book.store, BOUND_MS));
+    const newest = await handler.execute(new GetMonthMovements(WS, period, LIMIT));
+    if (whole === null) return expect(newest).toBeNull();
+    const { closed, opening, closing, entries } = whole;
+    expect(newest).toEqual({
+      closed,
+      opening,
+      closing,
+      entries: entries.slice(-LIMIT).toReversed(),
+      hasEarlier: entries.length > LIMIT,
+    });
+    const all = await handler.execute(new GetMonthMovements(WS, period, entries.length));
+    expect(all).toMatchObject({ entries: entries.toReversed(), hasEarlier: false });
+  });
+});
+
+describe('the close of a month', () => {
+  let events: readonly StoredEvent[];
+  beforeAll(async () => {
+    const book = new TestBook();
+    await book.do('2026-04-10T12:00:00Z', { type: 'OpenBook', workspaceId: WS });
+    await book.do('2026-04-10T12:00:01Z', { type: 'PurchasePack', pack: 'burst', orderRef: 'o1' });
+    for (let n = 0; n < 90; n += 1) {
+      const at = new Date(Date.UTC(2026, 3, 11 + n)).toISOString();
+      await book.do(at, {
+        type: 'ReserveCredits',
+        reservationId: `r${n}`,
+        readingId: `reading-${n}`,
+        amount: 20,
+      });
+    }
+    events = book.events;
+  });
+
+  it('is found without reading the book', async () => {
+    const { store, seen } = counted(events);
+    const close = await findClose(store, STREAM, '2026-05');
+    expect(close).toMatchObject({ type: 'PeriodClosed', data: { period: '2026-05' } });
+    expect(seen.length).toBeLessThan(12);
+  });
+
+  it('is found although a wrong clock dated an entry', async () => {
+    const wrong = events.map((event) =>
+      event.revision === BigInt(Math.floor(events.length / 2))
+        ? { ...event, metadata: { ...event.metadata, occurredAt: '2031-01-01T00:00:00.000Z' } }
+        : event,
+    );
+    const { store } = counted(wrong);
+    for (const period of ['2026-04', '2026-05', '2026-06'])
+      expect(await findClose(store, STREAM, period)).toMatchObject({ data: { period } });
+  });
+
+  it.each(['2026-03', '2026-07', '2031-01'])(
+    'is not there for %s, and nothing is searched for it',
+    async (period) => {
+      const { store, seen } = counted(events);
+      expect(await findClose(store, STREAM, period)).toBeNull();
+      expect(seen.length).toBeLessThan(12);
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
+import { endOfMonth, monthBefore } from '../domain/credits/calendar.js';
+import { bookEvent, isOpaque } from './unreadable-entry.js';
+
+type Close = Recorded<CreditsEventOf<'PeriodClosed'>>;
+type Reads = Pick<EventStore, 'read'>;
+
+/** Between the end of a month and its close stand only grants that expired and parts of the close. */
+const BEFORE_A_CLOSE = 5_000;
+
+/**
+ * The events of a book that the statement of a month is made of: from the close of the month before. A long book is not
+ * read from its beginning, unless that close is by a version that stated no prices.
+ * @param period `yyyy-mm`, UTC
+ */
+export async function* readMonth(
+  store: Reads,
+  workspaceId: string,
+  period: string,
+): AsyncGenerator<StoredEvent> {
+  const stream = streamName(creditsEvents.category, workspaceId);
+  const before = await findClose(store, stream, monthBefore(period));
+  const hasPrices = before?.data.openGrants.every(({ priceCents }) => priceCents !== null);
+  const from = before && hasPrices ? before.revision - BigInt(before.data.carried?.parts ?? 0) : 0n;
+  yield* store.read(stream, { from });
+}
+
+/**
+ * The close of a month; `null`: it is open, or the book has no such month. Dates ascend in a book, so a search in halves
+ * finds the first event after the end of the month, and the close soon after it. A wrong clock may have broken the order:
+ * then every event is looked at.
+ */
+export const findClose = async (store: Reads, stream: string, period: string): Promise<Close | null> => {
+  const end = endOfMonth(period);
+  const [newest] = await list(store.read(stream, { direction: 'backwards', limit: 1 }));
+  if (!newest || at(newest) < end) return null;
+  let [low, high] = [0n, newest.revision];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const [event] = await list(store.read(stream, { from: middle, limit: 1 }));
+    if (event && at(event) < end) low = middle + 1n;
+    else high = middle;
+  }
+  const near = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), period);
+  return near === 'not seen' ? closeOrNull(await closeIn(store.read(stream), period)) : closeOrNull(near);
+};
+
+/** `null`: a later month comes first, so this one has no close. */
+const closeIn = async (
+  events: AsyncIterable<StoredEvent>,
+  period: string,
+): Promise<Close | null | 'not seen'> => {
+  for await (const stored of events) {
+    const event = bookEvent(stored);
+    if (isOpaque(event)) continue;
+    if (event.type === 'PeriodClosed' && event.data.period === period) return event;
+    if ((event.type === 'PeriodClosed' || event.type === 'BookOpened') && event.data.period > period)
+      return null;
+  }
+  return 'not seen';
+};
+
+const closeOrNull = (found: Close | null | 'not seen'): Close | null => (found === 'not seen' ? null : found);
+
+const at = ({ metadata }: StoredEvent): number => Date.parse(metadata.occurredAt);
+
+const list = async (events: AsyncIterable<StoredEvent>): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  for await (const event of events) found.push(event);
+  return found;
+};
