@@ -12,6 +12,7 @@ import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { floodBenchmark } from './flood/benchmark.js';
 import { numerologyBenchmark } from './numerology/benchmark.js';
 import { opsBenchmark } from './ops/benchmark.js';
+import { portalBenchmark } from './portal/benchmark.js';
 import { projectionsBenchmark } from './projections/benchmark.js';
 import { publishingBenchmark } from './publishing/benchmark.js';
 import { markdownSection, withSections, type Benchmark, type Row } from './report.js';
@@ -20,6 +21,7 @@ import { webhooksBenchmark } from './webhooks/benchmark.js';
 
 const BENCHMARKS: readonly Benchmark[] = [
   serviceBenchmark,
+  portalBenchmark,
   floodBenchmark,
   opsBenchmark,
   crudBenchmark,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
-import { PortalVisitor } from './support/portal-visitor.js';
+import { PortalVisitor } from '../support/portal-visitor.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
 
 let stack: StartedStack;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Integrator, person, until } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
-import { PortalVisitor } from './support/portal-visitor.js';
+import { PortalVisitor } from '../support/portal-visitor.js';
 
 /** What a receiver knows of the person, with a control character, in front of 5 MB. */
 const ANSWER = `<script>alert(1)</script> Eurydice\u202e is order 4711 ${'x'.repeat(5_000_000)}`;

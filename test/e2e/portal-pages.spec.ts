@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator, person, until } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
-import { hiddenFields, PortalVisitor } from './support/portal-visitor.js';
+import { hiddenFields, PortalVisitor } from '../support/portal-visitor.js';
 
 const ORDER = {
   firstNames: 'Zoé',

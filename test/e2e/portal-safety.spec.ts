@@ -5,7 +5,7 @@ import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser } from '../support/browser.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
-import { PortalVisitor } from './support/portal-visitor.js';
+import { PortalVisitor } from '../support/portal-visitor.js';
 import { axeFaults, isTooWide, linkTo, signedIn } from './support/portal-page.js';
 
 const texts = TEXTS.en;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
-import { PortalVisitor } from './support/portal-visitor.js';
+import { PortalVisitor } from '../support/portal-visitor.js';
 
 let stack: Stack;
 let customer: Integrator;

@@ -16,6 +16,7 @@ import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
 import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
 import { createPlainTypesetter } from './plain-words.js';
+import { quantile } from '../quantile.js';
 import { atMost, type Benchmark, type Settings, told } from '../report.js';
 
 /** Documents rendered by the pool; memory is sampled ten times. */
@@ -41,8 +42,6 @@ const cpu = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 };
-const quantile = (sorted: readonly number[], q: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN;
 
 /** CPU time of `work` for each person after the warm-up, milliseconds, ascending. */
 const timed = async <T>(prepare: (n: number) => T, work: (input: T) => void): Promise<number[]> => {

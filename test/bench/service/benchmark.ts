@@ -8,6 +8,7 @@ import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
+import { quantile } from '../quantile.js';
 import { atMost, perSecond, ratio, told, type Benchmark, type Row } from '../report.js';
 import { bulkRate, measureBulks } from './bulk.js';
 import { fillStore } from './fill-store.js';
@@ -67,9 +68,6 @@ const query = async <T extends pg.QueryResultRow>(stack: StartedStack, text: str
     await client.end();
   }
 };
-
-const quantile = (values: readonly number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ?? NaN;
 
 /** Measures accepted requests, with the worker paused, so that only the API is measured. */
 const measurePosts = async (stack: StartedStack, customer: Integrator, bareUrl: string, seconds: number) => {

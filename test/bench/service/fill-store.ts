@@ -12,11 +12,17 @@ const IN_FLIGHT = 256;
 const WORKSPACE = 'ws_of_the_benchmark';
 
 /**
- * Fills the stores with readings of another workspace that failed long ago: their streams, rows and keys. The worker
- * must be stopped permanently, or it would start to process them.
+ * Fills the stores with readings that failed long ago, by default of another workspace: their streams, rows and keys. The
+ * worker must be stopped permanently, or it would start to process them.
  * @param template a reading whose row the new rows copy
+ * @param days before it, over which they were created
  */
-export const fillStore = async (stack: StartedStack, readings: number, template: string): Promise<void> => {
+export const fillStore = async (
+  stack: StartedStack,
+  readings: number,
+  template: string,
+  { workspaceId = WORKSPACE, days = 0 } = {},
+): Promise<void> => {
   const store = await openEventStore({
     connectionString: stack.eventStoreUrl,
     appendTimeoutMs: 30_000,
@@ -28,19 +34,23 @@ export const fillStore = async (stack: StartedStack, readings: number, template:
     const ids = Array.from({ length: readings }, () => randomUUID());
     let next = 0;
     const writer = async (): Promise<void> => {
-      for (let id = ids[next++]; id !== undefined; id = ids[next++]) await store.append(...lifeOf(id));
+      for (let id = ids[next++]; id !== undefined; id = ids[next++])
+        await store.append(...lifeOf(id, workspaceId));
     };
     await Promise.all(Array.from({ length: IN_FLIGHT }, writer));
     await database.query(
       `insert into readings.reading
-       select (jsonb_populate_record(template, jsonb_build_object('reading_id', id, 'workspace_id', $2::text))).*
-       from unnest($1::uuid[]) as id, readings.reading as template where template.reading_id = $3`,
-      [ids, WORKSPACE, template],
+       select (jsonb_populate_record(template, jsonb_build_object(
+                'reading_id', id, 'workspace_id', $2::text,
+                'created_at', template.created_at - make_interval(secs => $4 * place / $5::float8)))).*
+       from unnest($1::uuid[]) with ordinality as given (id, place), readings.reading as template
+       where template.reading_id = $3`,
+      [ids, workspaceId, template, days * 86_400, readings],
     );
     await database.query(
       `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
        select id, $2, wrapped_key from unnest($1::uuid[]) as id, platform.subject_key where subject_id = $3`,
-      [ids, WORKSPACE, template],
+      [ids, workspaceId, template],
     );
     // In a service, readings accumulate over weeks and autovacuum keeps up. Here it would run during the measurement.
     await database.query('vacuum (analyze) readings.reading, platform.subject_key');
@@ -52,8 +62,8 @@ export const fillStore = async (stack: StartedStack, readings: number, template:
 };
 
 /** The stream of a reading that was requested and failed. */
-const lifeOf = (readingId: string): Parameters<EventStore['append']> => {
-  const own = { workspaceId: WORKSPACE, livemode: true, reservationId: randomUUID() };
+const lifeOf = (readingId: string, workspaceId: string): Parameters<EventStore['append']> => {
+  const own = { workspaceId, livemode: true, reservationId: randomUUID() };
   const sealedInput = Buffer.alloc(240, 7).toString('base64');
   const happened = [
     {
@@ -79,7 +89,7 @@ const lifeOf = (readingId: string): Parameters<EventStore['append']> => {
       data: encoded.data,
       metadata: {
         ...context,
-        workspaceId: WORKSPACE,
+        workspaceId,
         occurredAt: '2026-01-01T00:00:00.000Z',
         schemaVersion: encoded.version,
       },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { startPostgres } from '../../support/start-postgres.js';
+import { quantile } from '../quantile.js';
 import { atMost, perSecond, ratio, told, type Benchmark } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
@@ -14,7 +15,6 @@ import {
   arrivals,
   at,
   pacedLatency,
-  quantile,
   sendingRate,
   start,
   untilSettled,

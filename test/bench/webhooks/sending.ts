@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { projectPath } from '@app/platform/project-path.js';
+import { quantile } from '../quantile.js';
 import type { Settings } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { addDeliveries } from './deliveries.js';
@@ -84,10 +85,6 @@ export const sendingRate = async (setting: Setting, count: number, workers = 1):
   const { deliveries, repeats, firstAt, lastAt } = await arrivals(setting);
   return { rate: (deliveries * 1_000) / (lastAt - firstAt), repeats, cpuMs };
 };
-
-export const quantile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ??
-  Number.NaN;
 
 /** 99th percentile of the time from a delivery's row to its arrival, at an even pace, milliseconds. */
 export const pacedLatency = async (setting: Setting, seconds: number, workers = 1): Promise<number> => {

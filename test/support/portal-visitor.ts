@@ -1,4 +1,4 @@
-import type { Stack } from '../../support/index.js';
+import type { Stack } from './index.js';
 
 export interface PortalAnswer {
   readonly status: number;
