@@ -35,6 +35,9 @@ export const webhooks = {
     // For retention, the oldest first. Notices go with their rows of webhooks.notice.
     'webhooks.public_event_age':
       'webhooks.public_event (occurred_at) where livemode and reading_id is not null',
+    // For lists of events and deliveries of few types.
+    'webhooks.public_event_rare':
+      "webhooks.public_event (workspace_id, position) where type not in ('reading.completed', 'reading.published')",
   },
   projections: {
     'webhooks.endpoint.v1': 'endpoints and their settings',

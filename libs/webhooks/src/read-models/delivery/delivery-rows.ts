@@ -5,6 +5,7 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DeliveryStatus } from '../../contracts/deliveries.js';
 import type { DeliveredType } from '../../contracts/notice-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
+import { areRare, IS_RARE } from '../event-feed/rare-types.js';
 import { ALL_ATTEMPTS, ALL_DELIVERIES } from './settled-sql.js';
 
 /** One attempt as the endpoint's owner sees it: of the response only the class of error and the status. */
@@ -91,6 +92,9 @@ const SELECT = `
     order by number desc limit 1
   ) last on true`;
 
+/** With more events than this of a type, a page of deliveries is found soon among all of the endpoint. */
+const FEW = 1_000;
+
 /** Most skipped deliveries counted when an endpoint is enabled. */
 const MOST_SKIPPED = 100_000;
 
@@ -135,15 +139,16 @@ export class DeliveryRows {
     after: readonly string[] | null,
     filter: DeliveryFilter,
   ): Promise<readonly DeliveryRecord[]> {
+    const eventIds = await this.eventsOf(endpointId, filter);
+    if (eventIds?.length === 0) return [];
     const { rows } = await this.pool.query<Columns>(
       `${SELECT}
        where delivery.endpoint_id = $1
+         ${eventIds === null ? 'and $7::text[] is null' : 'and delivery.event_id = any ($7)'}
          and ($2::timestamptz is null or (delivery.created_at, delivery.delivery_id) < ($2, $3))
          and ($5::text[] is null or delivery.status = any ($5))
          ${mayHaveSucceeded(filter) ? '' : UNSUCCEEDED}
          and ($6::text[] is null or event.type = any ($6))
-         and ($7::uuid is null or delivery.event_id in (
-           select of_reading.event_id from webhooks.public_event of_reading where of_reading.reading_id = $7))
          and (delivery.test or event.livemode = any ($11::boolean[]))
          and delivery.created_at >= coalesce($8::timestamptz, '-infinity')
          and delivery.created_at < coalesce($9::timestamptz, 'infinity')
@@ -164,7 +169,7 @@ export class DeliveryRows {
         limit,
         filter.statuses,
         filter.types,
-        filter.readingId,
+        eventIds,
         filter.since,
         filter.until,
         filter.undelivered,
@@ -172,6 +177,27 @@ export class DeliveryRows {
       ],
     );
     return rows.map(fromColumns);
+  }
+
+  /**
+   * The events of a filter that few deliveries pass. To walk through all deliveries of the endpoint would find them, too,
+   * but takes as long as it has deliveries. `null`: the filter passes many, or all.
+   */
+  private async eventsOf(
+    endpointId: string,
+    { readingId, types }: DeliveryFilter,
+  ): Promise<readonly string[] | null> {
+    if (readingId === null && !areRare(types)) return null;
+    const { rows } = await this.pool.query<{ event_id: string }>(
+      readingId === null
+        ? `select event_id from webhooks.public_event
+           where workspace_id = (select workspace_id from webhooks.endpoint where endpoint_id = $1)
+             and ${IS_RARE} and type = any ($2)
+           limit ${FEW + 1}`
+        : 'select event_id from webhooks.public_event where reading_id = $1',
+      readingId === null ? [endpointId, types] : [readingId],
+    );
+    return rows.length > FEW ? null : rows.map((row) => row.event_id);
   }
 
   /**

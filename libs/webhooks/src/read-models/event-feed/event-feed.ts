@@ -3,6 +3,7 @@ import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import { areRare, IS_RARE } from './rare-types.js';
 
 /** An event as it is pushed. */
 export interface FeedEvent {
@@ -59,7 +60,7 @@ export class EventFeed {
       `select position::text, reading_id as "readingId", body, shows_external_id as "showsExternalId"
        from webhooks.public_event event
        where workspace_id = $1 and event.position > coalesce($2::numeric, -1) and ($3::text[] is null or type = any ($3))
-         ${ofModes(modes)}
+         ${areRare(types) ? `and ${IS_RARE}` : ''} ${ofModes(modes)}
        order by event.position
        limit $4`,
       [workspaceId, after, types, limit],
