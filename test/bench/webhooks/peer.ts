@@ -59,7 +59,8 @@ const peerRate = async (setting: Setting, count: number): Promise<number> => {
 export const measurePeer = async (setting: Setting): Promise<void> => {
   const { pool, settings } = setting;
   await runMigrations({ pgPool: pool, preset: { worker: { schema: PEER_SCHEMA } } });
-  const count = 2_000 * settings.seconds;
+  // Enough for both programs to be compiled and at their pace most of the time.
+  const count = 8_000 * settings.seconds;
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     theirs.push(await peerRate(setting, count));

@@ -31,7 +31,7 @@ export const en = {
   finding: 'Finding',
   whatToDo: 'What to do',
   states: {
-    ok: 'Well',
+    ok: 'Healthy',
     warning: 'Warning',
     failure: 'Failure',
     running: 'Running',

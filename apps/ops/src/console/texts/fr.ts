@@ -33,7 +33,7 @@ export const fr: Words = {
   finding: 'Constat',
   whatToDo: 'Que faire',
   states: {
-    ok: 'En état',
+    ok: 'En bon état',
     warning: 'Avertissement',
     failure: 'Défaut',
     running: 'En marche',

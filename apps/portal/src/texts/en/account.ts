@@ -13,7 +13,7 @@ export const account = {
     chart: 'Readings ordered in the last 14 days (UTC)',
     failing: 'Endpoints that need you',
     endpoint: 'Endpoint',
-    allWell: 'All endpoints are well.',
+    allWell: 'All endpoints are healthy.',
     firstSteps: 'First steps',
     stepKey: 'Issue an API key for your program.',
     stepOrder: 'Order a reading, in test mode if you like: it costs nothing there.',

@@ -37,7 +37,7 @@ export const common = {
     failed: 'Failed',
     delayed: 'Delayed',
     erased: 'Erased',
-    ok: 'Well',
+    ok: 'Healthy',
     failing: 'Failing',
     disabled: 'Disabled',
     unverified: 'Not verified',

@@ -13,7 +13,7 @@ export const account = {
     chart: 'Lectures commandées ces 14 derniers jours (UTC)',
     failing: 'Endpoints à surveiller',
     endpoint: 'Endpoint',
-    allWell: 'Tous les endpoints sont en état.',
+    allWell: 'Tous les endpoints sont en bon état.',
     firstSteps: 'Premiers pas',
     stepKey: 'Créez une clé d’API pour votre programme.',
     stepOrder: 'Commandez une lecture, en mode test si vous voulez : elle n’y coûte rien.',

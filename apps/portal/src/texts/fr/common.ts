@@ -37,7 +37,7 @@ export const common = {
     failed: 'Échouée',
     delayed: 'Retardée',
     erased: 'Effacée',
-    ok: 'En état',
+    ok: 'En bon état',
     failing: 'En échec',
     disabled: 'Désactivé',
     unverified: 'Non vérifié',
