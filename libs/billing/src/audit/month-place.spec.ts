@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { ReadOptions } from '@app/event-sourcing/store/event-store.js';
 import { MonthMovementsHandler } from '../application/audit/month-movements.handler.js';
-import { GetMonthMovements } from '../contracts/audit.js';
+import { GetMonthMovements } from '../contracts/month-movements.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
 import { CrowdedBook } from '../../test/crowded-book.js';

@@ -10,6 +10,7 @@ export * from './export.js';
 export * from './find-entries.js';
 export * from './judged-statements.js';
 export * from './money.js';
+export * from './month-movements.js';
 export * from './month.js';
 export * from './operators.js';
 export * from './order-lines.js';

@@ -182,10 +182,8 @@ export const batchAppend =
         finish(toRpcError(error));
       }
     });
-    call.on('end', () => {
-      inputEnded = true;
-      if (unanswered === 0) finish();
-    });
+    // As EventStoreDB: the last answer ends the call. One that waits for no answer stays open until the client cancels it.
+    call.on('end', () => (inputEnded = true));
     for (const event of ['cancelled', 'error', 'close'] as const) {
       call.on(event, () => {
         over = true;

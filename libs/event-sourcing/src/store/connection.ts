@@ -110,12 +110,13 @@ export const openConnection = (options: ConnectionOptions): Connection => {
 const isAppendStream = (stream: CallStream): boolean => typeof stream.end === 'function';
 
 /**
- * When the client moves to another node, it forgets its append stream, which stays open on the old node. This closes the
- * stream once nobody waits for its answers.
+ * When the client moves to another node, it forgets its append stream, which stays open on the old node. This cancels it
+ * once nobody waits for its answers. EventStoreDB and KurrentDB do not end a call of appends whose client has only ended
+ * its side, unless an answer is still due.
  */
 const retire = (streams: ReadonlySet<CallStream>, afterMs: number): void => {
   const left = [...streams].filter(isAppendStream);
-  if (left.length > 0) setTimeout(() => left.forEach((stream) => stream.end?.()), afterMs).unref();
+  if (left.length > 0) setTimeout(() => left.forEach((stream) => stream.cancel?.()), afterMs).unref();
 };
 
 /** What grpc-js adds to the options of a channel that goes through a proxy. */

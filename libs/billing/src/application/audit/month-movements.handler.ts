@@ -5,7 +5,7 @@ import { Inject } from '@app/platform/injection.js';
 import { ledgerEntry, opaqueEntry } from '../../audit/ledger-entry.js';
 import { findClose } from '../../audit/month-place.js';
 import { bookEvent, isOpaque, unreadableEntry } from '../../audit/unreadable-entry.js';
-import { GetMonthMovements, type MonthMovements } from '../../contracts/audit.js';
+import { GetMonthMovements, type MonthMovements } from '../../contracts/month-movements.js';
 import { creditsEvents, type Accounts } from '../../contracts/events.js';
 import type { LedgerEntry } from '../../contracts/queries.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor } from '../../credits.executor.js';

@@ -7,7 +7,7 @@ export interface StoreClient {
   readonly internals: ClientInternals;
 }
 
-type CallStream = NodeJS.ReadableStream & { end?: () => void };
+type CallStream = NodeJS.ReadableStream & { end?: () => void; cancel?: () => void };
 
 /** What the types of both clients do not show. Both have it: the newer one was made from the older. */
 export interface ClientInternals {
