@@ -40,6 +40,8 @@ describe('the lock of a data folder', () => {
     const pid = Number(line.toString());
     const holder = identify(pid);
     expect(holder).toBeDefined();
+    // Until then, the shell would take the dead child away.
+    while (!readFileSync(`/proc/${parent.pid}/comm`, 'utf8').startsWith('sleep')) await sleep(5);
     process.kill(pid, 'SIGKILL');
     while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await sleep(20);
     holdBy(holder!);
