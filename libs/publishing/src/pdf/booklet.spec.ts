@@ -35,11 +35,23 @@ describe('A booklet', () => {
 
   it('gathers the questions on its closing page, the last ones only there', () => {
     expect(english.closing?.questions).toHaveLength(4);
-    for (const question of english.closing?.questions ?? []) expect(question).toMatch(/\?$/);
+    for (const { children } of english.closing?.questions ?? [])
+      expect(children.at(-1)).toMatchObject({ value: expect.stringMatching(/\?$/) });
     expect(
       nodesOf(english.tree, 'callout').filter((each) => 'variant' in each && each.variant === 'question'),
     ).toHaveLength(1);
   });
+});
+
+it('Large lines never break after the hyphen of a word, and other lines may', () => {
+  const unbroken = (variant: 'lead' | 'body') => {
+    const told = paragraph('a', [text('Un rendez-vous, puis 3-4 autres.')], variant);
+    const document = { ...composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options) };
+    const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', [told])] }, 'a4');
+    return nodesOf(tree, 'unbroken').map(({ value }) => value);
+  };
+  expect(unbroken('lead')).toEqual(['rendez-vous,']);
+  expect(unbroken('body')).toEqual([]);
 });
 
 it('A sum in a table breaks before its signs', () => {

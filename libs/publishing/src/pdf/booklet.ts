@@ -20,13 +20,25 @@ interface Superior {
   readonly value: string;
 }
 
-/** A sentence of the section, repeated large. An ornament: readers of the text do not hear it. */
-interface PullQuote {
-  readonly type: 'pullQuote';
+/** A word with hyphens that no line breaks. */
+interface Unbroken {
+  readonly type: 'unbroken';
   readonly value: string;
 }
 
-type SetInline = Inline | Superior;
+/** A sentence of the section, repeated large. An ornament: readers of the text do not hear it. */
+interface PullQuote {
+  readonly type: 'pullQuote';
+  readonly children: readonly SetInline[];
+}
+
+/** A question of the closing page, and how many letters it has. */
+interface Question {
+  readonly letters: number;
+  readonly children: readonly SetInline[];
+}
+
+type SetInline = Inline | Superior | Unbroken;
 /** A short paragraph, of about one line, stays with what follows. A short list stays on one page. */
 type SetBlock = Block | PullQuote | ((Paragraph | List) & { readonly short: boolean });
 
@@ -35,7 +47,7 @@ export interface Booklet {
   readonly paper: Sheet;
   /** The name in parts that stay on one line. */
   readonly name: readonly string[];
-  readonly closing: { readonly title: string; readonly questions: readonly string[] } | null;
+  readonly closing: { readonly title: string; readonly questions: readonly Question[] } | null;
   /** Of the file: what stands below the title. */
   readonly description: string;
   readonly tree: object;
@@ -69,6 +81,27 @@ const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] 
   const set = withSums(nodes);
   return locale === 'fr-FR' ? (withSuperiors(set) as readonly Inline[]) : set;
 };
+
+/** A word with hyphens, with what stands beside it. Longer ones fit in no narrow column. */
+const HYPHENATED = /(?<!\S)(?=\S{1,24}(?!\S))(\S*\p{L}-\p{L}\S*)/u;
+
+/** In large lines, a break after a hyphen catches the eye. A box and no other hyphen: copied text stays the same. */
+const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
+  nodes.flatMap((node): SetInline[] => {
+    if ('children' in node) return [{ ...node, children: withUnbroken(node.children) as readonly Inline[] }];
+    if (node.type !== 'text') return [node];
+    return node.value
+      .split(HYPHENATED)
+      .flatMap((value, index): SetInline[] =>
+        value === '' ? [] : [{ type: index % 2 === 1 ? 'unbroken' : 'text', value }],
+      );
+  });
+
+const setLarge = (locale: Locale, nodes: readonly Inline[]): readonly SetInline[] =>
+  withUnbroken(setInline(locale, nodes));
+
+const setSentence = (locale: Locale, value: string): readonly SetInline[] =>
+  setLarge(locale, [{ type: 'text', value }]);
 
 /** Characters of one line of the measure, or a little more. */
 const ONE_LINE = 90;
@@ -124,10 +157,11 @@ const setTable = (locale: Locale, node: Table): SetTable => {
   };
 };
 
-const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
+const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = false): SetBlock => {
   switch (node.type) {
     case 'paragraph': {
-      const set = { ...node, children: setInline(locale, node.children) };
+      const isLarge = inQuestion || node.variant === 'lead';
+      const set = { ...node, children: (isLarge ? setLarge : setInline)(locale, node.children) as Inline[] };
       return isFirst && plain(node.children).length <= ONE_LINE ? { ...set, short: true } : set;
     }
     case 'list':
@@ -143,7 +177,10 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
       return { ...node, fallback: [] };
     case 'callout':
     case 'blockquote':
-      return { ...node, children: node.children.map((each) => setBlock(locale, each, false) as Block) };
+      return {
+        ...node,
+        children: node.children.map((each) => setBlock(locale, each, false, isQuestion(node)) as Block),
+      };
     default:
       return node;
   }
@@ -155,7 +192,7 @@ const setSection = (locale: Locale, node: Section, closing: Callout | undefined)
     if (child === closing) return [];
     if (child.type === 'section') return [setSection(locale, child, closing)];
     const set = setBlock(locale, child, index === 0);
-    return quote?.after === index ? [set, { type: 'pullQuote', value: quote.sentence }] : [set];
+    return quote?.after === index ? [set, { type: 'pullQuote', children: setSentence(locale, quote.sentence) }] : [set];
   });
   return { ...node, children: children as Section['children'] };
 };
@@ -173,7 +210,15 @@ export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
     description: document.details.join('. '),
     name: nameOnCover(document.subtitle),
     closing:
-      last?.title === undefined ? null : { title: last.title, questions: questions.flatMap(sentencesOf) },
+      last?.title === undefined
+        ? null
+        : {
+            title: last.title,
+            questions: questions.flatMap(sentencesOf).map((sentence) => ({
+              letters: sentence.length,
+              children: setSentence(locale, sentence),
+            })),
+          },
     tree: {
       ...document,
       details: document.details.map((value) => setInline(locale, [{ type: 'text', value }])),

@@ -133,6 +133,24 @@ describe('A booklet is careless when', () => {
     expect(found(told('Pour quelle', 'raison\u202F?'))).toHaveLength(1);
   });
 
+  it.each([
+    ['a closing question', 12, 'P'],
+    ['a lead', 12.4, 'P'],
+    ['a pull quote', 16, null],
+  ])('%s is broken after the hyphen of a word', (_, size, role) => {
+    const told = (...texts: string[]) =>
+      found(
+        page([
+          ...lines(690),
+          ...texts.map((text, index) => run(text, 710 + 20 * index, { size, role, element: 'large' })),
+        ]),
+      );
+    expect(told('Quel ennui, et qu’y avait-', 'il de l’autre côté\u202F?')).toEqual([
+      '2: a word is broken after “avait-” in large type',
+    ]);
+    expect(told('Quel ennui, et qu’y', 'avait-il de l’autre côté\u202F?')).toEqual([]);
+  });
+
   it('one question stands alone on the last page, or none', () => {
     const last = (questions: number) => page([...LAST.runs.slice(0, questions), ...LAST.runs.slice(2)]);
     expect(found(page(lines()), { last: last(1) })).toEqual(['3: has a single question']);

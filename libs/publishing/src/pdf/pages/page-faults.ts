@@ -202,19 +202,28 @@ const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
     return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
   });
 
-/** Sizes of the closing questions, of a question in a box, and of pull quotes. */
+/** Sizes of the closing questions, of leads, of a question in a box, and of pull quotes. */
 const QUESTION = 12;
+const LEAD = 12.4;
 const BOXED_QUESTION = 13;
 const QUOTE = 16;
+
+const isLarge = ({ role, size }: Run): boolean =>
+  (role === 'P' && (size === QUESTION || size === LEAD || size === BOXED_QUESTION)) ||
+  (role === null && size === QUOTE);
+
+/** A large text that is broken after the hyphen of a word, such as “rendez-” and “vous”. */
+const brokenWords = ({ runs }: LaidOutPage): string[] =>
+  linesOf(runs.filter(isLarge))
+    .map(textOf)
+    .filter((text) => /\p{L}-\s*$/u.test(text))
+    .map((text) => `a word is broken after “${text.trim().split(/\s/).at(-1)}” in large type`);
 
 const WORD = /[\p{L}\p{N}]+(?:[’-][\p{L}\p{N}]+)*/gu;
 
 /** A large text of several lines, the last of which is a single word. */
 const loneWords = ({ runs }: LaidOutPage): string[] => {
-  const large = runs.filter(
-    ({ role, size }) =>
-      (role === 'P' && (size === QUESTION || size === BOXED_QUESTION)) || (role === null && size === QUOTE),
-  );
+  const large = runs.filter(isLarge);
   return [...new Set(large.map(({ element }) => element))].flatMap((element) => {
     const lines = linesOf(large.filter((each) => each.element === element)).map(textOf);
     const last = lines.at(-1) ?? '';
@@ -276,6 +285,7 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...lonelyItem(page, pages[index + 1]),
       ...lonelyNote(page),
       ...loneWords(page),
+      ...brokenWords(page),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
       ...echo(page),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
