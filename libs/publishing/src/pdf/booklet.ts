@@ -97,8 +97,19 @@ const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
       );
   });
 
+/** The space before the last word of a lead. Longer words fill enough of a line. */
+const BEFORE_LAST_WORD = /(?<=(?:^| )[^ ]{1,12}) (?=[^ ]{1,14}$)/u;
+
+/** Ends a text with two words in its last line. For Typst, a word that a hyphen could part is never alone. */
+const withLastWords = (nodes: readonly Inline[], space: RegExp): readonly Inline[] => {
+  const last = nodes.at(-1);
+  return last?.type === 'text'
+    ? [...nodes.slice(0, -1), { ...last, value: last.value.replace(space, '\u00A0') }]
+    : nodes;
+};
+
 const setLarge = (locale: Locale, nodes: readonly Inline[]): readonly SetInline[] =>
-  withUnbroken(setInline(locale, nodes));
+  withUnbroken(withLastWords(setInline(locale, nodes), BEFORE_LAST_WORD));
 
 const setSentence = (locale: Locale, value: string): readonly SetInline[] =>
   setLarge(locale, [{ type: 'text', value }]);

@@ -117,6 +117,7 @@ describe('A booklet is careless when', () => {
 
   it.each([
     ['a closing question', 12, 'P'],
+    ['a lead', 12.4, 'P'],
     ['a question in a box', 13, 'P'],
     ['a pull quote', 16, null],
   ])('%s ends in a line of one word', (_, size, role) => {
