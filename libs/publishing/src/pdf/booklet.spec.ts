@@ -4,7 +4,7 @@ import { camille, minh, resultOf } from '../document/testing/people.js';
 import { bookletOf } from './booklet.js';
 import { nameOnCover } from './name-on-cover.js';
 import { pullQuoteIn } from './pull-quotes.js';
-import { paragraph, section, text } from '../document/nodes.js';
+import { paragraph, section, table, text } from '../document/nodes.js';
 
 const options = { publishedAt: '2026-09-29T08:00:00.000Z' };
 const french = bookletOf(composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options), 'a4');
@@ -58,6 +58,18 @@ it('A sum in a table breaks before its signs', () => {
   const values = nodesOf(english.tree, 'text').map(({ value }) => value);
   expect(values.filter((value) => / =\u00A0\d/u.test(value)).length).toBeGreaterThan(10);
   expect(values.filter((value) => / [+=→−] [\p{Lu}\d]/u.test(value))).toEqual([]);
+});
+
+it.each([
+  ['J 1 + O 6 = 47 → 11 → 2', 'J\u00A01 +\u00A0O\u00A06 =\u00A047\u00A0→\u00A011\u00A0→\u00A02'],
+  ['ALEXANDRE + XAVIER (113), 50, R 9', 'ALEXANDRE +\u00A0XAVIER\u00A0(113),\u00A050,\u00A0R\u00A09'],
+  ['MARGUERITE (54), 85 − 54 = 31, R 9', 'MARGUERITE (54), 85 −\u00A054 =\u00A031,\u00A0R\u00A09'],
+])('The end of a sum stays with it: %s', (sum, set) => {
+  const value = sum.replace(/(?<=\p{Lu}) (?=\d)/gu, '\u00A0');
+  const cells = table('a', ['left'], ['Sum'], [[value]]);
+  const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
+  const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', [cells])] }, 'a4');
+  expect(nodesOf(tree, 'text').map((text) => text.value)).toContain(set);
 });
 
 it.each([

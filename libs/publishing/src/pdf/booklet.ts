@@ -71,10 +71,20 @@ const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
 /** A sum breaks before a sign: no line starts with a lone figure. */
 const SIGN = /(?<= [+=→−]) (?=[\p{Lu}\d])/gu;
 
+/** The steps of a reduction stay with the sum. In the row of the essence, the letter stays with its age and its word. */
+const STEP = new RegExp(
+  [
+    String.raw`(?<=\d) (?=→\u00A0\d)`,
+    String.raw`(?<=[\d)],) (?=(?:\d+, )?\p{Lu}\u00A0\d$)`,
+    String.raw`(?<=(?<!\p{Lu})\p{Lu}{1,16}) (?=\(\d+\), \d+, \p{Lu}\u00A0\d$)`,
+  ].join('|'),
+  'gu',
+);
+
 const withSums = (nodes: readonly Inline[]): readonly Inline[] =>
   nodes.map((node) => {
     if ('children' in node) return { ...node, children: withSums(node.children) };
-    return { ...node, value: node.value.replace(SIGN, '\u00A0') };
+    return { ...node, value: node.value.replace(SIGN, '\u00A0').replace(STEP, '\u00A0') };
   });
 
 const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] => {

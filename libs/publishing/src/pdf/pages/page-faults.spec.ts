@@ -115,6 +115,20 @@ describe('A booklet is careless when', () => {
     expect(found(page([...lines(735), run('What the list means', 750, { size: 9 })]))).toEqual([]);
   });
 
+  it('the end of a sum is parted from it', () => {
+    const cell = (...texts: string[]) =>
+      found(
+        page([
+          ...lines(690),
+          ...texts.map((text, index) => run(text, 710 + 12 * index, { role: 'TD', element: 'cell' })),
+        ]),
+      );
+    expect(cell('J 1 + O 6 = 47', '→ 11')).toEqual(['2: “→ 11” is parted from its sum']);
+    expect(cell('ALEXANDRE + XAVIER (113),', '50, R 9')).toEqual(['2: “50, R 9” is parted from its sum']);
+    expect(cell('J 1 + O 6', '= 47 → 11')).toEqual([]);
+    expect(cell('47 → 11')).toEqual([]);
+  });
+
   it.each([
     ['a closing question', 12, 'P'],
     ['a lead', 12.4, 'P'],

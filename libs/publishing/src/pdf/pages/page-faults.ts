@@ -202,6 +202,22 @@ const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
     return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
   });
 
+/** A line of a cell that begins with the end of a sum: a last step, or an age and its letter. */
+const END_OF_SUM = /^(?:→|\d+, \p{Lu})/u;
+
+const partedSums = ({ runs }: LaidOutPage): string[] => {
+  const cells = new Map<string, Run[]>();
+  for (const run of runs.filter(({ role }) => role === 'TD'))
+    cells.set(run.element, [...(cells.get(run.element) ?? []), run]);
+  return [...cells.values()].flatMap((cell) =>
+    linesOf(cell)
+      .slice(1)
+      .map((line) => textOf(line).trim())
+      .filter((text) => END_OF_SUM.test(text))
+      .map((text) => `“${short(text)}” is parted from its sum`),
+  );
+};
+
 /** Sizes of the closing questions, of leads, of a question in a box, and of pull quotes. */
 const QUESTION = 12;
 const LEAD = 12.4;
@@ -284,6 +300,7 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...split(page, pages[index + 1]),
       ...lonelyItem(page, pages[index + 1]),
       ...lonelyNote(page),
+      ...partedSums(page),
       ...loneWords(page),
       ...brokenWords(page),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
