@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { composeDocument } from '../document/compose.js';
 import { camille, minh, resultOf } from '../document/testing/people.js';
 import { bookletOf } from './booklet.js';
-import { nameOnCover } from './name-on-cover.js';
+import { nameOnCover, namesOfWords } from './name-on-cover.js';
 import { pullQuoteIn } from './pull-quotes.js';
 import { paragraph, section, table, text } from '../document/nodes.js';
 
@@ -79,6 +79,15 @@ it.each([
   ['Ada Lovelace', ['Ada', 'Lovelace']],
 ])('The cover keeps the parts of a name together: %s', (name, parts) => {
   expect(nameOnCover(name)).toEqual(parts);
+});
+
+it.each([
+  ['OLIVIA VAN DEN BERG', [[1], [3]]],
+  ['ANNESOPHIE MARIE VICTOIRE DE LA TOUR DU PIN', [[1], [1], [1], [3, 2]]],
+  ['ADA KING LOVELACE', [[1], [1], [1]]],
+  ['DE LA TOUR', [[3]]],
+])('The letters keep the words of a name together: %s', (words, names) => {
+  expect(namesOfWords(words.split(' '))).toEqual(names);
 });
 
 describe('A pull quote', () => {

@@ -10,7 +10,7 @@ import type {
   Table,
 } from '../document/document.js';
 import type { Sheet } from './paper.js';
-import { nameOnCover } from './name-on-cover.js';
+import { nameOnCover, namesOfWords } from './name-on-cover.js';
 import { oneLineRows } from './one-line-rows.js';
 import { pullQuoteIn } from './pull-quotes.js';
 
@@ -178,6 +178,9 @@ const setTable = (locale: Locale, node: Table): SetTable => {
   };
 };
 
+const namesOf = (words: readonly (readonly { readonly letter: string }[])[]): number[][] =>
+  namesOfWords(words.map((word) => word.map(({ letter }) => letter).join('')));
+
 const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = false): SetBlock => {
   switch (node.type) {
     case 'paragraph': {
@@ -195,7 +198,7 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = fa
       return setTable(locale, node);
     case 'figure':
       // Pages draw it.
-      return { ...node, fallback: [] };
+      return { ...node, fallback: [], ...(node.kind === 'letterStrip' && { names: namesOf(node.data.words) }) };
     case 'callout':
     case 'blockquote':
       return {
