@@ -39,8 +39,15 @@ interface Question {
 }
 
 type SetInline = Inline | Superior | Unbroken;
-/** A short paragraph, of about one line, stays with what follows. A short list stays on one page. */
-type SetBlock = Block | PullQuote | ((Paragraph | List) & { readonly short: boolean });
+/**
+ * A short paragraph, of about one line, stays with what follows; one that concludes stays with what precedes. A short list
+ * stays on one page.
+ */
+type SetBlock =
+  | Block
+  | PullQuote
+  | ((Paragraph | List) & { readonly short: boolean })
+  | (Paragraph & { readonly concludes: boolean });
 
 /** What the template typesets: the document, and what only pages need. */
 export interface Booklet {
@@ -126,6 +133,8 @@ const setSentence = (locale: Locale, value: string): readonly SetInline[] =>
 
 /** Characters of one line of the measure, or a little more. */
 const ONE_LINE = 90;
+/** Of two lines. */
+const TWO_LINES = 150;
 
 const isQuestion = (node: Block | Section): node is Callout =>
   node.type === 'callout' && node.variant === 'question';
@@ -186,7 +195,10 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = fa
     case 'paragraph': {
       const isLarge = inQuestion || node.variant === 'lead';
       const set = { ...node, children: (isLarge ? setLarge : setInline)(locale, node.children) as Inline[] };
-      return isFirst && plain(node.children).length <= ONE_LINE ? { ...set, short: true } : set;
+      const { length } = plain(node.children);
+      // The first sentence of a year's months leads to them.
+      if ((isFirst || node.id.endsWith('.turn')) && length <= ONE_LINE) return { ...set, short: true };
+      return !isFirst && length <= TWO_LINES ? { ...set, concludes: true } : set;
     }
     case 'list':
       return {
@@ -198,7 +210,11 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = fa
       return setTable(locale, node);
     case 'figure':
       // Pages draw it.
-      return { ...node, fallback: [], ...(node.kind === 'letterStrip' && { names: namesOf(node.data.words) }) };
+      return {
+        ...node,
+        fallback: [],
+        ...(node.kind === 'letterStrip' && { names: namesOf(node.data.words) }),
+      };
     case 'callout':
     case 'blockquote':
       return {
@@ -216,7 +232,9 @@ const setSection = (locale: Locale, node: Section, closing: Callout | undefined)
     if (child === closing) return [];
     if (child.type === 'section') return [setSection(locale, child, closing)];
     const set = setBlock(locale, child, index === 0);
-    return quote?.after === index ? [set, { type: 'pullQuote', children: setSentence(locale, quote.sentence) }] : [set];
+    return quote?.after === index
+      ? [set, { type: 'pullQuote', children: setSentence(locale, quote.sentence) }]
+      : [set];
   });
   return { ...node, children: children as Section['children'] };
 };

@@ -29,7 +29,9 @@ export const nameOnCover = (name: string): string[] => {
 export const namesOfWords = (words: readonly string[]): number[][] => {
   const parts = nameOnCover(words.join(' ')).map((part) => part.split('\u00A0').length);
   const starts = parts.map((_, index) => parts.slice(0, index).reduce((sum, count) => sum + count, 0));
-  const family = parts.findIndex((count, index) => index > 0 && count > 1 && isParticle(words[starts[index]!]!));
+  const family = parts.findIndex(
+    (count, index) => index > 0 && count > 1 && isParticle(words[starts[index]!]!),
+  );
   if (family < 0) return parts.map((count) => [count]);
   return [...parts.slice(0, family).map((count) => [count]), parts.slice(family)];
 };

@@ -176,13 +176,16 @@ describe('The PDF of a document', () => {
   it.each([
     [['Anne-Sophie'], ['Marie', 'Victoire'], ['de La Tour du Pin'], 'DELATOURDUPIN'],
     [['Olivia'], [], ['Van den Berg'], 'VANDENBERG'],
-  ])('keeps the letters of a family name on one line: %s %s %s', (firstNames, middleNames, lastNames, line) => {
-    const person = { name: { firstNames, middleNames, lastNames }, dateOfBirth: '1990-06-15' };
-    const drawn = readPages(typesetter.typeset(composed(person, 'fr-FR', 'neutral'))).flatMap(({ runs }) =>
-      linesOf(runs.filter(({ role, text }) => role === 'Figure' && /^\p{Lu}$/u.test(text))).map(textOf),
-    );
-    expect(drawn).toContain(line);
-  });
+  ])(
+    'keeps the letters of a family name on one line: %s %s %s',
+    (firstNames, middleNames, lastNames, line) => {
+      const person = { name: { firstNames, middleNames, lastNames }, dateOfBirth: '1990-06-15' };
+      const drawn = readPages(typesetter.typeset(composed(person, 'fr-FR', 'neutral'))).flatMap(({ runs }) =>
+        linesOf(runs.filter(({ role, text }) => role === 'Figure' && /^\p{Lu}$/u.test(text))).map(textOf),
+      );
+      expect(drawn).toContain(line);
+    },
+  );
 
   it('prints a very long name completely', () => {
     const document = {

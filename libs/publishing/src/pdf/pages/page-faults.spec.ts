@@ -115,6 +115,39 @@ describe('A booklet is careless when', () => {
     expect(found(page([...lines(735), run('What the list means', 750, { size: 9 })]))).toEqual([]);
   });
 
+  it('a short last paragraph is parted from what it concludes', () => {
+    const below = (second: Run) =>
+      page([run('None has one.', 100, { element: '2' }), second, ...lines().slice(3)]);
+    const all = (second: Run) =>
+      pageFaults([COVER, page(lines()), below(second), LAST], { paper: 'a4', locale: 'fr-FR' });
+    expect(all(heading(130))).toEqual([
+      { page: 3, fault: '“None has one.” is parted from what it concludes' },
+    ]);
+    expect(all(run('Another', 130, { element: '3' }))).toEqual([]);
+  });
+
+  it('a table or a list is parted from the table above it', () => {
+    const rows = [735, 750].map((baseline) => run('A cell', baseline, { role: 'TD', within: ['TD'] }));
+    const parted = (over: Partial<Run>) =>
+      pageFaults(
+        [COVER, page([...lines(705), ...rows]), page([run('Remark', 100, over), ...lines().slice(1)]), LAST],
+        { paper: 'a4', locale: 'fr-FR' },
+      );
+    expect(parted({ within: ['P', 'LI'] })).toEqual([
+      { page: 2, fault: '“Remark” is parted from the table above it' },
+    ]);
+    expect(parted({ role: 'TH' })).toHaveLength(1);
+    expect(parted({})).toEqual([]);
+  });
+
+  it('a pull quote ends its page', () => {
+    const quote = (baseline: number) => run('You come in', baseline, { role: null, size: 16, element: '' });
+    expect(found(page([...lines(), quote(780)]))).toEqual(['2: “You come in” ends its page']);
+    expect(
+      found(page([...lines(690), quote(715), ...lines().filter(({ baseline }) => baseline > 735)])),
+    ).toEqual([]);
+  });
+
   it('the end of a sum is parted from it', () => {
     const cell = (...texts: string[]) =>
       found(
@@ -139,6 +172,7 @@ describe('A booklet is careless when', () => {
       page([
         ...lines(690),
         ...texts.map((text, index) => run(text, 710 + 20 * index, { size, role, element: 'large' })),
+        run('Plain text', 765),
       ]);
     const fault = '2: “Whose mood was it, for no reason?” ends in a line of one word, “reason?”';
     expect(found(told('Whose mood was it, for no', 'reason?'))).toEqual([fault]);
@@ -158,6 +192,7 @@ describe('A booklet is careless when', () => {
         page([
           ...lines(690),
           ...texts.map((text, index) => run(text, 710 + 20 * index, { size, role, element: 'large' })),
+          run('Plain text', 765),
         ]),
       );
     expect(told('Quel ennui, et qu’y avait-', 'il de l’autre côté\u202F?')).toEqual([

@@ -156,6 +156,8 @@ const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
 
 /** A table or list that goes on overleaf has this many lines on each of the two pages. */
 const LEAST_PART = 2;
+/** Size of running text. */
+const TEXT = 11;
 /** Notes are smaller than this. */
 const SMALLEST_TEXT = 10;
 
@@ -189,6 +191,36 @@ const lonelyNote = (page: LaidOutPage): string[] => {
   return first?.every(({ size, role }) => size < SMALLEST_TEXT && role === 'P')
     ? ['a note is parted from what it explains']
     : [];
+};
+
+/** A paragraph of one line that concludes a part, alone on top of a page. */
+const lonelyLine = (page: LaidOutPage, before: LaidOutPage | undefined): string[] => {
+  const [first, second] = linesOf(contentOf(page));
+  const isAlone =
+    first?.every(({ role, size }) => role === 'P' && size === TEXT) === true &&
+    second?.every(isHeading) === true;
+  const above = before ? contentOf(before) : [];
+  const goesOn = above.some(({ element }) => element === first?.[0]?.element);
+  return isAlone && !goesOn && above.at(-1)?.role === 'P'
+    ? [`“${short(textOf(first))}” is parted from what it concludes`]
+    : [];
+};
+
+/** A list or a table that follows a table overleaf. A table that goes on there is not parted. */
+const partedTable = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const last = linesOf(contentOf(page)).at(-1);
+  const [first] = next ? linesOf(contentOf(next)) : [];
+  const follows = first?.every(({ role, within }) => role === 'TH' || within.includes('LI')) === true;
+  return follows && last?.every(({ role }) => role === 'TD') === true
+    ? [`“${short(textOf(first))}” is parted from the table above it`]
+    : [];
+};
+
+/** A pull quote below all text of its page. */
+const lastQuote = ({ runs }: LaidOutPage): string[] => {
+  const quote = runs.filter(({ role, size }) => role === null && size === QUOTE);
+  const lowest = Math.max(...runs.filter(({ role }) => role !== null).map(({ baseline }) => baseline));
+  return quote.some(({ baseline }) => baseline > lowest) ? [`“${short(textOf(quote))}” ends its page`] : [];
 };
 
 const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
@@ -300,6 +332,9 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...split(page, pages[index + 1]),
       ...lonelyItem(page, pages[index + 1]),
       ...lonelyNote(page),
+      ...lonelyLine(page, pages[index - 1]),
+      ...partedTable(page, pages[index + 1]),
+      ...lastQuote(page),
       ...partedSums(page),
       ...loneWords(page),
       ...brokenWords(page),
