@@ -10,7 +10,7 @@ import type {
   Table,
 } from '../document/document.js';
 import type { Sheet } from './paper.js';
-import { nameOnCover, namesOfWords } from './name-on-cover.js';
+import { nameInHead, nameOnCover, namesOfWords } from './name-on-cover.js';
 import { oneLineRows } from './one-line-rows.js';
 import { pullQuoteIn } from './pull-quotes.js';
 
@@ -54,6 +54,7 @@ export interface Booklet {
   readonly paper: Sheet;
   /** The name in parts that stay on one line. */
   readonly name: readonly string[];
+  readonly head: string;
   readonly closing: { readonly title: string; readonly questions: readonly Question[] } | null;
   /** Of the file: what stands below the title. */
   readonly description: string;
@@ -251,6 +252,7 @@ export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
     paper,
     description: document.details.join('. '),
     name: nameOnCover(document.subtitle),
+    head: nameInHead(document.subtitle),
     closing:
       last?.title === undefined
         ? null
