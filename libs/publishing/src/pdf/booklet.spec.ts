@@ -54,6 +54,21 @@ it('Large lines never break after the hyphen of a word, and other lines may', ()
   expect(unbroken('body')).toEqual([]);
 });
 
+it.each([
+  ['body', 'Vous y serez bien.', 'Vous y serez\u00A0bien.'],
+  ['body', 'Vous connaissez le reste.', 'Vous connaissez le\u00A0reste.'],
+  ['body', 'Vous connaissez cela.', 'Vous connaissez cela.'],
+  ['lead', 'Vous comptez les années.', 'Vous comptez les\u00A0années.'],
+] as const)(
+  'The last words of a text stay together, in running text only short ones: %s, %s',
+  (variant, told, set) => {
+    const children = [paragraph('a', [text(told)], variant)];
+    const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
+    const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', children)] }, 'a4');
+    expect(nodesOf(tree, 'text').map(({ value }) => value)).toContain(set);
+  },
+);
+
 it('A sum in a table breaks before its signs', () => {
   const values = nodesOf(english.tree, 'text').map(({ value }) => value);
   expect(values.filter((value) => / =\u00A0\d/u.test(value)).length).toBeGreaterThan(10);

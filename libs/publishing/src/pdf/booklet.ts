@@ -118,6 +118,9 @@ const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
 /** The space before the last word of a lead. Longer words fill enough of a line. */
 const BEFORE_LAST_WORD = /(?<=(?:^| )[^ ]{1,12}) (?=[^ ]{1,14}$)/u;
 
+/** The space between two short words at the end of running text. */
+const BETWEEN_SHORT_WORDS = /(?<=(?:^| )[^ ]{1,7}) (?=[^ ]{1,7}$)/u;
+
 /** Ends a text with two words in its last line. For Typst, a word that a hyphen could part is never alone. */
 const withLastWords = (nodes: readonly Inline[], space: RegExp): readonly Inline[] => {
   const last = nodes.at(-1);
@@ -195,7 +198,10 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = fa
   switch (node.type) {
     case 'paragraph': {
       const isLarge = inQuestion || node.variant === 'lead';
-      const set = { ...node, children: (isLarge ? setLarge : setInline)(locale, node.children) as Inline[] };
+      const children = isLarge
+        ? (setLarge(locale, node.children) as Inline[])
+        : withLastWords(setInline(locale, node.children), BETWEEN_SHORT_WORDS);
+      const set = { ...node, children };
       const { length } = plain(node.children);
       // The first sentence of a year's months leads to them.
       if ((isFirst || node.id.endsWith('.turn')) && length <= ONE_LINE) return { ...set, short: true };
