@@ -206,13 +206,18 @@ const lonelyLine = (page: LaidOutPage, before: LaidOutPage | undefined): string[
     : [];
 };
 
-/** A list or a table that follows a table overleaf. A table that goes on there is not parted. */
+/** A table of more lines may be split, so that nothing keeps remarks with it. */
+const SHORT_TABLE = 12;
+
+/** A list or a table that follows a short table overleaf. A table that goes on there is not parted. */
 const partedTable = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
-  const last = linesOf(contentOf(page)).at(-1);
+  const content = linesOf(contentOf(page)).reverse();
   const [first] = next ? linesOf(contentOf(next)) : [];
-  const follows = first?.every(({ role, within }) => role === 'TH' || within.includes('LI')) === true;
-  return follows && last?.every(({ role }) => role === 'TD') === true
-    ? [`“${short(textOf(first))}” is parted from the table above it`]
+  const rows = leading(content, 'TD');
+  const isTable = first?.every(({ role }) => role === 'TH') === true;
+  const isList = first?.every(({ within }) => within.includes('LI')) === true;
+  return rows > 0 && (isTable || (isList && rows <= SHORT_TABLE))
+    ? [`“${short(textOf(first ?? []))}” is parted from the table above it`]
     : [];
 };
 
