@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { composeDocument } from '../document/compose.js';
 import { camille, minh, resultOf } from '../document/testing/people.js';
 import { bookletOf } from './booklet.js';
-import { nameOnCover } from './name-on-cover.js';
+import { nameInHead, nameOnCover, namesOfWords } from './name-on-cover.js';
 import { pullQuoteIn } from './pull-quotes.js';
-import { paragraph, section, text } from '../document/nodes.js';
+import { paragraph, section, table, text } from '../document/nodes.js';
 
 const options = { publishedAt: '2026-09-29T08:00:00.000Z' };
 const french = bookletOf(composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options), 'a4');
@@ -35,17 +35,56 @@ describe('A booklet', () => {
 
   it('gathers the questions on its closing page, the last ones only there', () => {
     expect(english.closing?.questions).toHaveLength(4);
-    for (const question of english.closing?.questions ?? []) expect(question).toMatch(/\?$/);
+    for (const { children } of english.closing?.questions ?? [])
+      expect(children.at(-1)).toMatchObject({ value: expect.stringMatching(/\?$/) });
     expect(
       nodesOf(english.tree, 'callout').filter((each) => 'variant' in each && each.variant === 'question'),
     ).toHaveLength(1);
   });
 });
 
+it('Large lines never break after the hyphen of a word, and other lines may', () => {
+  const unbroken = (variant: 'lead' | 'body') => {
+    const told = paragraph('a', [text('Un rendez-vous, puis 3-4 autres.')], variant);
+    const document = { ...composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options) };
+    const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', [told])] }, 'a4');
+    return nodesOf(tree, 'unbroken').map(({ value }) => value);
+  };
+  expect(unbroken('lead')).toEqual(['rendez-vous,']);
+  expect(unbroken('body')).toEqual([]);
+});
+
+it.each([
+  ['body', 'Vous y serez bien.', 'Vous y serez\u00A0bien.'],
+  ['body', 'Vous connaissez le reste.', 'Vous connaissez le\u00A0reste.'],
+  ['body', 'Vous connaissez cela.', 'Vous connaissez cela.'],
+  ['lead', 'Vous comptez les années.', 'Vous comptez les\u00A0années.'],
+] as const)(
+  'The last words of a text stay together, in running text only short ones: %s, %s',
+  (variant, told, set) => {
+    const children = [paragraph('a', [text(told)], variant)];
+    const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
+    const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', children)] }, 'a4');
+    expect(nodesOf(tree, 'text').map(({ value }) => value)).toContain(set);
+  },
+);
+
 it('A sum in a table breaks before its signs', () => {
   const values = nodesOf(english.tree, 'text').map(({ value }) => value);
   expect(values.filter((value) => / =\u00A0\d/u.test(value)).length).toBeGreaterThan(10);
   expect(values.filter((value) => / [+=→−] [\p{Lu}\d]/u.test(value))).toEqual([]);
+});
+
+it.each([
+  ['J 1 + O 6 = 47 → 11 → 2', 'J\u00A01 +\u00A0O\u00A06 =\u00A047\u00A0→\u00A011\u00A0→\u00A02'],
+  ['ALEXANDRE + XAVIER (113), 50, R 9', 'ALEXANDRE +\u00A0XAVIER\u00A0(113),\u00A050,\u00A0R\u00A09'],
+  ['MARGUERITE (54), 85 − 54 = 31, R 9', 'MARGUERITE (54), 85 −\u00A054 =\u00A031,\u00A0R\u00A09'],
+])('The end of a sum stays with it: %s', (sum, set) => {
+  const value = sum.replace(/(?<=\p{Lu}) (?=\d)/gu, '\u00A0');
+  const cells = table('a', ['left'], ['Sum'], [[value]]);
+  const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
+  const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', [cells])] }, 'a4');
+  expect(nodesOf(tree, 'text').map((text) => text.value)).toContain(set);
 });
 
 it.each([
@@ -55,6 +94,26 @@ it.each([
   ['Ada Lovelace', ['Ada', 'Lovelace']],
 ])('The cover keeps the parts of a name together: %s', (name, parts) => {
   expect(nameOnCover(name)).toEqual(parts);
+});
+
+it.each([
+  ['Ada Lovelace', 'Ada Lovelace'],
+  [
+    'Jean-Baptiste Alexandre François Xavier de Montmorency-Laval',
+    'Jean-Baptiste Alexandre François Xavier…',
+  ],
+  ['A'.repeat(60), `${'A'.repeat(49)}…`],
+])('The running head cuts a name between its parts: %s', (name, head) => {
+  expect(nameInHead(name)).toBe(head);
+});
+
+it.each([
+  ['OLIVIA VAN DEN BERG', [[1], [3]]],
+  ['ANNESOPHIE MARIE VICTOIRE DE LA TOUR DU PIN', [[1], [1], [1], [3, 2]]],
+  ['ADA KING LOVELACE', [[1], [1], [1]]],
+  ['DE LA TOUR', [[3]]],
+])('The letters keep the words of a name together: %s', (words, names) => {
+  expect(namesOfWords(words.split(' '))).toEqual(names);
 });
 
 describe('A pull quote', () => {

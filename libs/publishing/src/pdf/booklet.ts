@@ -10,7 +10,7 @@ import type {
   Table,
 } from '../document/document.js';
 import type { Sheet } from './paper.js';
-import { nameOnCover } from './name-on-cover.js';
+import { nameInHead, nameOnCover, namesOfWords } from './name-on-cover.js';
 import { oneLineRows } from './one-line-rows.js';
 import { pullQuoteIn } from './pull-quotes.js';
 
@@ -20,22 +20,42 @@ interface Superior {
   readonly value: string;
 }
 
-/** A sentence of the section, repeated large. An ornament: readers of the text do not hear it. */
-interface PullQuote {
-  readonly type: 'pullQuote';
+/** A word with hyphens that no line breaks. */
+interface Unbroken {
+  readonly type: 'unbroken';
   readonly value: string;
 }
 
-type SetInline = Inline | Superior;
-/** A short paragraph, of about one line, stays with what follows. A short list stays on one page. */
-type SetBlock = Block | PullQuote | ((Paragraph | List) & { readonly short: boolean });
+/** A sentence of the section, repeated large. An ornament: readers of the text do not hear it. */
+interface PullQuote {
+  readonly type: 'pullQuote';
+  readonly children: readonly SetInline[];
+}
+
+/** A question of the closing page, and how many letters it has. */
+interface Question {
+  readonly letters: number;
+  readonly children: readonly SetInline[];
+}
+
+type SetInline = Inline | Superior | Unbroken;
+/**
+ * A short paragraph, of about one line, stays with what follows; one that concludes stays with what precedes. A short list
+ * stays on one page.
+ */
+type SetBlock =
+  | Block
+  | PullQuote
+  | ((Paragraph | List) & { readonly short: boolean })
+  | (Paragraph & { readonly concludes: boolean });
 
 /** What the template typesets: the document, and what only pages need. */
 export interface Booklet {
   readonly paper: Sheet;
   /** The name in parts that stay on one line. */
   readonly name: readonly string[];
-  readonly closing: { readonly title: string; readonly questions: readonly string[] } | null;
+  readonly head: string;
+  readonly closing: { readonly title: string; readonly questions: readonly Question[] } | null;
   /** Of the file: what stands below the title. */
   readonly description: string;
   readonly tree: object;
@@ -59,10 +79,20 @@ const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
 /** A sum breaks before a sign: no line starts with a lone figure. */
 const SIGN = /(?<= [+=→−]) (?=[\p{Lu}\d])/gu;
 
+/** The steps of a reduction stay with the sum. In the row of the essence, the letter stays with its age and its word. */
+const STEP = new RegExp(
+  [
+    String.raw`(?<=\d) (?=→\u00A0\d)`,
+    String.raw`(?<=[\d)],) (?=(?:\d+, )?\p{Lu}\u00A0\d$)`,
+    String.raw`(?<=(?<!\p{Lu})\p{Lu}{1,16}) (?=\(\d+\), \d+, \p{Lu}\u00A0\d$)`,
+  ].join('|'),
+  'gu',
+);
+
 const withSums = (nodes: readonly Inline[]): readonly Inline[] =>
   nodes.map((node) => {
     if ('children' in node) return { ...node, children: withSums(node.children) };
-    return { ...node, value: node.value.replace(SIGN, '\u00A0') };
+    return { ...node, value: node.value.replace(SIGN, '\u00A0').replace(STEP, '\u00A0') };
   });
 
 const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] => {
@@ -70,8 +100,45 @@ const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] 
   return locale === 'fr-FR' ? (withSuperiors(set) as readonly Inline[]) : set;
 };
 
+/** A word with hyphens, with what stands beside it. Longer ones fit in no narrow column. */
+const HYPHENATED = /(?<!\S)(?=\S{1,24}(?!\S))(\S*\p{L}-\p{L}\S*)/u;
+
+/** In large lines, a break after a hyphen catches the eye. A box and no other hyphen: copied text stays the same. */
+const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
+  nodes.flatMap((node): SetInline[] => {
+    if ('children' in node) return [{ ...node, children: withUnbroken(node.children) as readonly Inline[] }];
+    if (node.type !== 'text') return [node];
+    return node.value
+      .split(HYPHENATED)
+      .flatMap((value, index): SetInline[] =>
+        value === '' ? [] : [{ type: index % 2 === 1 ? 'unbroken' : 'text', value }],
+      );
+  });
+
+/** The space before the last word of a lead. Longer words fill enough of a line. */
+const BEFORE_LAST_WORD = /(?<=(?:^| )[^ ]{1,12}) (?=[^ ]{1,14}$)/u;
+
+/** The space between two short words at the end of running text. */
+const BETWEEN_SHORT_WORDS = /(?<=(?:^| )[^ ]{1,7}) (?=[^ ]{1,7}$)/u;
+
+/** Ends a text with two words in its last line. For Typst, a word that a hyphen could part is never alone. */
+const withLastWords = (nodes: readonly Inline[], space: RegExp): readonly Inline[] => {
+  const last = nodes.at(-1);
+  return last?.type === 'text'
+    ? [...nodes.slice(0, -1), { ...last, value: last.value.replace(space, '\u00A0') }]
+    : nodes;
+};
+
+const setLarge = (locale: Locale, nodes: readonly Inline[]): readonly SetInline[] =>
+  withUnbroken(withLastWords(setInline(locale, nodes), BEFORE_LAST_WORD));
+
+const setSentence = (locale: Locale, value: string): readonly SetInline[] =>
+  setLarge(locale, [{ type: 'text', value }]);
+
 /** Characters of one line of the measure, or a little more. */
 const ONE_LINE = 90;
+/** Of two lines. */
+const TWO_LINES = 150;
 
 const isQuestion = (node: Block | Section): node is Callout =>
   node.type === 'callout' && node.variant === 'question';
@@ -124,11 +191,21 @@ const setTable = (locale: Locale, node: Table): SetTable => {
   };
 };
 
-const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
+const namesOf = (words: readonly (readonly { readonly letter: string }[])[]): number[][] =>
+  namesOfWords(words.map((word) => word.map(({ letter }) => letter).join('')));
+
+const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = false): SetBlock => {
   switch (node.type) {
     case 'paragraph': {
-      const set = { ...node, children: setInline(locale, node.children) };
-      return isFirst && plain(node.children).length <= ONE_LINE ? { ...set, short: true } : set;
+      const isLarge = inQuestion || node.variant === 'lead';
+      const children = isLarge
+        ? (setLarge(locale, node.children) as Inline[])
+        : withLastWords(setInline(locale, node.children), BETWEEN_SHORT_WORDS);
+      const set = { ...node, children };
+      const { length } = plain(node.children);
+      // The first sentence of a year's months leads to them.
+      if ((isFirst || node.id.endsWith('.turn')) && length <= ONE_LINE) return { ...set, short: true };
+      return !isFirst && length <= TWO_LINES ? { ...set, concludes: true } : set;
     }
     case 'list':
       return {
@@ -140,10 +217,17 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean): SetBlock => {
       return setTable(locale, node);
     case 'figure':
       // Pages draw it.
-      return { ...node, fallback: [] };
+      return {
+        ...node,
+        fallback: [],
+        ...(node.kind === 'letterStrip' && { names: namesOf(node.data.words) }),
+      };
     case 'callout':
     case 'blockquote':
-      return { ...node, children: node.children.map((each) => setBlock(locale, each, false) as Block) };
+      return {
+        ...node,
+        children: node.children.map((each) => setBlock(locale, each, false, isQuestion(node)) as Block),
+      };
     default:
       return node;
   }
@@ -155,7 +239,9 @@ const setSection = (locale: Locale, node: Section, closing: Callout | undefined)
     if (child === closing) return [];
     if (child.type === 'section') return [setSection(locale, child, closing)];
     const set = setBlock(locale, child, index === 0);
-    return quote?.after === index ? [set, { type: 'pullQuote', value: quote.sentence }] : [set];
+    return quote?.after === index
+      ? [set, { type: 'pullQuote', children: setSentence(locale, quote.sentence) }]
+      : [set];
   });
   return { ...node, children: children as Section['children'] };
 };
@@ -172,8 +258,17 @@ export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
     paper,
     description: document.details.join('. '),
     name: nameOnCover(document.subtitle),
+    head: nameInHead(document.subtitle),
     closing:
-      last?.title === undefined ? null : { title: last.title, questions: questions.flatMap(sentencesOf) },
+      last?.title === undefined
+        ? null
+        : {
+            title: last.title,
+            questions: questions.flatMap(sentencesOf).map((sentence) => ({
+              letters: sentence.length,
+              children: setSentence(locale, sentence),
+            })),
+          },
     tree: {
       ...document,
       details: document.details.map((value) => setInline(locale, [{ type: 'text', value }])),

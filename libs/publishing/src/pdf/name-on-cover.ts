@@ -8,6 +8,8 @@ const PARTICLES = new Set(
 /** What belongs to the word before it. */
 const SUFFIX = /^(?:[js]r\.?|i{2,3}|iv|v)$/i;
 
+const isParticle = (word: string): boolean => PARTICLES.has(word.toLowerCase());
+
 /** The parts of a name that a line never breaks: `Anne`, `de La Tour`, `Smith Jr.` */
 export const nameOnCover = (name: string): string[] => {
   const parts: string[] = [];
@@ -15,7 +17,38 @@ export const nameOnCover = (name: string): string[] => {
   for (const word of name.split(' ')) {
     if (parts.length > 0 && (joins || SUFFIX.test(word))) parts[parts.length - 1] += `\u00A0${word}`;
     else parts.push(word);
-    joins = PARTICLES.has(word.toLowerCase());
+    joins = isParticle(word);
   }
   return parts;
+};
+
+/**
+ * How many of these words, letters only, belong to each part of each name: a line breaks between names before it breaks
+ * between parts. From the first particle on, all is one name: `DE LA TOUR`, `DU PIN`.
+ */
+export const namesOfWords = (words: readonly string[]): number[][] => {
+  const parts = nameOnCover(words.join(' ')).map((part) => part.split('\u00A0').length);
+  const starts = parts.map((_, index) => parts.slice(0, index).reduce((sum, count) => sum + count, 0));
+  const family = parts.findIndex(
+    (count, index) => index > 0 && count > 1 && isParticle(words[starts[index]!]!),
+  );
+  if (family < 0) return parts.map((count) => [count]);
+  return [...parts.slice(0, family).map((count) => [count]), parts.slice(family)];
+};
+
+/** Letters of a running head, so that the longest title of a section fits beside it. */
+const HEAD_LETTERS = 50;
+
+/** A name for the running head: whole parts, and an ellipsis for those that do not fit. */
+export const nameInHead = (name: string): string => {
+  if (Array.from(name).length <= HEAD_LETTERS) return name;
+  const [first = '', ...others] = nameOnCover(name);
+  let head = first;
+  for (const part of others) {
+    if (Array.from(`${head} ${part}`).length >= HEAD_LETTERS) break;
+    head += ` ${part}`;
+  }
+  // No part of it fits.
+  const letters = Array.from(head);
+  return `${letters.length < HEAD_LETTERS ? head : letters.slice(0, HEAD_LETTERS - 1).join('')}…`;
 };

@@ -9,6 +9,7 @@ import { camille, minh, type Person, resultOf } from '../document/testing/people
 import { headingsOf, textsOf } from '../document/walk.js';
 import { bookletOf } from './booklet.js';
 import { readPages } from './pages/laid-out.js';
+import { linesOf, textOf } from './pages/lines.js';
 import { pageFaults } from './pages/page-faults.js';
 import { sheetOf } from './paper.js';
 import { readPdf } from './testing/pdf-text.js';
@@ -171,6 +172,20 @@ describe('The PDF of a document', () => {
     const drawn = runs.filter(({ text }) => /^[A-Z-]$/.test(text));
     expect(drawn.map(({ text }) => text).join('')).toContain('WOLFESCHLEGELSTEINHAUSENBER-GERDORFF');
   });
+
+  it.each([
+    [['Anne-Sophie'], ['Marie', 'Victoire'], ['de La Tour du Pin'], 'DELATOURDUPIN'],
+    [['Olivia'], [], ['Van den Berg'], 'VANDENBERG'],
+  ])(
+    'keeps the letters of a family name on one line: %s %s %s',
+    (firstNames, middleNames, lastNames, line) => {
+      const person = { name: { firstNames, middleNames, lastNames }, dateOfBirth: '1990-06-15' };
+      const drawn = readPages(typesetter.typeset(composed(person, 'fr-FR', 'neutral'))).flatMap(({ runs }) =>
+        linesOf(runs.filter(({ role, text }) => role === 'Figure' && /^\p{Lu}$/u.test(text))).map(textOf),
+      );
+      expect(drawn).toContain(line);
+    },
+  );
 
   it('prints a very long name completely', () => {
     const document = {

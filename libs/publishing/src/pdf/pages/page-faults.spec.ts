@@ -115,8 +115,56 @@ describe('A booklet is careless when', () => {
     expect(found(page([...lines(735), run('What the list means', 750, { size: 9 })]))).toEqual([]);
   });
 
+  it('a short last paragraph is parted from what it concludes', () => {
+    const below = (second: Run) =>
+      page([run('None has one.', 100, { element: '2' }), second, ...lines().slice(3)]);
+    const all = (second: Run) =>
+      pageFaults([COVER, page(lines()), below(second), LAST], { paper: 'a4', locale: 'fr-FR' });
+    expect(all(heading(130))).toEqual([
+      { page: 3, fault: '“None has one.” is parted from what it concludes' },
+    ]);
+    expect(all(run('Another', 130, { element: '3' }))).toEqual([]);
+  });
+
+  it('a table or a list is parted from the table above it', () => {
+    const rows = [735, 750].map((baseline) => run('A cell', baseline, { role: 'TD', within: ['TD'] }));
+    const parted = (over: Partial<Run>) =>
+      pageFaults(
+        [COVER, page([...lines(705), ...rows]), page([run('Remark', 100, over), ...lines().slice(1)]), LAST],
+        { paper: 'a4', locale: 'fr-FR' },
+      );
+    expect(parted({ within: ['P', 'LI'] })).toEqual([
+      { page: 2, fault: '“Remark” is parted from the table above it' },
+    ]);
+    expect(parted({ role: 'TH' })).toHaveLength(1);
+    expect(parted({})).toEqual([]);
+  });
+
+  it('a pull quote ends its page', () => {
+    const quote = (baseline: number) => run('You come in', baseline, { role: null, size: 16, element: '' });
+    expect(found(page([...lines(), quote(780)]))).toEqual(['2: “You come in” ends its page']);
+    expect(
+      found(page([...lines(690), quote(715), ...lines().filter(({ baseline }) => baseline > 735)])),
+    ).toEqual([]);
+  });
+
+  it('the end of a sum is parted from it', () => {
+    const cell = (...texts: string[]) =>
+      found(
+        page([
+          ...lines(690),
+          ...texts.map((text, index) => run(text, 710 + 12 * index, { role: 'TD', element: 'cell' })),
+        ]),
+      );
+    expect(cell('J 1 + O 6 = 47', '→ 11')).toEqual(['2: “→ 11” is parted from its sum']);
+    expect(cell('ALEXANDRE + XAVIER (113),', '50, R 9')).toEqual(['2: “50, R 9” is parted from its sum']);
+    expect(cell('J 1 + O 6', '= 47 → 11')).toEqual([]);
+    expect(cell('47 → 11')).toEqual([]);
+  });
+
   it.each([
     ['a closing question', 12, 'P'],
+    ['a lead', 12.4, 'P'],
     ['a question in a box', 13, 'P'],
     ['a pull quote', 16, null],
   ])('%s ends in a line of one word', (_, size, role) => {
@@ -124,6 +172,7 @@ describe('A booklet is careless when', () => {
       page([
         ...lines(690),
         ...texts.map((text, index) => run(text, 710 + 20 * index, { size, role, element: 'large' })),
+        run('Plain text', 765),
       ]);
     const fault = '2: “Whose mood was it, for no reason?” ends in a line of one word, “reason?”';
     expect(found(told('Whose mood was it, for no', 'reason?'))).toEqual([fault]);
@@ -131,6 +180,25 @@ describe('A booklet is careless when', () => {
     expect(found(told('Whose?'))).toEqual([]);
     // French sets a space before the mark.
     expect(found(told('Pour quelle', 'raison\u202F?'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['a closing question', 12, 'P'],
+    ['a lead', 12.4, 'P'],
+    ['a pull quote', 16, null],
+  ])('%s is broken after the hyphen of a word', (_, size, role) => {
+    const told = (...texts: string[]) =>
+      found(
+        page([
+          ...lines(690),
+          ...texts.map((text, index) => run(text, 710 + 20 * index, { size, role, element: 'large' })),
+          run('Plain text', 765),
+        ]),
+      );
+    expect(told('Quel ennui, et qu’y avait-', 'il de l’autre côté\u202F?')).toEqual([
+      '2: a word is broken after “avait-” in large type',
+    ]);
+    expect(told('Quel ennui, et qu’y', 'avait-il de l’autre côté\u202F?')).toEqual([]);
   });
 
   it('one question stands alone on the last page, or none', () => {

@@ -156,6 +156,8 @@ const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
 
 /** A table or list that goes on overleaf has this many lines on each of the two pages. */
 const LEAST_PART = 2;
+/** Size of running text. */
+const TEXT = 11;
 /** Notes are smaller than this. */
 const SMALLEST_TEXT = 10;
 
@@ -191,6 +193,41 @@ const lonelyNote = (page: LaidOutPage): string[] => {
     : [];
 };
 
+/** A paragraph of one line that concludes a part, alone on top of a page. */
+const lonelyLine = (page: LaidOutPage, before: LaidOutPage | undefined): string[] => {
+  const [first, second] = linesOf(contentOf(page));
+  const isAlone =
+    first?.every(({ role, size }) => role === 'P' && size === TEXT) === true &&
+    second?.every(isHeading) === true;
+  const above = before ? contentOf(before) : [];
+  const goesOn = above.some(({ element }) => element === first?.[0]?.element);
+  return isAlone && !goesOn && above.at(-1)?.role === 'P'
+    ? [`“${short(textOf(first))}” is parted from what it concludes`]
+    : [];
+};
+
+/** A table of more lines may be split, so that nothing keeps remarks with it. */
+const SHORT_TABLE = 12;
+
+/** A list or a table that follows a short table overleaf. A table that goes on there is not parted. */
+const partedTable = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const content = linesOf(contentOf(page)).reverse();
+  const [first] = next ? linesOf(contentOf(next)) : [];
+  const rows = leading(content, 'TD');
+  const isTable = first?.every(({ role }) => role === 'TH') === true;
+  const isList = first?.every(({ within }) => within.includes('LI')) === true;
+  return rows > 0 && (isTable || (isList && rows <= SHORT_TABLE))
+    ? [`“${short(textOf(first ?? []))}” is parted from the table above it`]
+    : [];
+};
+
+/** A pull quote below all text of its page. */
+const lastQuote = ({ runs }: LaidOutPage): string[] => {
+  const quote = runs.filter(({ role, size }) => role === null && size === QUOTE);
+  const lowest = Math.max(...runs.filter(({ role }) => role !== null).map(({ baseline }) => baseline));
+  return quote.some(({ baseline }) => baseline > lowest) ? [`“${short(textOf(quote))}” ends its page`] : [];
+};
+
 const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
   [
     ['TD', 'a table leaves a single line'],
@@ -202,19 +239,44 @@ const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
     return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
   });
 
-/** Sizes of the closing questions, of a question in a box, and of pull quotes. */
+/** A line of a cell that begins with the end of a sum: a last step, or an age and its letter. */
+const END_OF_SUM = /^(?:→|\d+, \p{Lu})/u;
+
+const partedSums = ({ runs }: LaidOutPage): string[] => {
+  const cells = new Map<string, Run[]>();
+  for (const run of runs.filter(({ role }) => role === 'TD'))
+    cells.set(run.element, [...(cells.get(run.element) ?? []), run]);
+  return [...cells.values()].flatMap((cell) =>
+    linesOf(cell)
+      .slice(1)
+      .map((line) => textOf(line).trim())
+      .filter((text) => END_OF_SUM.test(text))
+      .map((text) => `“${short(text)}” is parted from its sum`),
+  );
+};
+
+/** Sizes of the closing questions, of leads, of a question in a box, and of pull quotes. */
 const QUESTION = 12;
+const LEAD = 12.4;
 const BOXED_QUESTION = 13;
 const QUOTE = 16;
+
+const isLarge = ({ role, size }: Run): boolean =>
+  (role === 'P' && (size === QUESTION || size === LEAD || size === BOXED_QUESTION)) ||
+  (role === null && size === QUOTE);
+
+/** A large text that is broken after the hyphen of a word, such as “rendez-” and “vous”. */
+const brokenWords = ({ runs }: LaidOutPage): string[] =>
+  linesOf(runs.filter(isLarge))
+    .map(textOf)
+    .filter((text) => /\p{L}-\s*$/u.test(text))
+    .map((text) => `a word is broken after “${text.trim().split(/\s/).at(-1)}” in large type`);
 
 const WORD = /[\p{L}\p{N}]+(?:[’-][\p{L}\p{N}]+)*/gu;
 
 /** A large text of several lines, the last of which is a single word. */
 const loneWords = ({ runs }: LaidOutPage): string[] => {
-  const large = runs.filter(
-    ({ role, size }) =>
-      (role === 'P' && (size === QUESTION || size === BOXED_QUESTION)) || (role === null && size === QUOTE),
-  );
+  const large = runs.filter(isLarge);
   return [...new Set(large.map(({ element }) => element))].flatMap((element) => {
     const lines = linesOf(large.filter((each) => each.element === element)).map(textOf);
     const last = lines.at(-1) ?? '';
@@ -275,7 +337,12 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...split(page, pages[index + 1]),
       ...lonelyItem(page, pages[index + 1]),
       ...lonelyNote(page),
+      ...lonelyLine(page, pages[index - 1]),
+      ...partedTable(page, pages[index + 1]),
+      ...lastQuote(page),
+      ...partedSums(page),
       ...loneWords(page),
+      ...brokenWords(page),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
       ...echo(page),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
