@@ -35,12 +35,12 @@ it('Of many processes that add a pack at once in two workspaces, one workspace g
   const answers = await Promise.all(
     ['ws_1', 'ws_2', 'ws_1', 'ws_2'].map((ws) => processOn(store).add(ws, 'flex', 'INV-7')),
   );
-  expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual([
-    'already_purchased',
-    'other_workspace',
-    'other_workspace',
-    'purchased',
-  ]);
+  const outcomes = answers.map(({ outcome }) => outcome);
+  expect(outcomes.filter((outcome) => outcome === 'other_workspace')).toHaveLength(2);
+  // Two processes may append the same event at once: it is written once, and the store tells both that it is.
+  const own = outcomes.filter((outcome) => outcome !== 'other_workspace');
+  expect(own).toContain('purchased');
+  expect(['purchased', 'already_purchased']).toEqual(expect.arrayContaining(own));
   expect(store.log.filter(({ type }) => type === 'PackPurchased')).toHaveLength(1);
 });
 
