@@ -55,17 +55,18 @@ it('Large lines never break after the hyphen of a word, and other lines may', ()
 });
 
 it.each([
-  ['body', 'Vous y serez bien.', 'Vous y serez\u00A0bien.'],
-  ['body', 'Vous connaissez le reste.', 'Vous connaissez le\u00A0reste.'],
-  ['body', 'Vous connaissez cela.', 'Vous connaissez cela.'],
-  ['lead', 'Vous comptez les années.', 'Vous comptez les\u00A0années.'],
+  ['body', 'le reste.', 'le\u00A0reste.'],
+  ['body', 'connaissez cela.', 'connaissez cela.'],
+  ['body', 'tout a été dit.', 'tout a été dit.'],
+  ['lead', 'comptez les années.', 'comptez les\u00A0années.'],
 ] as const)(
   'The last words of a text stay together, in running text only short ones: %s, %s',
   (variant, told, set) => {
-    const children = [paragraph('a', [text(told)], variant)];
+    const before = 'Vous êtes ici, et tout le monde le sait depuis longtemps déjà ; ';
+    const children = [paragraph('a', [text(before + told)], variant)];
     const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
     const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', children)] }, 'a4');
-    expect(nodesOf(tree, 'text').map(({ value }) => value)).toContain(set);
+    expect(nodesOf(tree, 'text').map(({ value }) => value)).toContain(before + set);
   },
 );
 
@@ -81,7 +82,7 @@ it.each([
   ['MARGUERITE (54), 85 − 54 = 31, R 9', 'MARGUERITE (54), 85 −\u00A054 =\u00A031,\u00A0R\u00A09'],
 ])('The end of a sum stays with it: %s', (sum, set) => {
   const value = sum.replace(/(?<=\p{Lu}) (?=\d)/gu, '\u00A0');
-  const cells = table('a', ['left'], ['Sum'], [[value]]);
+  const cells = table('a', ['left', 'left'], ['Word', 'Sum'], [['The widest word '.repeat(8), value]]);
   const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
   const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', [cells])] }, 'a4');
   expect(nodesOf(tree, 'text').map((text) => text.value)).toContain(set);

@@ -89,14 +89,16 @@ const STEP = new RegExp(
   'gu',
 );
 
-const withSums = (nodes: readonly Inline[]): readonly Inline[] =>
+const withSums = (nodes: readonly Inline[], isOneLine: boolean): readonly Inline[] =>
   nodes.map((node) => {
-    if ('children' in node) return { ...node, children: withSums(node.children) };
-    return { ...node, value: node.value.replace(SIGN, '\u00A0').replace(STEP, '\u00A0') };
+    if ('children' in node) return { ...node, children: withSums(node.children, isOneLine) };
+    const value = node.value.replace(SIGN, '\u00A0');
+    // The file names each no-break space, which costs bytes and time.
+    return { ...node, value: isOneLine ? value : value.replace(STEP, '\u00A0') };
   });
 
-const setInline = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] => {
-  const set = withSums(nodes);
+const setInline = (locale: Locale, nodes: readonly Inline[], isOneLine = false): readonly Inline[] => {
+  const set = withSums(nodes, isOneLine);
   return locale === 'fr-FR' ? (withSuperiors(set) as readonly Inline[]) : set;
 };
 
@@ -118,8 +120,8 @@ const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
 /** The space before the last word of a lead. Longer words fill enough of a line. */
 const BEFORE_LAST_WORD = /(?<=(?:^| )[^ ]{1,12}) (?=[^ ]{1,14}$)/u;
 
-/** The space between two short words at the end of running text. */
-const BETWEEN_SHORT_WORDS = /(?<=(?:^| )[^ ]{1,7}) (?=[^ ]{1,7}$)/u;
+/** The space between two short words at the end of running text. Typst sees to words that are too short for a hyphen. */
+const BETWEEN_SHORT_WORDS = /(?<=.{20} [^ ]{1,7}) (?=[^ ]{5,7}$)/u;
 
 /** Ends a text with two words in its last line. For Typst, a word that a hyphen could part is never alone. */
 const withLastWords = (nodes: readonly Inline[], space: RegExp): readonly Inline[] => {
@@ -167,8 +169,8 @@ const LONG_WORD = /\p{L}{25,}/gu;
 const SYLLABLE = /\p{L}{9}(?=\p{L}{4})/gu;
 
 /** May break a long word of a table, with a hyphen: no dictionary knows how. */
-const setCell = (locale: Locale, cell: readonly Inline[]): readonly Inline[] =>
-  setInline(locale, cell).map((node) =>
+const setCell = (locale: Locale, cell: readonly Inline[], isOneLine: boolean): readonly Inline[] =>
+  setInline(locale, cell, isOneLine).map((node) =>
     node.type === 'text'
       ? {
           ...node,
@@ -182,12 +184,13 @@ type SetTable = Table & { readonly longWords: boolean; readonly oneLine: readonl
 
 const setTable = (locale: Locale, node: Table): SetTable => {
   const longWords = node.rows.some(([first]) => first !== undefined && plain(first).search(LONG_WORD) >= 0);
+  const oneLine = longWords ? node.rows.map(() => false) : oneLineRows(node);
   return {
     ...node,
     longWords,
-    oneLine: longWords ? node.rows.map(() => false) : oneLineRows(node),
-    head: node.head.map((cell) => setCell(locale, cell)),
-    rows: node.rows.map((row) => row.map((cell) => setCell(locale, cell))),
+    oneLine,
+    head: node.head.map((cell) => setCell(locale, cell, false)),
+    rows: node.rows.map((row, index) => row.map((cell) => setCell(locale, cell, oneLine[index] === true))),
   };
 };
 

@@ -18,3 +18,9 @@ export const textOf = (line: Line): string => line.map(({ text }) => text).join(
 
 /** Content, without artifacts: their head and foot are the same on every page. */
 export const contentOf = ({ runs }: LaidOutPage): readonly Run[] => runs.filter(({ role }) => role !== null);
+
+/** Of a heading of any level. */
+export const isHeading = ({ role }: Run): boolean => /^H\d$/.test(role ?? '');
+
+/** The beginning of a text, as faults name it. */
+export const short = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);

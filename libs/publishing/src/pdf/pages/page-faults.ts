@@ -1,6 +1,8 @@
 import type { Locale } from '../../document/document.js';
 import type { Box, LaidOutPage, Run } from './laid-out.js';
-import { contentOf, type Line, linesOf, textOf } from './lines.js';
+import { brokenWords, echo, lastQuote, lonelyQuestion, loneWords } from './large-type.js';
+import { contentOf, isHeading, linesOf, short, textOf } from './lines.js';
+import { lonelyItem, lonelyLine, lonelyNote, partedSums, partedTable, split } from './parted.js';
 
 /** What a reader would call careless on a page. Lengths are in points. */
 
@@ -28,9 +30,6 @@ const LEAST_LINES = 2;
 const LEAST_BLOCK = 40;
 /** Rounding, and side bearings that reach beyond the measure. */
 const TOLERANCE = 1.5;
-
-const isHeading = ({ role }: Run): boolean => /^H\d$/.test(role ?? '');
-const short = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
 /** All that stands in the area of the text, lines to write on included. */
 const within = ({ runs, shapes }: LaidOutPage, area: Box): readonly Box[] =>
@@ -152,162 +151,6 @@ const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
         : [`“${short(textOf(title))}” has no page number in line`]),
     ];
   });
-};
-
-/** A table or list that goes on overleaf has this many lines on each of the two pages. */
-const LEAST_PART = 2;
-/** Size of running text. */
-const TEXT = 11;
-/** Notes are smaller than this. */
-const SMALLEST_TEXT = 10;
-
-/** Paragraphs and items of these lines; the marks of a list are none. */
-const elementsOf = (lines: readonly Line[]): ReadonlySet<string> =>
-  new Set(
-    lines
-      .flat()
-      .filter(({ role }) => role !== 'Lbl')
-      .map(({ element }) => element),
-  );
-
-/** How many of these lines, from the first, are in a row of a table or an item of a list. */
-const leading = (lines: readonly Line[], tag: string): number => {
-  const end = lines.findIndex((line) => !line.every(({ within }) => within.includes(tag)));
-  return end < 0 ? lines.length : end;
-};
-
-/** A list with one item overleaf, or all but one. An item that goes on overleaf is not alone. */
-const lonelyItem = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
-  const [above, below] = [linesOf(contentOf(page)).reverse(), next ? linesOf(contentOf(next)) : []].map(
-    (lines) => elementsOf(lines.slice(0, leading(lines, 'LI'))),
-  ) as [ReadonlySet<string>, ReadonlySet<string>];
-  if (above.size === 0 || below.size === 0 || [...above].some((element) => below.has(element))) return [];
-  return Math.min(above.size, below.size) === 1 ? ['a list leaves a single item'] : [];
-};
-
-/** A note on top of a page, parted from the table, list or paragraph that it explains. */
-const lonelyNote = (page: LaidOutPage): string[] => {
-  const [first] = linesOf(contentOf(page));
-  return first?.every(({ size, role }) => size < SMALLEST_TEXT && role === 'P')
-    ? ['a note is parted from what it explains']
-    : [];
-};
-
-/** A paragraph of one line that concludes a part, alone on top of a page. */
-const lonelyLine = (page: LaidOutPage, before: LaidOutPage | undefined): string[] => {
-  const [first, second] = linesOf(contentOf(page));
-  const isAlone =
-    first?.every(({ role, size }) => role === 'P' && size === TEXT) === true &&
-    second?.every(isHeading) === true;
-  const above = before ? contentOf(before) : [];
-  const goesOn = above.some(({ element }) => element === first?.[0]?.element);
-  return isAlone && !goesOn && above.at(-1)?.role === 'P'
-    ? [`“${short(textOf(first))}” is parted from what it concludes`]
-    : [];
-};
-
-/** A table of more lines may be split, so that nothing keeps remarks with it. */
-const SHORT_TABLE = 12;
-
-/** A list or a table that follows a short table overleaf. A table that goes on there is not parted. */
-const partedTable = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
-  const content = linesOf(contentOf(page)).reverse();
-  const [first] = next ? linesOf(contentOf(next)) : [];
-  const rows = leading(content, 'TD');
-  const isTable = first?.every(({ role }) => role === 'TH') === true;
-  const isList = first?.every(({ within }) => within.includes('LI')) === true;
-  return rows > 0 && (isTable || (isList && rows <= SHORT_TABLE))
-    ? [`“${short(textOf(first ?? []))}” is parted from the table above it`]
-    : [];
-};
-
-/** A pull quote below all text of its page. */
-const lastQuote = ({ runs }: LaidOutPage): string[] => {
-  const quote = runs.filter(({ role, size }) => role === null && size === QUOTE);
-  const lowest = Math.max(...runs.filter(({ role }) => role !== null).map(({ baseline }) => baseline));
-  return quote.some(({ baseline }) => baseline > lowest) ? [`“${short(textOf(quote))}” ends its page`] : [];
-};
-
-const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
-  [
-    ['TD', 'a table leaves a single line'],
-    ['LI', 'a list leaves a single line'],
-  ].flatMap(([tag = '', fault = '']) => {
-    // The head of a table is repeated as an artifact, so a page that begins with cells continues one.
-    const below = next ? leading(linesOf(contentOf(next)), tag) : 0;
-    const above = leading(linesOf(contentOf(page)).reverse(), tag);
-    return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
-  });
-
-/** A line of a cell that begins with the end of a sum: a last step, or an age and its letter. */
-const END_OF_SUM = /^(?:→|\d+, \p{Lu})/u;
-
-const partedSums = ({ runs }: LaidOutPage): string[] => {
-  const cells = new Map<string, Run[]>();
-  for (const run of runs.filter(({ role }) => role === 'TD'))
-    cells.set(run.element, [...(cells.get(run.element) ?? []), run]);
-  return [...cells.values()].flatMap((cell) =>
-    linesOf(cell)
-      .slice(1)
-      .map((line) => textOf(line).trim())
-      .filter((text) => END_OF_SUM.test(text))
-      .map((text) => `“${short(text)}” is parted from its sum`),
-  );
-};
-
-/** Sizes of the closing questions, of leads, of a question in a box, and of pull quotes. */
-const QUESTION = 12;
-const LEAD = 12.4;
-const BOXED_QUESTION = 13;
-const QUOTE = 16;
-
-const isLarge = ({ role, size }: Run): boolean =>
-  (role === 'P' && (size === QUESTION || size === LEAD || size === BOXED_QUESTION)) ||
-  (role === null && size === QUOTE);
-
-/** A large text that is broken after the hyphen of a word, such as “rendez-” and “vous”. */
-const brokenWords = ({ runs }: LaidOutPage): string[] =>
-  linesOf(runs.filter(isLarge))
-    .map(textOf)
-    .filter((text) => /\p{L}-\s*$/u.test(text))
-    .map((text) => `a word is broken after “${text.trim().split(/\s/).at(-1)}” in large type`);
-
-const WORD = /[\p{L}\p{N}]+(?:[’-][\p{L}\p{N}]+)*/gu;
-
-/** A large text of several lines, the last of which is a single word. */
-const loneWords = ({ runs }: LaidOutPage): string[] => {
-  const large = runs.filter(isLarge);
-  return [...new Set(large.map(({ element }) => element))].flatMap((element) => {
-    const lines = linesOf(large.filter((each) => each.element === element)).map(textOf);
-    const last = lines.at(-1) ?? '';
-    return lines.length > 1 && (last.match(WORD) ?? []).length < 2
-      ? [`“${short(lines.join(' '))}” ends in a line of one word, “${last.trim()}”`]
-      : [];
-  });
-};
-
-/** Where the questions take two pages, the last page has more than one. */
-const lonelyQuestion = (page: LaidOutPage): string[] => {
-  const content = contentOf(page);
-  const questions = new Set(content.filter(({ size }) => size === QUESTION).map(({ element }) => element));
-  return content.some(({ role, size }) => role === 'H2' && size > QUOTE) || questions.size > 1
-    ? []
-    : [`has ${questions.size === 0 ? 'no question' : 'a single question'}`];
-};
-
-const lettersOf = (runs: readonly Run[]): string =>
-  runs.map(({ text }) => text.replace(/[^\p{L}]/gu, '')).join('');
-
-/** Letters between a pull quote and its sentence in the text, at least. */
-const LEAST_DISTANCE = 120;
-
-const echo = (page: LaidOutPage): string[] => {
-  const quote = page.runs.filter(({ role, size }) => role === null && size === QUOTE);
-  if (quote.length === 0) return [];
-  const until = Math.max(...quote.map(({ baseline }) => baseline));
-  const text = lettersOf(contentOf(page).filter(({ baseline }) => baseline > until));
-  const distance = text.indexOf(lettersOf(quote));
-  return distance >= 0 && distance < LEAST_DISTANCE ? [`“${short(textOf(quote))}” is repeated at once`] : [];
 };
 
 /** A particle at the end of a line of the cover, parted from its name. */

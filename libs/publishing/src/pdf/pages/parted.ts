@@ -1,0 +1,98 @@
+import type { LaidOutPage, Run } from './laid-out.js';
+import { contentOf, isHeading, type Line, linesOf, short, textOf } from './lines.js';
+
+/** What stands on one page or line, and what it belongs to on another. Lengths are in points. */
+
+/** A table or list that goes on overleaf has this many lines on each of the two pages. */
+const LEAST_PART = 2;
+/** Size of running text. */
+const TEXT = 11;
+/** Notes are smaller than this. */
+const SMALLEST_TEXT = 10;
+
+/** Paragraphs and items of these lines; the marks of a list are none. */
+const elementsOf = (lines: readonly Line[]): ReadonlySet<string> =>
+  new Set(
+    lines
+      .flat()
+      .filter(({ role }) => role !== 'Lbl')
+      .map(({ element }) => element),
+  );
+
+/** How many of these lines, from the first, are in a row of a table or an item of a list. */
+const leading = (lines: readonly Line[], tag: string): number => {
+  const end = lines.findIndex((line) => !line.every(({ within }) => within.includes(tag)));
+  return end < 0 ? lines.length : end;
+};
+
+/** A list with one item overleaf, or all but one. An item that goes on overleaf is not alone. */
+export const lonelyItem = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const [above, below] = [linesOf(contentOf(page)).reverse(), next ? linesOf(contentOf(next)) : []].map(
+    (lines) => elementsOf(lines.slice(0, leading(lines, 'LI'))),
+  ) as [ReadonlySet<string>, ReadonlySet<string>];
+  if (above.size === 0 || below.size === 0 || [...above].some((element) => below.has(element))) return [];
+  return Math.min(above.size, below.size) === 1 ? ['a list leaves a single item'] : [];
+};
+
+/** A note on top of a page, parted from the table, list or paragraph that it explains. */
+export const lonelyNote = (page: LaidOutPage): string[] => {
+  const [first] = linesOf(contentOf(page));
+  return first?.every(({ size, role }) => size < SMALLEST_TEXT && role === 'P')
+    ? ['a note is parted from what it explains']
+    : [];
+};
+
+/** A paragraph of one line that concludes a part, alone on top of a page. */
+export const lonelyLine = (page: LaidOutPage, before: LaidOutPage | undefined): string[] => {
+  const [first, second] = linesOf(contentOf(page));
+  const isAlone =
+    first?.every(({ role, size }) => role === 'P' && size === TEXT) === true &&
+    second?.every(isHeading) === true;
+  const above = before ? contentOf(before) : [];
+  const goesOn = above.some(({ element }) => element === first?.[0]?.element);
+  return isAlone && !goesOn && above.at(-1)?.role === 'P'
+    ? [`“${short(textOf(first))}” is parted from what it concludes`]
+    : [];
+};
+
+/** A table of more lines may be split, so that nothing keeps remarks with it. */
+const SHORT_TABLE = 12;
+
+/** A list or a table that follows a short table overleaf. A table that goes on there is not parted. */
+export const partedTable = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
+  const content = linesOf(contentOf(page)).reverse();
+  const [first] = next ? linesOf(contentOf(next)) : [];
+  const rows = leading(content, 'TD');
+  const isTable = first?.every(({ role }) => role === 'TH') === true;
+  const isList = first?.every(({ within }) => within.includes('LI')) === true;
+  return rows > 0 && (isTable || (isList && rows <= SHORT_TABLE))
+    ? [`“${short(textOf(first ?? []))}” is parted from the table above it`]
+    : [];
+};
+
+export const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
+  [
+    ['TD', 'a table leaves a single line'],
+    ['LI', 'a list leaves a single line'],
+  ].flatMap(([tag = '', fault = '']) => {
+    // The head of a table is repeated as an artifact, so a page that begins with cells continues one.
+    const below = next ? leading(linesOf(contentOf(next)), tag) : 0;
+    const above = leading(linesOf(contentOf(page)).reverse(), tag);
+    return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
+  });
+
+/** A line of a cell that begins with the end of a sum: a last step, or an age and its letter. */
+const END_OF_SUM = /^(?:→|\d+, \p{Lu})/u;
+
+export const partedSums = ({ runs }: LaidOutPage): string[] => {
+  const cells = new Map<string, Run[]>();
+  for (const run of runs.filter(({ role }) => role === 'TD'))
+    cells.set(run.element, [...(cells.get(run.element) ?? []), run]);
+  return [...cells.values()].flatMap((cell) =>
+    linesOf(cell)
+      .slice(1)
+      .map((line) => textOf(line).trim())
+      .filter((text) => END_OF_SUM.test(text))
+      .map((text) => `“${short(text)}” is parted from its sum`),
+  );
+};
