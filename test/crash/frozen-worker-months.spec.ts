@@ -56,10 +56,10 @@ describe(`workers that freeze while a month ends (seed ${SEED})`, () => {
       `alter database ${new URL(stores.databaseUrl).pathname.slice(1)} set search_path = shifted, public, pg_catalog`,
     );
   };
-  /** The month has ended by then, and the plan's month as well, which began on a tenth. */
+  /** Noon of the next tenth. The month has ended by then, and the plan's month as well, which began on a tenth. */
   const nextTenth = (): number => {
     const now = new Date(Date.now() + shiftMs);
-    return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, now.getUTCHours() + 1);
+    return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12);
   };
   /** In a process of its own: the one that specs share has another clock. */
   const ops = async (args: readonly string[]): Promise<unknown> => {
