@@ -156,8 +156,8 @@ const measurePages = async (stack: StartedStack, { count = READINGS, add, say }:
 export const portalBenchmark: Benchmark = {
   name: 'portal',
   title: 'The portal',
-  explanation: `Pages of one workspace with ${READINGS} readings, twice as many events and ${READINGS * DELIVERIES_OF_A_READING} deliveries over 90 days at three
-endpoints; all readings are booked in the open month. Each page ${LOADS} times, one request at a time, as a session that may
+  explanation: `Pages of one workspace with ${READINGS} readings (unless --count says otherwise), twice as many events and ${DELIVERIES_OF_A_READING} times as many
+deliveries over 90 days at three endpoints; all readings are booked in the open month. Each page ${LOADS} times, one request at a time, as a session that may
 see everything. The worker is paused.`,
   async run(settings) {
     const stack = await startStack({ env: { LOG_LEVEL: 'warn', ...RECEIVER_SETTINGS } });

@@ -1,5 +1,6 @@
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { collect } from '@app/event-sourcing/store/collect.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
 import { endOfMonth, monthBefore } from '../domain/credits/calendar.js';
@@ -35,24 +36,24 @@ export async function* readMonth(
  */
 export const findClose = async (store: Reads, stream: string, period: string): Promise<Close | null> => {
   const end = endOfMonth(period);
-  const [newest] = await list(store.read(stream, { direction: 'backwards', limit: 1 }));
+  const [newest] = await collect(store.read(stream, { direction: 'backwards', limit: 1 }));
   if (!newest || at(newest) < end) return null;
   let [low, high] = [0n, newest.revision];
   while (low < high) {
     const middle = (low + high) / 2n;
-    const [event] = await list(store.read(stream, { from: middle, limit: 1 }));
+    const [event] = await collect(store.read(stream, { from: middle, limit: 1 }));
     if (event && at(event) < end) low = middle + 1n;
     else high = middle;
   }
   const near = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), period);
-  return near === 'not seen' ? closeOrNull(await closeIn(store.read(stream), period)) : closeOrNull(near);
+  return near === undefined ? ((await closeIn(store.read(stream), period)) ?? null) : near;
 };
 
-/** `null`: a later month comes first, so this one has no close. */
+/** `null`: a later month comes first, so this one has no close. `undefined`: these events do not tell. */
 const closeIn = async (
   events: AsyncIterable<StoredEvent>,
   period: string,
-): Promise<Close | null | 'not seen'> => {
+): Promise<Close | null | undefined> => {
   for await (const stored of events) {
     const event = bookEvent(stored);
     if (isOpaque(event)) continue;
@@ -60,15 +61,7 @@ const closeIn = async (
     if ((event.type === 'PeriodClosed' || event.type === 'BookOpened') && event.data.period > period)
       return null;
   }
-  return 'not seen';
+  return undefined;
 };
-
-const closeOrNull = (found: Close | null | 'not seen'): Close | null => (found === 'not seen' ? null : found);
 
 const at = ({ metadata }: StoredEvent): number => Date.parse(metadata.occurredAt);
-
-const list = async (events: AsyncIterable<StoredEvent>): Promise<readonly StoredEvent[]> => {
-  const found: StoredEvent[] = [];
-  for await (const event of events) found.push(event);
-  return found;
-};

@@ -17,6 +17,20 @@ type TallyExecutor = ReturnType<typeof executorOn>;
 const add = (executor: TallyExecutor, by: number, ref: string) =>
   executor.execute('1', { type: 'add', by, ref }, contextOf(ref));
 
+/** The store, and the revisions that are read from it. */
+const watchedReads = () => {
+  const read: bigint[] = [];
+  const watched = intercept(store, {
+    async *read(stream, options) {
+      for await (const event of store.read(stream, options)) {
+        read.push(event.revision);
+        yield event;
+      }
+    },
+  });
+  return { watched, read };
+};
+
 const refsInLog = (): string[] => store.log.map(({ data }) => (data as { ref?: string }).ref ?? 'none');
 
 describe('What CommandExecutor reads', () => {
@@ -127,15 +141,7 @@ describe('What CommandExecutor reads', () => {
 
   it('loads a kept stream by what came since, and keeps what it loaded', async () => {
     for (const ref of ['a', 'b']) await add(executorOn(store), 1, ref);
-    const read: bigint[] = [];
-    const watched = intercept(store, {
-      async *read(stream, options) {
-        for await (const event of store.read(stream, options)) {
-          read.push(event.revision);
-          yield event;
-        }
-      },
-    });
+    const { watched, read } = watchedReads();
     const executor = executorOn(watched, { cachedStreams: 10 });
     expect((await executor.load('1')).state.total).toBe(2);
     await add(executorOn(store), 10, 'rival');
@@ -154,15 +160,7 @@ describe('What CommandExecutor reads', () => {
       await add(writer, 5, 'a');
       await writer.execute('1', { type: 'carry' }, contextOf('carry'));
       await add(writer, 2, 'b');
-      const read: bigint[] = [];
-      const watched = intercept(store, {
-        async *read(stream, options) {
-          for await (const event of store.read(stream, options)) {
-            read.push(event.revision);
-            yield event;
-          }
-        },
-      });
+      const { watched, read } = watchedReads();
       const executor = executorOn(watched, { checkpoint: { type: 'Carried' } });
       expect(await executor.load('1')).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 2n });
       expect(read).toEqual([2n, 1n]);
@@ -185,15 +183,7 @@ describe('What CommandExecutor reads', () => {
         const writer = executorOn(store);
         for (const ref of ['old', 'part1', 'part2']) await add(writer, 1, ref);
         await writer.execute('1', { type: 'carry' }, contextOf('carry'));
-        const read: bigint[] = [];
-        const watched = intercept(store, {
-          async *read(stream, options) {
-            for await (const event of store.read(stream, options)) {
-              read.push(event.revision);
-              yield event;
-            }
-          },
-        });
+        const { watched, read } = watchedReads();
         const loaded = await executorOn(watched, { checkpoint }).load('1');
         expect(loaded.state.refs).toEqual(['old', 'part1', 'part2']);
         expect(read).toEqual([3n, 2n, 1n]);

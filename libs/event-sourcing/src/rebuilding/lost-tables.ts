@@ -5,6 +5,7 @@ import { categoryOf } from '../core/stream-name.js';
 import { findCheckpoint } from '../projections/checkpoint.js';
 import { categoriesOf, checkpointOf, type Projection } from '../projections/projection.js';
 import type { View } from '../projections/view.js';
+import { collect } from '../store/collect.js';
 import type { EventStore } from '../store/event-store.js';
 
 /** Those of the tables that do not exist, in their order. */
@@ -99,10 +100,4 @@ const rowsOf = ({ catalogues }: Projection, view: View, events: readonly StoredE
     }
   }
   return found;
-};
-
-const collect = async (events: AsyncIterable<StoredEvent>): Promise<readonly StoredEvent[]> => {
-  const all: StoredEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 };

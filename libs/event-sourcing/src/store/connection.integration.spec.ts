@@ -6,10 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startServer, type StartedServer } from './testing/server-under-test.js';
+import { isDeepStrictEqual } from 'node:util';
+import { openCalls } from '../../../../test/contract/event-store/support/open-calls.js';
 import { addedToAppend } from '../testing/tally.js';
 import { loadClient } from './clients/load.js';
 import { openConnection, type Connection } from './connection.js';
+import { startServer, type StartedServer } from './testing/server-under-test.js';
 
 let dataDir: string;
 let server: StartedServer;
@@ -56,9 +58,10 @@ it('A change of nodes closes the old stream of appends', async () => {
     await changeNodes();
   }
   await append();
-  const isOpen = (): boolean => connection.openStreams().append > 1;
-  for (let look = 0; look < 100 && isOpen(); look += 1) await delay(50);
-  expect(connection.openStreams()).toEqual({ append: 1, read: 0 });
+  const open = async () => [await openCalls(server.connectionString), connection.openStreams()];
+  const wanted = [1, { append: 1, read: 0 }];
+  for (let look = 0; look < 100 && !isDeepStrictEqual(await open(), wanted); look += 1) await delay(50);
+  expect(await open()).toEqual(wanted);
 });
 
 it('A broken old stream of appends does not fail appends on the new one', async () => {

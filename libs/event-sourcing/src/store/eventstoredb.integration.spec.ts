@@ -2,13 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../core/event.js';
+import { collect } from './collect.js';
 import { AppendTooLarge, StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
 import type { StreamSelection } from './stream-selection.js';
 import { ageOf } from './record-age.js';
 import { serverClockAt } from './server-time.js';
 import { addedToAppend } from '../testing/tally.js';
-import { collect, newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
+import { newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 
 const port = storeUnderTest();
 const { take } = port;

@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
+import { collect } from './collect.js';
 import type { ReadOptions } from './event-store.js';
 import { softDelete, tombstone } from './testing/administrator.js';
-import { collect, newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
+import { newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 
 const under = storeUnderTest();
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
+import { collect } from './collect.js';
 import { StoreUnavailable } from './errors.js';
-import { collect, newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
+import { newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 
 const port = storeUnderTest();
 const { take, stopServer } = port;

@@ -11,6 +11,7 @@ import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import { addedToAppend } from '../testing/tally.js';
+import { collect } from './collect.js';
 import type { EventStore, ReadOptions } from './event-store.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 import { decodeReadAnswer } from './read-answer.js';
@@ -53,11 +54,6 @@ const streamOf = async (length: number): Promise<string> => {
   const stream = `tally-${randomUUID()}`;
   await store.append(stream, 'no_stream', newEvents(length));
   return stream;
-};
-const collect = async (events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> => {
-  const all: StoredEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 };
 const revisions = async (stream: string, options?: ReadOptions): Promise<number[]> =>
   (await collect(store.read(stream, options))).map(({ revision }) => Number(revision));

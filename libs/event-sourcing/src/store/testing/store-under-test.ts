@@ -17,12 +17,6 @@ export const newStream = (category = 'tally'): string => `${category}-${randomUU
 export const newEvents = (count: number) =>
   Array.from({ length: count }, (_, index) => addedToAppend(randomUUID(), `r${index}`));
 
-export const collect = async (events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> => {
-  const all: StoredEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-};
-
 /** The port over an embedded server, with one client for the whole spec. The members are available only within tests. */
 export const storeUnderTest = () => {
   let dataDir: string;
