@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PROMPT_MS, Places, REST_MS, type KnownEndpoint, type Place } from './places.js';
+import { PROMPT_MS, Places, REST_MS, UNPROVEN_MS, type KnownEndpoint, type Place } from './places.js';
 
 const LIMIT = 5;
 
@@ -42,6 +42,25 @@ const worker = () => {
     return endpoint;
   };
   return { places, meet, send, end, pass, silent, proven };
+};
+/** Asks for places every 50 ms for those that do not rest. @returns when the last of `wanted` got its first place, ms */
+const firstPlaces = (
+  { places, send, pass }: ReturnType<typeof worker>,
+  asking: readonly KnownEndpoint[],
+  wanted: readonly KnownEndpoint[],
+): number => {
+  const restUntil = new Map<KnownEndpoint, number>();
+  const missing = new Set(wanted);
+  let now = 0;
+  for (; missing.size > 0; now += 50) {
+    for (const endpoint of asking) {
+      if ((restUntil.get(endpoint) ?? 0) > now) continue;
+      if (send(endpoint) > 0) missing.delete(endpoint);
+      else restUntil.set(endpoint, now + (places.restMs(endpoint, now) ?? 0));
+    }
+    pass(50);
+  }
+  return now;
 };
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
@@ -171,5 +190,47 @@ describe('The places of a worker', () => {
     }
     pass(PROMPT_MS / 2);
     expect(goOn()).toBe(64);
+  });
+
+  it('reach an endpoint that this worker meets after 500 that never answer within three seconds', () => {
+    const one = worker();
+    const [silent, newcomer] = [one.silent(500), one.meet('newcomer')];
+    expect(firstPlaces(one, [...silent, newcomer], [newcomer])).toBeLessThanOrEqual(3_000);
+  });
+
+  it('reach each of 500 that failed before within five seconds', () => {
+    const one = worker();
+    const failing = Array.from({ length: 500 }, (_, n) => one.meet(`we_${n}`, `ws_${n}`, 3));
+    expect(firstPlaces(one, failing, failing)).toBeLessThanOrEqual(5_000);
+  });
+
+  it('call those that wait back in their order, as many at a time as may get one', () => {
+    const { places, meet, send } = worker();
+    const suspects = Array.from({ length: 64 * 10 }, (_, n) => meet(`we_${n}`, `ws_${n}`, 1));
+    const waiting = suspects.filter((endpoint) => send(endpoint) === 0);
+    const rests = waiting.map((endpoint) => places.restMs(endpoint, 0)!);
+    expect(rests).toEqual(rests.toSorted((a, b) => a - b));
+    expect(rests.filter((ms) => ms === UNPROVEN_MS)).toHaveLength(64);
+    expect(rests.filter((ms) => ms === 3 * UNPROVEN_MS)).toHaveLength(64);
+    expect(Math.max(...rests)).toBe(REST_MS);
+  });
+
+  it('are left by an attempt at an unproven endpoint before it is overdue', () => {
+    const { places, meet, send, pass } = worker();
+    const failing = Array.from({ length: 200 }, (_, n) => meet(`we_${n}`, `ws_${n}`, 3));
+    expect(sum(failing.map(send))).toBe(64);
+    pass(UNPROVEN_MS + 1);
+    expect(sum(failing.map(send))).toBe(64);
+    expect(places.inFlight).toBe(128);
+  });
+
+  it('are free for the next delivery at once when the worker is only busy', () => {
+    const { places, meet, send, proven } = worker();
+    const busy = Array.from({ length: 100 }, (_, n) => proven(`proven_${n}`));
+    const late = proven('late');
+    expect(sum(busy.map(send))).toBe(128);
+    expect(send(late)).toBe(0);
+    expect(places.restMs(late, 0)).toBeNull();
+    expect(places.restMs(meet('unknown'), 0)).toBe(UNPROVEN_MS);
   });
 });

@@ -1,8 +1,13 @@
 /** An attempt that takes longer (ms) is overdue. Its endpoint may hold a place for long. */
 export const PROMPT_MS = 1_000;
+/**
+ * An attempt at an unproven endpoint that takes longer (ms) leaves its place among the prompt ones: it costs nothing while it
+ * waits. So hundreds of endpoints that do not answer are known within seconds.
+ */
+export const UNPROVEN_MS = 250;
 /** A workspace that got no place asks again within this time (ms); after twice as long, its turn is forgotten. */
 export const REST_MS = 2_000;
-/** Attempts of a worker that are not overdue: what one process can do at a time. */
+/** Young attempts of a worker: what one process can do at a time. */
 const PROMPT_PLACES = 128;
 /** All attempts of a worker: what its memory and connections allow. */
 const ALL_PLACES = 1_000;
@@ -40,9 +45,15 @@ export interface Place {
   readonly startedAt: number;
   standing: Standing;
   isOverdue: boolean;
+  /** It is one of the attempts that a process can make at a time. */
+  isPrompt: boolean;
 }
 
-/** Counts the places that are held. Suspects may hold half of them, together with unknown endpoints three quarters. */
+type Unproven = Exclude<Standing, 'proven'>;
+/** What suspects may hold of the places, and what they may together with unknown endpoints. */
+const SHARES = { suspect: 1 / 2, unknown: 3 / 4 } as const;
+
+/** Counts the places that are held. */
 class Level {
   private suspects = 0;
   private unproven = 0;
@@ -59,14 +70,42 @@ class Level {
   freeFor(standing: Standing): number {
     const free = this.places - this.held;
     if (standing === 'proven') return free;
-    const freeForUnknown = Math.min(free, this.places * (3 / 4) - this.unproven);
+    const freeForUnknown = Math.min(free, this.shareOf('unknown') - this.unproven);
     return standing === 'unknown'
       ? freeForUnknown
-      : Math.min(freeForUnknown, this.places / 2 - this.suspects);
+      : Math.min(freeForUnknown, this.shareOf('suspect') - this.suspects);
+  }
+
+  shareOf(standing: Unproven): number {
+    return this.places * SHARES[standing];
   }
 
   get isRoomy(): boolean {
     return this.suspects < this.places * ROOMY;
+  }
+}
+
+/** Workspaces that got no place, the one that has waited longest first, and when they last asked. */
+class Waiting {
+  private readonly askedAt = new Map<string, number>();
+
+  ask(workspaceId: string, now: number): void {
+    this.askedAt.set(workspaceId, now);
+  }
+
+  served(workspaceId: string): void {
+    this.askedAt.delete(workspaceId);
+  }
+
+  /** How many have waited longer. Those that do not ask any more lose their turn. */
+  before(workspaceId: string, now: number): number {
+    let before = 0;
+    for (const [waiting, askedAt] of this.askedAt) {
+      if (waiting === workspaceId) return before;
+      if (now - askedAt > 2 * REST_MS) this.askedAt.delete(waiting);
+      else before += 1;
+    }
+    return before;
   }
 }
 
@@ -87,8 +126,9 @@ export class Places {
   private readonly young = new Set<Place>();
   /** Suspect places by workspace. */
   private readonly suspectsOf = new Map<string, number>();
-  /** Workspaces whose suspects got no place, the one that has waited longest first, and when they last asked. */
-  private readonly waiting = new Map<string, number>();
+  /** Attempts at unproven endpoints that hold a prompt place, the oldest first. */
+  private readonly trials = new Set<Place>();
+  private readonly waiting = { unknown: new Waiting(), suspect: new Waiting() };
 
   /** Attempts in flight that are not overdue. */
   get inFlight(): number {
@@ -135,22 +175,40 @@ export class Places {
   /** May an attempt at the endpoint start? A suspect that may not gets a turn later. */
   allows(endpoint: KnownEndpoint, now: number): boolean {
     const standing = this.standing(endpoint);
-    if (standing !== 'suspect') return this.freeFor(standing) > 0;
+    if (standing === 'proven') return this.freeFor(standing) > 0;
+    if (standing === 'suspect' && this.isServed(endpoint)) return false;
     const { workspaceId } = endpoint;
-    const isServed = !this.isRoomy && (this.suspectsOf.get(workspaceId) ?? 0) > 0;
-    if (!isServed && this.freeFor('suspect') > this.waitingBefore(workspaceId, now)) return true;
-    if (!isServed) this.waiting.set(workspaceId, now);
+    const waiting = this.waiting[standing];
+    if (this.freeFor(standing) > (standing === 'suspect' ? waiting.before(workspaceId, now) : 0)) return true;
+    waiting.ask(workspaceId, now);
     return false;
   }
 
+  /**
+   * When an endpoint that has something to send should ask again (ms): about when its turn comes, so that those that wait do
+   * not all come back at once, before others whose events are new. `null`: at once; it has a place, or the worker is busy.
+   */
+  restMs(endpoint: KnownEndpoint, now: number): number | null {
+    const standing = this.standing(endpoint);
+    if (standing === 'proven' || this.allows(endpoint, now)) return null;
+    if (this.all.freeFor(standing) <= 0 || (standing === 'suspect' && this.isServed(endpoint)))
+      return REST_MS;
+    const before = this.waiting[standing].before(endpoint.workspaceId, now);
+    const rounds = 1 + Math.floor(before / this.prompt.shareOf(standing));
+    return Math.min(REST_MS, rounds * UNPROVEN_MS);
+  }
+
   start(endpoint: KnownEndpoint, now: number): Place {
-    const place = { endpoint, startedAt: now, standing: this.standing(endpoint), isOverdue: false };
+    const standing = this.standing(endpoint);
+    const place = { endpoint, startedAt: now, standing, isOverdue: false, isPrompt: true };
     endpoint.inFlight += 1;
     endpoint.servedAt = now;
     this.young.add(place);
-    this.prompt.add(place.standing, 1);
+    this.prompt.add(standing, 1);
     this.hold(place, 1);
-    if (place.standing === 'suspect') this.waiting.delete(endpoint.workspaceId);
+    if (standing === 'proven') return place;
+    this.trials.add(place);
+    this.waiting[standing].served(endpoint.workspaceId);
     return place;
   }
 
@@ -162,19 +220,21 @@ export class Places {
     endpoint.promptEnds = place.isOverdue ? 0 : endpoint.promptEnds + 1;
     endpoint.hasSucceeded = hasSucceeded;
     if (place.isOverdue) endpoint.overdue -= 1;
-    else {
-      this.young.delete(place);
-      this.prompt.add(place.standing, -1);
-    }
+    this.young.delete(place);
+    this.leavePrompt(place);
     this.hold(place, -1);
   }
 
-  /** Notes which attempts are overdue by now. */
+  /** Notes which attempts are overdue by now, and which wait too long for a prompt place. */
   look(now: number): void {
+    for (const place of this.trials) {
+      if (now - place.startedAt <= UNPROVEN_MS) break;
+      this.leavePrompt(place);
+    }
     for (const place of this.young) {
       if (now - place.startedAt <= PROMPT_MS) return;
       this.young.delete(place);
-      this.prompt.add(place.standing, -1);
+      this.leavePrompt(place);
       this.hold(place, -1);
       place.standing = 'suspect';
       place.isOverdue = true;
@@ -199,15 +259,16 @@ export class Places {
     else this.suspectsOf.set(workspaceId, held);
   }
 
-  /** Workspaces that have waited longer. Those that do not ask any more lose their turn. */
-  private waitingBefore(workspaceId: string, now: number): number {
-    let before = 0;
-    for (const [waiting, askedAt] of this.waiting) {
-      if (waiting === workspaceId) return before;
-      if (now - askedAt > 2 * REST_MS) this.waiting.delete(waiting);
-      else before += 1;
-    }
-    return before;
+  /** Its workspace has a suspect in flight, and there is no room for more of each. */
+  private isServed({ workspaceId }: KnownEndpoint): boolean {
+    return !this.isRoomy && (this.suspectsOf.get(workspaceId) ?? 0) > 0;
+  }
+
+  private leavePrompt(place: Place): void {
+    if (!place.isPrompt) return;
+    place.isPrompt = false;
+    this.trials.delete(place);
+    this.prompt.add(place.standing, -1);
   }
 
   private forgetOne(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Places, REST_MS } from '../../domain/delivery/places.js';
+import { Places, UNPROVEN_MS } from '../../domain/delivery/places.js';
 import type { DueDelivery } from './due-deliveries.js';
 import { ClaimedWorkspace, type Moment } from './claimed-workspace.js';
 import type { EndpointSnapshot } from './workspace-queues.js';
@@ -118,14 +118,14 @@ describe('A claimed workspace', () => {
 
   it('can be released when its endpoint has no place, and asks again after a rest', () => {
     const places = new Places();
-    const isHeld = Array.from({ length: 64 }, (_, n) => places.meet(`we_${n}`, `ws_${n}`, 1));
+    const isHeld = Array.from({ length: 64 }, (_, n) => places.meet(`we_${n}`, `ws_held_${n}`, 1));
     for (const known of isHeld) places.start(known, 0);
     const workspace = claimWith(places, endpoint('we_a', { consecutiveFailures: 1 }));
     read(workspace, 0, due('a1'));
     expect(sendAll(workspace)).toEqual([]);
     expect(workspace.isReleasable(after(0))).toBe(true);
     workspace.finish(after(0));
-    expect(workspace.rests).toEqual([{ endpointId: 'we_a', restMs: REST_MS }]);
+    expect(workspace.rests).toEqual([{ endpointId: 'we_a', restMs: UNPROVEN_MS }]);
   });
 
   it('does not read again what it sent and has not recorded', () => {

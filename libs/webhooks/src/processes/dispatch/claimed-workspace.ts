@@ -1,5 +1,5 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
-import { REST_MS, type KnownEndpoint, type Place, type Places } from '../../domain/delivery/places.js';
+import type { KnownEndpoint, Place, Places } from '../../domain/delivery/places.js';
 import type { DueBatch, DueDelivery, DueQuery } from './due-deliveries.js';
 import { EndpointPace, type Pace } from './paces.js';
 import type {
@@ -84,7 +84,7 @@ export class ClaimedEndpoint {
    */
   restMs({ elapsed, now }: Moment): number | null {
     if (!this.isBelowLimit(now)) return 0;
-    return this.prefetched.length > 0 && !this.places.allows(this.known, elapsed) ? REST_MS : null;
+    return this.prefetched.length > 0 ? this.places.restMs(this.known, elapsed) : null;
   }
 
   get toDetach(): readonly DetachedDelivery[] {

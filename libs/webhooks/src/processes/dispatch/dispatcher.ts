@@ -18,6 +18,8 @@ const READ_BATCH = 32;
 /** Pause of a busy worker before it queries the database again, so that batches fill. */
 const PAUSE_MS = 5;
 const BUSY_IN_FLIGHT = 16;
+/** Queues released at once: hundreds may end their time slices together, and others wait meanwhile. */
+const RELEASE_BATCH = 8;
 /** How often claimed workspaces are checked for release. */
 const RELEASE_CHECK_MS = 10;
 /** How long attempts may take after the worker was stopped, before they are cancelled. */
@@ -73,7 +75,9 @@ export class Dispatcher implements WorkLoop {
 
   private async step(): Promise<void> {
     this.places.look(performance.now());
-    await this.release(this.claimed.filter((workspace) => workspace.isReleasable(this.moment)));
+    const finished = this.claimed.filter((workspace) => workspace.isReleasable(this.moment));
+    await this.release(finished.slice(0, RELEASE_BATCH));
+    if (finished.length > RELEASE_BATCH) this.parts.wake.now();
     await this.claim();
     await this.read();
     this.send();
