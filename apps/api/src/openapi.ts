@@ -9,7 +9,7 @@ import { serveSite } from './site/serve-site.js';
 
 const DESCRIPTION = `Create readings, follow their progress, fetch results and documents, and receive signed webhooks.
 
-Every answer carries \`X-Request-Id\`. Every error is a problem (RFC 9457) with a \`code\` from a closed list. An unknown path gets 404 \`not_found\`. A method that a path does not support gets 405 \`method_not_allowed\` with \`Allow\`. HEAD works wherever GET does. v1 may add members to answers: ignore those you do not know.`;
+Every answer carries \`X-Request-Id\`. Every error is a problem (RFC 9457) with a \`code\` from a closed list. Only a request that is sent too slowly gets 408 without a body, and its connection ends: send it again, with the same \`Idempotency-Key\`. An unknown path gets 404 \`not_found\`. A method that a path does not support gets 405 \`method_not_allowed\` with \`Allow\`. HEAD works wherever GET does. v1 may add members to answers: ignore those you do not know.`;
 
 const TAGS: Readonly<Record<string, string>> = {
   Readings: 'Create readings, follow their progress, and fetch their results.',

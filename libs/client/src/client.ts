@@ -17,8 +17,8 @@ import { Transport, type CallOptions, type ClientOptions, type PostOptions } fro
 import { Webhooks } from './webhooks.js';
 
 /**
- * A client of the reading service. Every call retries transient failures (429, 500, 502, 503, 504, no
- * response) after the time the service asks for. A call throws `ProblemError` when the service refuses it.
+ * A client of the reading service. Every call retries transient failures (408, 429, 500, 502, 503, 504,
+ * no response) after the time the service asks for. A call throws `ProblemError` when the service refuses it.
  */
 export class ReadingServiceClient {
   readonly readings: Readings;

@@ -8,8 +8,8 @@ export interface RepetitionOptions {
   readonly longestPauseMs: number;
 }
 
-/** Too many requests, or unavailable: the service itself asks for a retry. */
-const REFUSED_IN_PASSING = new Set([429, 503]);
+/** Sent too slowly, too many requests, or unavailable: not processed, and a retry may succeed. */
+const REFUSED_IN_PASSING = new Set([408, 429, 503]);
 /** A fault of the service or of a gateway: the request may or may not have been processed. */
 const OUTCOME_UNKNOWN = new Set([500, 502, 504]);
 const FIRST_PAUSE_MS = 250;
