@@ -54,21 +54,52 @@ it('Large lines never break after the hyphen of a word, and other lines may', ()
   expect(unbroken('body')).toEqual([]);
 });
 
+/** What is set of a paragraph, by the type of node. */
+const setOf = (
+  type: 'text' | 'whole' | 'unbroken',
+  told: string,
+  variant: 'lead' | 'body' = 'body',
+  name = '',
+) => {
+  const children = [section('a', 'opening', 'Ici', [paragraph('a', [text(told)], variant)])];
+  const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
+  const { tree } = bookletOf({ ...document, subtitle: name || document.subtitle, children }, 'a4');
+  return nodesOf(tree, type).map(({ value }) => value);
+};
+
 it.each([
-  ['body', 'le reste.', 'le\u00A0reste.'],
-  ['body', 'connaissez cela.', 'connaissez cela.'],
-  ['body', 'tout a été dit.', 'tout a été dit.'],
-  ['lead', 'comptez les années.', 'comptez les\u00A0années.'],
+  ['le reste.', 'le\u00A0reste.'],
+  ['connaissez cela.', 'connaissez cela.'],
+  ['tout a été dit.', 'tout a été dit.'],
+])('The last words of a long text stay together where both are short: %s', (told, set) => {
+  const before = 'Vous êtes ici, et tout le monde le sait depuis longtemps déjà ; '.repeat(3);
+  expect(setOf('text', before + told)).toContain(before + set);
+});
+
+it.each([
+  ['lead', 'comptez les années.', 'les\u00A0années.'],
+  ['body', 'sans que personne ait appelé.', 'ait\u00A0appelé.'],
+  ['body', 'quelque chose d’un peu incommode.', 'peu\u00A0incommode.'],
+  ['body', 'il dure ainsi jusqu’à votre 46e anniversaire.', '\u00A0anniversaire.'],
 ] as const)(
-  'The last words of a text stay together, in running text only short ones: %s, %s',
+  'The last words of a short text stay together, without a hyphen: %s, %s',
   (variant, told, set) => {
     const before = 'Vous êtes ici, et tout le monde le sait depuis longtemps déjà ; ';
-    const children = [paragraph('a', [text(before + told)], variant)];
-    const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);
-    const { tree } = bookletOf({ ...document, children: [section('a', 'opening', 'Ici', children)] }, 'a4');
-    expect(nodesOf(tree, 'text').map(({ value }) => value)).toContain(before + set);
+    expect(setOf('whole', before + told, variant)).toEqual([set]);
+    expect(setOf('whole', told.slice(-20), 'body')).toEqual([]);
   },
 );
+
+it.each([
+  ['Noor Haddad', ['Noor Haddad']],
+  ['Maud de La Tour', ['Maud de\u00A0La\u00A0Tour']],
+  ['Percival McAllister III', ['Percival McAllister\u00A0III']],
+  // No line is broken well around a word that long.
+  ['Li Wolfeschlegelsteinhausenber', ['Li ']],
+])('In running text no hyphen parts a name, and its parts stay together: %s', (name, set) => {
+  const after = ', une personne comme les autres. Cela commence comme une histoire. '.repeat(3);
+  expect(setOf('whole', `Voici ${name}${after}`, 'body', name)).toEqual(set);
+});
 
 it('A sum in a table breaks before its signs', () => {
   const values = nodesOf(english.tree, 'text').map(({ value }) => value);
@@ -77,9 +108,13 @@ it('A sum in a table breaks before its signs', () => {
 });
 
 it.each([
-  ['J 1 + O 6 = 47 → 11 → 2', 'J\u00A01 +\u00A0O\u00A06 =\u00A047\u00A0→\u00A011\u00A0→\u00A02'],
+  ['J 1 + O 6 = 47 → 11 → 2', 'J\u00A01 +\u00A0O\u00A06\u00A0=\u00A047\u00A0→\u00A011\u00A0→\u00A02'],
   ['ALEXANDRE + XAVIER (113), 50, R 9', 'ALEXANDRE +\u00A0XAVIER\u00A0(113),\u00A050,\u00A0R\u00A09'],
-  ['MARGUERITE (54), 85 − 54 = 31, R 9', 'MARGUERITE (54), 85 −\u00A054 =\u00A031,\u00A0R\u00A09'],
+  ['MARGUERITE (54), 85 − 54 = 31, R 9', 'MARGUERITE (54), 85\u00A0−\u00A054\u00A0=\u00A031,\u00A0R\u00A09'],
+  [
+    'Soul Urge 2.5 + Hidden passion 1 = 3.5',
+    'Soul\u00A0Urge\u00A02.5 +\u00A0Hidden\u00A0passion\u00A01\u00A0=\u00A03.5',
+  ],
 ])('The end of a sum stays with it: %s', (sum, set) => {
   const value = sum.replace(/(?<=\p{Lu}) (?=\d)/gu, '\u00A0');
   const cells = table('a', ['left', 'left'], ['Word', 'Sum'], [['The widest word '.repeat(8), value]]);

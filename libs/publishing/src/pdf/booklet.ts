@@ -26,6 +26,12 @@ interface Unbroken {
   readonly value: string;
 }
 
+/** Words that no line breaks with a hyphen. */
+interface Whole {
+  readonly type: 'whole';
+  readonly value: string;
+}
+
 /** A sentence of the section, repeated large. An ornament: readers of the text do not hear it. */
 interface PullQuote {
   readonly type: 'pullQuote';
@@ -38,7 +44,7 @@ interface Question {
   readonly children: readonly SetInline[];
 }
 
-type SetInline = Inline | Superior | Unbroken;
+type SetInline = Inline | Superior | Unbroken | Whole;
 /**
  * A short paragraph, of about one line, stays with what follows; one that concludes stays with what precedes. A short list
  * stays on one page.
@@ -105,34 +111,84 @@ const setInline = (locale: Locale, nodes: readonly Inline[], isOneLine = false):
 /** A word with hyphens, with what stands beside it. Longer ones fit in no narrow column. */
 const HYPHENATED = /(?<!\S)(?=\S{1,24}(?!\S))(\S*\p{L}-\p{L}\S*)/u;
 
+/** A word of this many letters fits in no line that is nearly full, so a line may break it. */
+const LONG_NAME = /(\S*\p{L}{17,}\S*)/u;
+
+/** A name in running text: no word of it is hyphenated, and its particles and suffixes stay with it, as on the cover. */
+const setName = (name: string): readonly SetInline[] =>
+  nameOnCover(name)
+    .join(' ')
+    .split(LONG_NAME)
+    .flatMap((value, index): SetInline[] =>
+      value === '' ? [] : [{ type: index % 2 === 1 ? 'text' : 'whole', value }],
+    );
+
+const withName = (name: string, nodes: readonly Inline[]): readonly SetInline[] =>
+  nodes.flatMap((node): SetInline[] => {
+    if ('children' in node) return [{ ...node, children: withName(name, node.children) } as Inline];
+    if (node.type !== 'text' || !node.value.includes(name)) return [node];
+    return node.value
+      .split(name)
+      .flatMap((value, index): SetInline[] => [
+        ...(index > 0 ? setName(name) : []),
+        ...(value === '' ? [] : [{ type: 'text' as const, value }]),
+      ]);
+  });
+
+const withNameIn = <Node extends Block | Section>(name: string, node: Node): Node => {
+  if (node.type === 'paragraph') return { ...node, children: withName(name, node.children) };
+  if (node.type !== 'section' && node.type !== 'callout' && node.type !== 'blockquote') return node;
+  return { ...node, children: (node.children as (Block | Section)[]).map((each) => withNameIn(name, each)) };
+};
+
 /** In large lines, a break after a hyphen catches the eye. A box and no other hyphen: copied text stays the same. */
 const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
   nodes.flatMap((node): SetInline[] => {
     if ('children' in node) return [{ ...node, children: withUnbroken(node.children) as readonly Inline[] }];
-    if (node.type !== 'text') return [node];
+    if (node.type !== 'text' && node.type !== 'whole') return [node];
     return node.value
       .split(HYPHENATED)
       .flatMap((value, index): SetInline[] =>
-        value === '' ? [] : [{ type: index % 2 === 1 ? 'unbroken' : 'text', value }],
+        value === '' ? [] : [{ type: index % 2 === 1 ? 'unbroken' : node.type, value }],
       );
   });
 
-/** The space before the last word of a lead. Longer words fill enough of a line. */
-const BEFORE_LAST_WORD = /(?<=(?:^| )[^ ]{1,12}) (?=[^ ]{1,14}$)/u;
+/** The last two words of a text. Longer ones fill enough of a line. */
+const LAST_WORDS = /(?<=(?:^| ))([^ ]{1,12} [^ ]{1,14})$/u;
+
+/** A last word whose text is its own, because other nodes precede it. */
+const AFTER_ANOTHER = /^ [^ ]{1,14}$/u;
 
 /** The space between two short words at the end of running text. Typst sees to words that are too short for a hyphen. */
 const BETWEEN_SHORT_WORDS = /(?<=.{20} [^ ]{1,7}) (?=[^ ]{5,7}$)/u;
 
 /** Ends a text with two words in its last line. For Typst, a word that a hyphen could part is never alone. */
-const withLastWords = (nodes: readonly Inline[], space: RegExp): readonly Inline[] => {
+const withLastWords = (nodes: readonly Inline[]): readonly Inline[] => {
   const last = nodes.at(-1);
   return last?.type === 'text'
-    ? [...nodes.slice(0, -1), { ...last, value: last.value.replace(space, '\u00A0') }]
+    ? [...nodes.slice(0, -1), { ...last, value: last.value.replace(BETWEEN_SHORT_WORDS, '\u00A0') }]
     : nodes;
 };
 
+/** Ends a lead or a short text so, without a hyphen. Below two lines a word looks lost, and half a word more so. */
+const withWholeLastWords = (nodes: readonly Inline[]): readonly SetInline[] => {
+  const last = nodes.at(-1);
+  if (last?.type !== 'text') return nodes;
+  // What precedes a single word is a superior or a number.
+  const [before = '', words] = AFTER_ANOTHER.test(last.value)
+    ? ['', last.value]
+    : last.value.split(LAST_WORDS);
+  return words === undefined
+    ? nodes
+    : [
+        ...nodes.slice(0, -1),
+        ...(before === '' ? [] : [{ type: 'text' as const, value: before }]),
+        { type: 'whole', value: words.replace(' ', '\u00A0') },
+      ];
+};
+
 const setLarge = (locale: Locale, nodes: readonly Inline[]): readonly SetInline[] =>
-  withUnbroken(withLastWords(setInline(locale, nodes), BEFORE_LAST_WORD));
+  withUnbroken(withWholeLastWords(setInline(locale, nodes)));
 
 const setSentence = (locale: Locale, value: string): readonly SetInline[] =>
   setLarge(locale, [{ type: 'text', value }]);
@@ -141,6 +197,15 @@ const setSentence = (locale: Locale, value: string): readonly SetInline[] =>
 const ONE_LINE = 90;
 /** Of two lines. */
 const TWO_LINES = 150;
+/** Of text that surely takes one. */
+const NO_SECOND_LINE = 50;
+
+const setText = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] => {
+  const { length } = plain(nodes);
+  const set = setInline(locale, nodes);
+  if (length <= NO_SECOND_LINE) return set;
+  return length <= TWO_LINES ? (withWholeLastWords(set) as readonly Inline[]) : withLastWords(set);
+};
 
 const isQuestion = (node: Block | Section): node is Callout =>
   node.type === 'callout' && node.variant === 'question';
@@ -168,16 +233,17 @@ const isShort = ({ children }: List): boolean =>
 const LONG_WORD = /\p{L}{25,}/gu;
 const SYLLABLE = /\p{L}{9}(?=\p{L}{4})/gu;
 
+/** In a sum of a cell, before a result or a difference, and between the words of a term: `Hidden passion 1`. */
+const IN_SUM = / (?=[=−]\u00A0)|(?<=\p{L}) (?=[\p{L}\d])/gu;
+
 /** May break a long word of a table, with a hyphen: no dictionary knows how. */
 const setCell = (locale: Locale, cell: readonly Inline[], isOneLine: boolean): readonly Inline[] =>
-  setInline(locale, cell, isOneLine).map((node) =>
-    node.type === 'text'
-      ? {
-          ...node,
-          value: node.value.replace(LONG_WORD, (word) => word.replace(SYLLABLE, '$&\u00AD')),
-        }
-      : node,
-  );
+  setInline(locale, cell, isOneLine).map((node) => {
+    if (node.type !== 'text') return node;
+    const value =
+      !isOneLine && node.value.includes('=\u00A0') ? node.value.replace(IN_SUM, '\u00A0') : node.value;
+    return { ...node, value: value.replace(LONG_WORD, (word) => word.replace(SYLLABLE, '$&\u00AD')) };
+  });
 
 /** Columns of a table with long words have other widths. */
 type SetTable = Table & { readonly longWords: boolean; readonly oneLine: readonly boolean[] };
@@ -203,7 +269,7 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = fa
       const isLarge = inQuestion || node.variant === 'lead';
       const children = isLarge
         ? (setLarge(locale, node.children) as Inline[])
-        : withLastWords(setInline(locale, node.children), BETWEEN_SHORT_WORDS);
+        : setText(locale, node.children);
       const set = { ...node, children };
       const { length } = plain(node.children);
       // The first sentence of a year's months leads to them.
@@ -214,7 +280,7 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = fa
       return {
         ...node,
         short: isShort(node),
-        children: node.children.map((item) => ({ ...item, children: setInline(locale, item.children) })),
+        children: node.children.map((item) => ({ ...item, children: setText(locale, item.children) })),
       };
     case 'table':
       return setTable(locale, node);
@@ -254,7 +320,8 @@ const setSection = (locale: Locale, node: Section, closing: Callout | undefined)
  * repeats the earlier ones. Pure.
  */
 export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
-  const { locale, children } = document;
+  const { locale } = document;
+  const children = document.children.map((each) => withNameIn(document.subtitle, each));
   const questions = children.flatMap(questionsOf);
   const last = questions.at(-1);
   return {

@@ -158,8 +158,56 @@ describe('A booklet is careless when', () => {
       );
     expect(cell('J 1 + O 6 = 47', '→ 11')).toEqual(['2: “→ 11” is parted from its sum']);
     expect(cell('ALEXANDRE + XAVIER (113),', '50, R 9')).toEqual(['2: “50, R 9” is parted from its sum']);
-    expect(cell('J 1 + O 6', '= 47 → 11')).toEqual([]);
+    expect(cell('J 1 + O 6', '= 47 → 11')).toEqual(['2: “= 47 → 11” is parted from its sum']);
+    expect(cell('Maturité 1 + Passion', 'cachée 1 = 2')).toEqual([
+      '2: “cachée 1 = 2” is parted from its sum',
+    ]);
+    expect(cell('J 1', '+ O 6 = 47 → 11')).toEqual([]);
     expect(cell('47 → 11')).toEqual([]);
+  });
+
+  it('a name is torn', () => {
+    const told = (name: string, ...texts: string[]) =>
+      found(
+        page([
+          ...lines(690),
+          ...texts.map((text, index) => run(text, 710 + 15 * index, { element: 'told' })),
+          run('Plain text', 765),
+        ]),
+        { cover: page([run('A Reading', 104, { role: 'H1', element: 'title' }), run(name, 200)]) },
+      );
+    expect(told('Noor Haddad', 'Noor Had\u00AD', 'dad, and others')).toEqual([
+      '2: the name is torn after “Had”',
+    ]);
+    expect(told('Maud de La Tour', 'of Maud de', 'La Tour, and others')).toEqual([
+      '2: the name is torn after “de”',
+    ]);
+    expect(told('Percival McAllister III', 'McAllister', 'III, and others')).toEqual([
+      '2: the name is torn after “McAllister”',
+    ]);
+    expect(told('Noor Haddad', 'of Noor', 'Haddad, and oth\u00AD', 'ers')).toEqual([]);
+    // Ordinary words.
+    expect(told('Maud de la Tour', 'le centre de', 'la page')).toEqual([]);
+  });
+
+  it('a short word stands alone below a line', () => {
+    const told = (before: readonly Run[], ...texts: string[]) =>
+      pageFaults(
+        [
+          COVER,
+          page([...lines(750), ...before]),
+          page([
+            ...texts.map((text, index) => run(text, 100 + 15 * index, { element: 'told' })),
+            ...lines().slice(2),
+          ]),
+          LAST,
+        ],
+        { paper: 'a4', locale: 'en-US' },
+      ).map(({ fault }) => fault);
+    expect(told([], 'A late bloomer by all', 'accounts.')).toEqual(['“accounts.” stands alone below a line']);
+    expect(told([], 'A late bloomer by', 'all accounts.')).toEqual([]);
+    // The rest of a longer text.
+    expect(told([run('A beginning', 765, { element: 'told' })], 'A late bloomer', 'accounts.')).toEqual([]);
   });
 
   it.each([

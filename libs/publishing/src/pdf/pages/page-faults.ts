@@ -2,7 +2,16 @@ import type { Locale } from '../../document/document.js';
 import type { Box, LaidOutPage, Run } from './laid-out.js';
 import { brokenWords, echo, lastQuote, lonelyQuestion, loneWords } from './large-type.js';
 import { contentOf, isHeading, linesOf, short, textOf } from './lines.js';
-import { lonelyItem, lonelyLine, lonelyNote, partedSums, partedTable, split } from './parted.js';
+import {
+  lonelyItem,
+  lonelyLine,
+  lonelyNote,
+  lostWord,
+  partedSums,
+  partedTable,
+  split,
+  tornNames,
+} from './parted.js';
 
 /** What a reader would call careless on a page. Lengths are in points. */
 
@@ -184,6 +193,7 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...partedTable(page, pages[index + 1]),
       ...lastQuote(page),
       ...partedSums(page),
+      ...(index === 0 ? [] : [...tornNames(page, pages), ...lostWord(page, pages[index - 1])]),
       ...loneWords(page),
       ...brokenWords(page),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),

@@ -1,3 +1,4 @@
+import { nameOnCover } from '../name-on-cover.js';
 import type { LaidOutPage, Run } from './laid-out.js';
 import { contentOf, isHeading, type Line, linesOf, short, textOf } from './lines.js';
 
@@ -81,8 +82,8 @@ export const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[
     return below > 0 && above > 0 && Math.min(above, below) < LEAST_PART ? [fault] : [];
   });
 
-/** A line of a cell that begins with the end of a sum: a last step, or an age and its letter. */
-const END_OF_SUM = /^(?:→|\d+, \p{Lu})/u;
+/** A line of a cell that begins with the end of a sum: a result, an age and its letter, or half of a term. */
+const END_OF_SUM = /^(?:[=→]|\d+, \p{Lu}|\p{Ll}[^=]*=)/u;
 
 export const partedSums = ({ runs }: LaidOutPage): string[] => {
   const cells = new Map<string, Run[]>();
@@ -95,4 +96,63 @@ export const partedSums = ({ runs }: LaidOutPage): string[] => {
       .filter((text) => END_OF_SUM.test(text))
       .map((text) => `“${short(text)}” is parted from its sum`),
   );
+};
+
+/** The lines of each paragraph and item of running text, without the marks of lists. */
+const textsOf = (page: LaidOutPage): ReadonlyMap<string, readonly string[]> => {
+  const texts = new Map<string, string[]>();
+  for (const line of linesOf(contentOf(page).filter(({ role }) => role !== 'TD' && role !== 'Lbl'))) {
+    const element = line[0]?.element ?? '';
+    texts.set(element, [...(texts.get(element) ?? []), textOf(line).trim()]);
+  }
+  return texts;
+};
+
+/** A soft hyphen at the end of a line, or one that the word has. */
+const HYPHEN = /[\u00AD\u2010-]$/u;
+/** Longer words may be broken. */
+const LONGEST_WORD = 16;
+
+const wordAt = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+
+/** A line that ends within a word of the name on the cover, or between words of it that belong together. */
+export const tornNames = (page: LaidOutPage, [cover]: readonly LaidOutPage[]): string[] => {
+  const content = cover ? contentOf(cover) : [];
+  const title = content.find(({ role }) => role === 'P');
+  const name = linesOf(content.filter(({ element, role }) => role === 'P' && element === title?.element))
+    .map(textOf)
+    .join(' ')
+    .trim();
+  const parts = nameOnCover(name.split(/\s+/u).join(' ')).map((part) => part.split('\u00A0').map(wordAt));
+  const isTorn = (last: string, first: string): boolean =>
+    HYPHEN.test(last)
+      ? parts
+          .flat()
+          .some((word) => word.length <= LONGEST_WORD && word === last.replace(HYPHEN, '') + wordAt(first))
+      : // Two particles, as in “de la”, are words of any text.
+        /^\p{Lu}/u.test(first) &&
+        parts.some((part) =>
+          part.some((word, index) => word === wordAt(last) && part[index + 1] === wordAt(first)),
+        );
+  return [...textsOf(page).values()].flatMap((lines) =>
+    lines.slice(1).flatMap((line, index) => {
+      const last = lines[index]?.split(/\s/u).at(-1) ?? '';
+      const first = line.split(/\s/u)[0] ?? '';
+      return isTorn(last, first) ? [`the name is torn after “${last.replace(HYPHEN, '')}”`] : [];
+    }),
+  );
+};
+
+/** Letters of a word that fills enough of a line. */
+const LONG_ENOUGH = 14;
+
+/** Two lines of text, the second of which is a short word or the end of one. */
+export const lostWord = (page: LaidOutPage, before: LaidOutPage | undefined): string[] => {
+  const earlier = new Set(before ? contentOf(before).map(({ element }) => element) : []);
+  const { runs } = page;
+  return [...textsOf({ ...page, runs: runs.filter(({ size }) => size === TEXT) })]
+    .filter(([element, lines]) => lines.length === 2 && !earlier.has(element))
+    .map(([, lines]) => lines[1] ?? '')
+    .filter((line) => new RegExp(`^\\p{L}{2,${LONG_ENOUGH}}\\p{P}*$`, 'u').test(line))
+    .map((line) => `“${line}” stands alone below a line`);
 };
