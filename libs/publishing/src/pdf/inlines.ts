@@ -1,0 +1,132 @@
+import type { Inline, Locale } from '../document/document.js';
+
+/** Letters of an ordinal, set as superiors: 1er, 2e. The tree has none: Markdown prints them on the line. */
+interface Superior {
+  readonly type: 'superior';
+  readonly value: string;
+}
+
+/** A word with hyphens that no line breaks. */
+interface Unbroken {
+  readonly type: 'unbroken';
+  readonly value: string;
+}
+
+/** Words that no line breaks with a hyphen. */
+interface Whole {
+  readonly type: 'whole';
+  readonly value: string;
+}
+
+/** A piece of text as pages need it. */
+export type SetInline = Inline | Superior | Unbroken | Whole;
+
+export const plain = (nodes: readonly Inline[]): string =>
+  nodes.map((node) => ('children' in node ? plain(node.children) : node.value)).join('');
+
+const ORDINAL = /(?<=(?<![\p{L}\d])\d+)(er|re|e|es)(?![\p{L}\d])/u;
+
+/** Only French sets ordinals so; English keeps 1st on the line (Chicago 9.6). */
+const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
+  nodes.flatMap((node): SetInline[] => {
+    if ('children' in node) return [{ ...node, children: withSuperiors(node.children) } as Inline];
+    if (node.type !== 'text' || !ORDINAL.test(node.value)) return [node];
+    return node.value
+      .split(new RegExp(ORDINAL, 'gu'))
+      .map((value, index): SetInline => ({ type: index % 2 === 1 ? 'superior' : 'text', value }));
+  });
+
+/** A sum breaks before a sign: no line starts with a lone figure. */
+const SIGN = /(?<= [+=→−]) (?=[\p{Lu}\d])/gu;
+
+/** The steps of a reduction stay with the sum. In the row of the essence, the letter stays with its age and its word. */
+const STEP = new RegExp(
+  [
+    String.raw`(?<=\d) (?=→\u00A0\d)`,
+    String.raw`(?<=[\d)],) (?=(?:\d+, )?\p{Lu}\u00A0\d$)`,
+    String.raw`(?<=(?<!\p{Lu})\p{Lu}{1,16}) (?=\(\d+\), \d+, \p{Lu}\u00A0\d$)`,
+  ].join('|'),
+  'gu',
+);
+
+const withSums = (nodes: readonly Inline[], isOneLine: boolean): readonly Inline[] =>
+  nodes.map((node) => {
+    if ('children' in node) return { ...node, children: withSums(node.children, isOneLine) };
+    const value = node.value.replace(SIGN, '\u00A0');
+    // The file names each no-break space, which costs bytes and time.
+    return { ...node, value: isOneLine ? value : value.replace(STEP, '\u00A0') };
+  });
+
+export const setInline = (locale: Locale, nodes: readonly Inline[], isOneLine = false): readonly Inline[] => {
+  const set = withSums(nodes, isOneLine);
+  return locale === 'fr-FR' ? (withSuperiors(set) as readonly Inline[]) : set;
+};
+
+/** A word with hyphens, with what stands beside it. Longer ones fit in no narrow column. */
+const HYPHENATED = /(?<!\S)(?=\S{1,24}(?!\S))(\S*\p{L}-\p{L}\S*)/u;
+
+/** In large lines, a break after a hyphen catches the eye. A box and no other hyphen: copied text stays the same. */
+const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
+  nodes.flatMap((node): SetInline[] => {
+    if ('children' in node) return [{ ...node, children: withUnbroken(node.children) as readonly Inline[] }];
+    if (node.type !== 'text' && node.type !== 'whole') return [node];
+    return node.value
+      .split(HYPHENATED)
+      .flatMap((value, index): SetInline[] =>
+        value === '' ? [] : [{ type: index % 2 === 1 ? 'unbroken' : node.type, value }],
+      );
+  });
+
+/** The last two words of a text. Longer ones fill enough of a line. */
+const LAST_WORDS = /(?<=(?:^| ))([^ ]{1,12} [^ ]{1,14})$/u;
+
+/** A last word whose text is its own, because other nodes precede it. */
+const AFTER_ANOTHER = /^ [^ ]{1,14}$/u;
+
+/** The space between two short words at the end of running text. Typst sees to words that are too short for a hyphen. */
+const BETWEEN_SHORT_WORDS = /(?<=.{20} [^ ]{1,7}) (?=[^ ]{5,7}$)/u;
+
+/** Ends a text with two words in its last line. For Typst, a word that a hyphen could part is never alone. */
+const withLastWords = (nodes: readonly Inline[]): readonly Inline[] => {
+  const last = nodes.at(-1);
+  return last?.type === 'text'
+    ? [...nodes.slice(0, -1), { ...last, value: last.value.replace(BETWEEN_SHORT_WORDS, '\u00A0') }]
+    : nodes;
+};
+
+/** Ends a lead or a short text so, without a hyphen. Below two lines a word looks lost, and half a word more so. */
+const withWholeLastWords = (nodes: readonly Inline[]): readonly SetInline[] => {
+  const last = nodes.at(-1);
+  if (last?.type !== 'text') return nodes;
+  // What precedes a single word is a superior or a number.
+  const [before = '', words] = AFTER_ANOTHER.test(last.value)
+    ? ['', last.value]
+    : last.value.split(LAST_WORDS);
+  return words === undefined
+    ? nodes
+    : [
+        ...nodes.slice(0, -1),
+        ...(before === '' ? [] : [{ type: 'text' as const, value: before }]),
+        { type: 'whole', value: words.replace(' ', '\u00A0') },
+      ];
+};
+
+export const setLarge = (locale: Locale, nodes: readonly Inline[]): readonly SetInline[] =>
+  withUnbroken(withWholeLastWords(setInline(locale, nodes)));
+
+export const setSentence = (locale: Locale, value: string): readonly SetInline[] =>
+  setLarge(locale, [{ type: 'text', value }]);
+
+/** Characters of one line of the measure, or a little more. */
+export const ONE_LINE = 90;
+/** Of two lines. */
+export const TWO_LINES = 150;
+/** Of text that surely takes one. */
+const NO_SECOND_LINE = 50;
+
+export const setText = (locale: Locale, nodes: readonly Inline[]): readonly Inline[] => {
+  const { length } = plain(nodes);
+  const set = setInline(locale, nodes);
+  if (length <= NO_SECOND_LINE) return set;
+  return length <= TWO_LINES ? (withWholeLastWords(set) as readonly Inline[]) : withLastWords(set);
+};

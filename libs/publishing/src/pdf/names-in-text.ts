@@ -1,0 +1,34 @@
+import type { Block, Inline, Section } from '../document/document.js';
+import type { SetInline } from './inlines.js';
+import { nameOnCover } from './name-on-cover.js';
+
+/** A word of this many letters fits in no line that is nearly full, so a line may break it. */
+const LONG_NAME = /(\S*\p{L}{17,}\S*)/u;
+
+/** A name in running text: no word of it is hyphenated, and its particles and suffixes stay with it, as on the cover. */
+const setName = (name: string): readonly SetInline[] =>
+  nameOnCover(name)
+    .join(' ')
+    .split(LONG_NAME)
+    .flatMap((value, index): SetInline[] =>
+      value === '' ? [] : [{ type: index % 2 === 1 ? 'text' : 'whole', value }],
+    );
+
+const withName = (name: string, nodes: readonly Inline[]): readonly SetInline[] =>
+  nodes.flatMap((node): SetInline[] => {
+    if ('children' in node) return [{ ...node, children: withName(name, node.children) } as Inline];
+    if (node.type !== 'text' || !node.value.includes(name)) return [node];
+    return node.value
+      .split(name)
+      .flatMap((value, index): SetInline[] => [
+        ...(index > 0 ? setName(name) : []),
+        ...(value === '' ? [] : [{ type: 'text' as const, value }]),
+      ]);
+  });
+
+/** The document with the name of its reader set so wherever a text says it. */
+export const withNameIn = <Node extends Block | Section>(name: string, node: Node): Node => {
+  if (node.type === 'paragraph') return { ...node, children: withName(name, node.children) };
+  if (node.type !== 'section' && node.type !== 'callout' && node.type !== 'blockquote') return node;
+  return { ...node, children: (node.children as (Block | Section)[]).map((each) => withNameIn(name, each)) };
+};
