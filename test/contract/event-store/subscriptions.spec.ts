@@ -1,17 +1,38 @@
 import { once } from 'node:events';
-import type { Filter } from '@eventstore/db-client';
+import type { AllStreamResolvedEvent, Filter, ReadPosition, ResolvedEvent } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
 import { eventTypeFilter, excludeSystemEvents, streamNameFilter } from './support/clients/under-test.js';
-import { freshStream, headPosition, numbered, one, rejection, revisions, take } from './support/events.js';
+import {
+  freshStream,
+  headPosition,
+  numbered,
+  one,
+  rejection,
+  revisions,
+  take,
+  takeOnAndOn,
+} from './support/events.js';
 import { IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';
 
 const store = storeUnderTest();
+
+const takeOfStream = (stream: string, count: number) =>
+  takeOnAndOn<ResolvedEvent>(
+    (last) => store.client.subscribeToStream(stream, { fromRevision: last?.event?.revision ?? 'start' }),
+    count,
+  );
+
+const takeOfAll = (from: ReadPosition, count: number) =>
+  takeOnAndOn<AllStreamResolvedEvent>(
+    (last) => store.client.subscribeToAll({ fromPosition: last?.event?.position ?? from }),
+    count,
+  );
 
 describe('a subscription to a stream', () => {
   it('delivers history, then appended events, without gap or repetition', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(700));
-    const received = take(store.client.subscribeToStream(stream), 1_400);
+    const received = takeOfStream(stream, 1_400);
     for (let n = 0; n < 70; n++) await store.client.appendToStream(stream, numbered(10));
     expect(revisions(await received)).toEqual(Array.from({ length: 1_400 }, (_, n) => BigInt(n)));
   });
@@ -86,7 +107,7 @@ describe('a subscription to a stream', () => {
 describe('a subscription to $all', () => {
   it('starts after the given position and follows position order', async () => {
     const { position } = await store.client.appendToStream(freshStream(), one());
-    const received = take(store.client.subscribeToAll({ fromPosition: position ?? 'start' }), 40);
+    const received = takeOfAll(position ?? 'start', 40);
     await Promise.all(Array.from({ length: 40 }, () => store.client.appendToStream(freshStream(), one())));
     const positions = (await received).map(({ event }) => event?.position.commit ?? 0n);
     expect(positions[0]).toBeGreaterThan(position?.commit ?? 0n);
@@ -101,7 +122,7 @@ describe('a subscription to $all', () => {
         for (let n = 0; n < 30; n++) await store.client.appendToStream(name, one());
       }),
     );
-    const events = await take(store.client.subscribeToAll({ fromPosition: from }), 300);
+    const events = await takeOfAll(from, 300);
     await appends;
     for (const name of streams) {
       const own = events.filter(({ event }) => event?.streamId === name);
@@ -126,7 +147,7 @@ describe('a subscription to $all', () => {
     const stream = freshStream();
     const idle = store.client.subscribeToStream(stream, {}, { highWaterMark: 1 });
     idle.once('data', () => idle.pause());
-    const active = take(store.client.subscribeToStream(stream), 500);
+    const active = takeOfStream(stream, 500);
     for (let n = 0; n < 5; n++) await store.client.appendToStream(stream, numbered(100));
     expect(await active).toHaveLength(500);
     await idle.unsubscribe();

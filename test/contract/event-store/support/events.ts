@@ -38,6 +38,31 @@ export const take = async <T>(
   return items;
 };
 
+/** Of EventStoreDB 23.10, which drops a subscriber that is 32 events behind while it is live or becomes so. */
+const DROPPED = /Consumer too slow/;
+
+/** The same of whoever is slow: subscribes again after the last item, as a consumer does, when the store has dropped it. */
+export const takeOnAndOn = async <T>(
+  subscribe: (last: T | undefined) => AsyncIterable<T> & { unsubscribe(): Promise<void> },
+  count: number,
+): Promise<T[]> => {
+  const items: T[] = [];
+  while (items.length < count) {
+    const subscription = subscribe(items.at(-1));
+    try {
+      for await (const item of subscription) {
+        items.push(item);
+        if (items.length >= count) break;
+      }
+    } catch (error) {
+      if (!DROPPED.test(String(error))) throw error;
+    } finally {
+      await subscription.unsubscribe();
+    }
+  }
+  return items;
+};
+
 /** The error of a rejected promise; throws when the promise resolves. */
 export const rejection = async (promise: Promise<unknown>): Promise<Record<string, unknown>> => {
   try {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Metadata } from '@grpc/grpc-js';
 import { readAddress } from '@app/event-sourcing/store/address.js';
 import { ProtobufFields } from '@app/event-sourcing/store/protobuf-fields.js';
@@ -9,13 +10,23 @@ const STATS = '/event_store.client.monitoring.Monitoring/Stats';
 /** `refresh_time_period_in_ms` (4): 60,000. */
 const REQUEST = Buffer.from([0x20, 0xe0, 0xd4, 0x03]);
 
+/** A real store counts the call that asks for the embedded figure, until a moment after its end. So it is asked once. */
+const real = new Set<string>();
+const MOMENT_MS = 500;
+
 /**
  * The number of open calls on an event store, of all clients, without this call. Uses `Monitoring.Stats` of the
  * embedded store, and `GET /metrics` of a real EventStoreDB (without TLS).
  */
 export const openCalls = async (connectionString: string): Promise<number> => {
   const url = new URL(connectionString.replace(/^esdb(\+discover)?:/, 'http:'));
-  return (await ofEmbedded(connectionString, url)) ?? (await ofReal(url));
+  if (!real.has(url.host)) {
+    const figure = await ofEmbedded(connectionString, url);
+    if (figure !== null) return figure;
+    real.add(url.host);
+    await delay(MOMENT_MS);
+  }
+  return ofReal(url);
 };
 
 /** Of a message with entries of text by text. */
