@@ -1,14 +1,14 @@
 /** An attempt that takes longer (ms) is overdue. Its endpoint may hold a place for long. */
 export const PROMPT_MS = 1_000;
 /**
- * An attempt at an unproven endpoint that takes longer (ms) leaves its place among the prompt ones: it costs nothing while it
+ * An attempt at an unproven endpoint that takes longer (ms) leaves its place among the young ones: it costs nothing while it
  * waits. So hundreds of endpoints that do not answer are known within seconds.
  */
 export const UNPROVEN_MS = 250;
 /** A workspace that got no place asks again within this time (ms); after twice as long, its turn is forgotten. */
 export const REST_MS = 2_000;
 /** Young attempts of a worker: what one process can do at a time. */
-const PROMPT_PLACES = 128;
+const YOUNG_PLACES = 128;
 /** All attempts of a worker: what its memory and connections allow. */
 const ALL_PLACES = 1_000;
 /** Endpoints remembered; the one forgotten first is met anew. */
@@ -46,7 +46,7 @@ export interface Place {
   standing: Standing;
   isOverdue: boolean;
   /** It is one of the attempts that a process can make at a time. */
-  isPrompt: boolean;
+  isYoung: boolean;
 }
 
 type Unproven = Exclude<Standing, 'proven'>;
@@ -120,19 +120,19 @@ class Waiting {
  */
 export class Places {
   private readonly known = new Map<string, KnownEndpoint>();
-  private readonly prompt = new Level(PROMPT_PLACES);
+  private readonly young = new Level(YOUNG_PLACES);
   private readonly all = new Level(ALL_PLACES);
   /** Attempts that are not overdue, the oldest first. */
-  private readonly young = new Set<Place>();
+  private readonly inTime = new Set<Place>();
   /** Suspect places by workspace. */
   private readonly suspectsOf = new Map<string, number>();
-  /** Attempts at unproven endpoints that hold a prompt place, the oldest first. */
+  /** Young attempts at unproven endpoints, the oldest first. */
   private readonly trials = new Set<Place>();
   private readonly waiting = { unknown: new Waiting(), suspect: new Waiting() };
 
   /** Attempts in flight that are not overdue. */
   get inFlight(): number {
-    return this.young.size;
+    return this.inTime.size;
   }
 
   /** Attempts that may start now at proven endpoints. */
@@ -179,7 +179,9 @@ export class Places {
     if (standing === 'suspect' && this.isServed(endpoint)) return false;
     const { workspaceId } = endpoint;
     const waiting = this.waiting[standing];
-    if (this.freeFor(standing) > (standing === 'suspect' ? waiting.before(workspaceId, now) : 0)) return true;
+    // Unknown endpoints need no turns: each becomes known after its first attempt.
+    const before = standing === 'suspect' ? waiting.before(workspaceId, now) : 0;
+    if (this.freeFor(standing) > before) return true;
     waiting.ask(workspaceId, now);
     return false;
   }
@@ -194,17 +196,17 @@ export class Places {
     if (this.all.freeFor(standing) <= 0 || (standing === 'suspect' && this.isServed(endpoint)))
       return REST_MS;
     const before = this.waiting[standing].before(endpoint.workspaceId, now);
-    const rounds = 1 + Math.floor(before / this.prompt.shareOf(standing));
+    const rounds = 1 + Math.floor(before / this.young.shareOf(standing));
     return Math.min(REST_MS, rounds * UNPROVEN_MS);
   }
 
   start(endpoint: KnownEndpoint, now: number): Place {
     const standing = this.standing(endpoint);
-    const place = { endpoint, startedAt: now, standing, isOverdue: false, isPrompt: true };
+    const place = { endpoint, startedAt: now, standing, isOverdue: false, isYoung: true };
     endpoint.inFlight += 1;
     endpoint.servedAt = now;
-    this.young.add(place);
-    this.prompt.add(standing, 1);
+    this.inTime.add(place);
+    this.young.add(standing, 1);
     this.hold(place, 1);
     if (standing === 'proven') return place;
     this.trials.add(place);
@@ -220,21 +222,21 @@ export class Places {
     endpoint.promptEnds = place.isOverdue ? 0 : endpoint.promptEnds + 1;
     endpoint.hasSucceeded = hasSucceeded;
     if (place.isOverdue) endpoint.overdue -= 1;
-    this.young.delete(place);
-    this.leavePrompt(place);
+    this.inTime.delete(place);
+    this.leaveYoung(place);
     this.hold(place, -1);
   }
 
-  /** Notes which attempts are overdue by now, and which wait too long for a prompt place. */
+  /** Notes which attempts are overdue by now, and which are young no more. */
   look(now: number): void {
     for (const place of this.trials) {
       if (now - place.startedAt <= UNPROVEN_MS) break;
-      this.leavePrompt(place);
+      this.leaveYoung(place);
     }
-    for (const place of this.young) {
+    for (const place of this.inTime) {
       if (now - place.startedAt <= PROMPT_MS) return;
-      this.young.delete(place);
-      this.leavePrompt(place);
+      this.inTime.delete(place);
+      this.leaveYoung(place);
       this.hold(place, -1);
       place.standing = 'suspect';
       place.isOverdue = true;
@@ -244,11 +246,11 @@ export class Places {
   }
 
   private get isRoomy(): boolean {
-    return this.prompt.isRoomy && this.all.isRoomy;
+    return this.young.isRoomy && this.all.isRoomy;
   }
 
   private freeFor(standing: Standing): number {
-    return Math.min(this.prompt.freeFor(standing), this.all.freeFor(standing));
+    return Math.min(this.young.freeFor(standing), this.all.freeFor(standing));
   }
 
   private hold({ standing, endpoint: { workspaceId } }: Place, change: 1 | -1): void {
@@ -264,11 +266,11 @@ export class Places {
     return !this.isRoomy && (this.suspectsOf.get(workspaceId) ?? 0) > 0;
   }
 
-  private leavePrompt(place: Place): void {
-    if (!place.isPrompt) return;
-    place.isPrompt = false;
+  private leaveYoung(place: Place): void {
+    if (!place.isYoung) return;
+    place.isYoung = false;
     this.trials.delete(place);
-    this.prompt.add(place.standing, -1);
+    this.young.add(place.standing, -1);
   }
 
   private forgetOne(): void {
