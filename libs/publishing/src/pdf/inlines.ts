@@ -20,9 +20,18 @@ interface Whole {
 
 /** A piece of text as pages need it. */
 export type SetInline = Inline | Superior | Unbroken | Whole;
+type PieceType = 'text' | (Superior | Unbroken | Whole)['type'];
 
 export const plain = (nodes: readonly Inline[]): string =>
   nodes.map((node) => ('children' in node ? plain(node.children) : node.value)).join('');
+
+/** A text in pieces: what a pattern with one group finds, and what stands between, each made into a node. */
+export const pieces = (value: string, pattern: RegExp, found: PieceType, between: PieceType): SetInline[] =>
+  value
+    .split(pattern)
+    .flatMap((piece, index): SetInline[] =>
+      piece === '' ? [] : [{ type: index % 2 === 1 ? found : between, value: piece }],
+    );
 
 const ORDINAL = /(?<=(?<![\p{L}\d])\d+)(er|re|e|es)(?![\p{L}\d])/u;
 
@@ -31,9 +40,7 @@ const withSuperiors = (nodes: readonly Inline[]): readonly SetInline[] =>
   nodes.flatMap((node): SetInline[] => {
     if ('children' in node) return [{ ...node, children: withSuperiors(node.children) } as Inline];
     if (node.type !== 'text' || !ORDINAL.test(node.value)) return [node];
-    return node.value
-      .split(new RegExp(ORDINAL, 'gu'))
-      .map((value, index): SetInline => ({ type: index % 2 === 1 ? 'superior' : 'text', value }));
+    return pieces(node.value, ORDINAL, 'superior', 'text');
   });
 
 /** A sum breaks before a sign: no line starts with a lone figure. */
@@ -70,11 +77,7 @@ const withUnbroken = (nodes: readonly SetInline[]): readonly SetInline[] =>
   nodes.flatMap((node): SetInline[] => {
     if ('children' in node) return [{ ...node, children: withUnbroken(node.children) as readonly Inline[] }];
     if (node.type !== 'text' && node.type !== 'whole') return [node];
-    return node.value
-      .split(HYPHENATED)
-      .flatMap((value, index): SetInline[] =>
-        value === '' ? [] : [{ type: index % 2 === 1 ? 'unbroken' : node.type, value }],
-      );
+    return pieces(node.value, HYPHENATED, 'unbroken', node.type);
   });
 
 /** The last two words of a text. Longer ones fill enough of a line. */

@@ -1,5 +1,5 @@
 import type { Block, Inline, Section } from '../document/document.js';
-import type { SetInline } from './inlines.js';
+import { pieces, type SetInline } from './inlines.js';
 import { nameOnCover } from './name-on-cover.js';
 
 /** A word of this many letters fits in no line that is nearly full, so a line may break it. */
@@ -7,12 +7,7 @@ const LONG_NAME = /(\S*\p{L}{17,}\S*)/u;
 
 /** A name in running text: no word of it is hyphenated, and its particles and suffixes stay with it, as on the cover. */
 const setName = (name: string): readonly SetInline[] =>
-  nameOnCover(name)
-    .join(' ')
-    .split(LONG_NAME)
-    .flatMap((value, index): SetInline[] =>
-      value === '' ? [] : [{ type: index % 2 === 1 ? 'text' : 'whole', value }],
-    );
+  pieces(nameOnCover(name).join(' '), LONG_NAME, 'text', 'whole');
 
 const withName = (name: string, nodes: readonly Inline[]): readonly SetInline[] =>
   nodes.flatMap((node): SetInline[] => {

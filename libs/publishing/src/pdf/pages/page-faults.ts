@@ -7,6 +7,7 @@ import {
   lonelyLine,
   lonelyNote,
   lostWord,
+  nameOn,
   partedSums,
   partedTable,
   split,
@@ -180,6 +181,7 @@ const cover = (page: LaidOutPage): string[] => {
 export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Expected): PageFault[] => {
   const measure = measureOf(pages);
   const [width, height] = SIZES[paper];
+  const name = pages[0] ? nameOn(pages[0]) : [];
   return pages.flatMap((page, index) => {
     const fill = covered(within(page, measure)) / (measure.bottom - measure.top);
     const isInside = index > 0 && index < pages.length - 1;
@@ -193,7 +195,7 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
       ...partedTable(page, pages[index + 1]),
       ...lastQuote(page),
       ...partedSums(page),
-      ...(index === 0 ? [] : [...tornNames(page, pages), ...lostWord(page, pages[index - 1])]),
+      ...(index === 0 ? [] : [...tornNames(page, name), ...lostWord(page, pages[index - 1])]),
       ...loneWords(page),
       ...brokenWords(page),
       ...(index === pages.length - 1 ? lonelyQuestion(page) : []),

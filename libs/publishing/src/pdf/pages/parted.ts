@@ -103,7 +103,9 @@ const textsOf = (page: LaidOutPage): ReadonlyMap<string, readonly string[]> => {
   const texts = new Map<string, string[]>();
   for (const line of linesOf(contentOf(page).filter(({ role }) => role !== 'TD' && role !== 'Lbl'))) {
     const element = line[0]?.element ?? '';
-    texts.set(element, [...(texts.get(element) ?? []), textOf(line).trim()]);
+    const lines = texts.get(element) ?? [];
+    lines.push(textOf(line).trim());
+    texts.set(element, lines);
   }
   return texts;
 };
@@ -115,15 +117,19 @@ const LONGEST_WORD = 16;
 
 const wordAt = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 
-/** A line that ends within a word of the name on the cover, or between words of it that belong together. */
-export const tornNames = (page: LaidOutPage, [cover]: readonly LaidOutPage[]): string[] => {
-  const content = cover ? contentOf(cover) : [];
+/** The words of the name on the cover, by the parts that stay together. */
+export const nameOn = (cover: LaidOutPage): string[][] => {
+  const content = contentOf(cover);
   const title = content.find(({ role }) => role === 'P');
   const name = linesOf(content.filter(({ element, role }) => role === 'P' && element === title?.element))
     .map(textOf)
     .join(' ')
     .trim();
-  const parts = nameOnCover(name.split(/\s+/u).join(' ')).map((part) => part.split('\u00A0').map(wordAt));
+  return nameOnCover(name.split(/\s+/u).join(' ')).map((part) => part.split('\u00A0').map(wordAt));
+};
+
+/** A line that ends within a word of the name, or between words of it that belong together. @param parts of the name */
+export const tornNames = (page: LaidOutPage, parts: readonly (readonly string[])[]): string[] => {
   const isTorn = (last: string, first: string): boolean =>
     HYPHEN.test(last)
       ? parts
@@ -143,8 +149,8 @@ export const tornNames = (page: LaidOutPage, [cover]: readonly LaidOutPage[]): s
   );
 };
 
-/** Letters of a word that fills enough of a line. */
-const LONG_ENOUGH = 14;
+/** A line of one word that is too short for it. */
+const SHORT_WORD = /^\p{L}{2,14}\p{P}*$/u;
 
 /** Two lines of text, the second of which is a short word or the end of one. */
 export const lostWord = (page: LaidOutPage, before: LaidOutPage | undefined): string[] => {
@@ -153,6 +159,6 @@ export const lostWord = (page: LaidOutPage, before: LaidOutPage | undefined): st
   return [...textsOf({ ...page, runs: runs.filter(({ size }) => size === TEXT) })]
     .filter(([element, lines]) => lines.length === 2 && !earlier.has(element))
     .map(([, lines]) => lines[1] ?? '')
-    .filter((line) => new RegExp(`^\\p{L}{2,${LONG_ENOUGH}}\\p{P}*$`, 'u').test(line))
+    .filter((line) => SHORT_WORD.test(line))
     .map((line) => `“${line}” stands alone below a line`);
 };
