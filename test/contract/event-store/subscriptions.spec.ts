@@ -10,20 +10,20 @@ import {
   rejection,
   revisions,
   take,
-  takeOnAndOn,
+  takeResubscribing,
 } from './support/events.js';
 import { IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';
 
 const store = storeUnderTest();
 
 const takeOfStream = (stream: string, count: number) =>
-  takeOnAndOn<ResolvedEvent>(
+  takeResubscribing<ResolvedEvent>(
     (last) => store.client.subscribeToStream(stream, { fromRevision: last?.event?.revision ?? 'start' }),
     count,
   );
 
 const takeOfAll = (from: ReadPosition, count: number) =>
-  takeOnAndOn<AllStreamResolvedEvent>(
+  takeResubscribing<AllStreamResolvedEvent>(
     (last) => store.client.subscribeToAll({ fromPosition: last?.event?.position ?? from }),
     count,
   );

@@ -41,8 +41,8 @@ export const take = async <T>(
 /** Of EventStoreDB 23.10, which drops a subscriber that is 32 events behind while it is live or becomes so. */
 const DROPPED = /Consumer too slow/;
 
-/** The same of whoever is slow: subscribes again after the last item, as a consumer does, when the store has dropped it. */
-export const takeOnAndOn = async <T>(
+/** The same, by a consumer: subscribes again after the last item when the store has dropped it for being slow. */
+export const takeResubscribing = async <T>(
   subscribe: (last: T | undefined) => AsyncIterable<T> & { unsubscribe(): Promise<void> },
   count: number,
 ): Promise<T[]> => {
