@@ -4,6 +4,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
+import { collect } from '@app/event-sourcing/store/collect.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { ageOf } from '@app/event-sourcing/store/record-age.js';
 import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
@@ -79,8 +80,5 @@ export const measureConsumers = (
   );
 };
 
-const eventsAfter = async (store: EventStore, after: bigint | null): Promise<StoredEvent[]> => {
-  const events: StoredEvent[] = [];
-  for await (const event of store.readAll({ after, limit: LOOK_AHEAD })) events.push(event);
-  return events;
-};
+const eventsAfter = (store: EventStore, after: bigint | null): Promise<StoredEvent[]> =>
+  collect(store.readAll({ after, limit: LOOK_AHEAD }));
