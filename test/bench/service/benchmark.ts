@@ -12,7 +12,7 @@ import { quantile } from '../quantile.js';
 import { atMost, perSecond, ratio, told, type Benchmark, type Row } from '../report.js';
 import { bulkRate, measureBulks } from './bulk.js';
 import { fillStore } from './fill-store.js';
-import { measureLag } from './lag.js';
+import { OFFERED, measureLag } from './lag.js';
 import { measureLatency } from './latency.js';
 import { measure, type LoadResult } from './load.js';
 import { cpuMilliseconds } from './process-cpu.js';
@@ -244,10 +244,16 @@ The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.
         aim: '≤ 1.7',
         met: cpuMs / aloneMs <= 1.7,
       });
-      const lags = await measureLag(customer, database, LAG_SECONDS);
-      add(
-        atMost('lag of the status projection, 100 readings/s accepted, p99', quantile(lags, 0.99), 'ms', 250),
-      );
+      const { lags, perSecond: accepted } = await measureLag(customer, database, LAG_SECONDS);
+      const lag = quantile(lags, 0.99);
+      add({
+        what: `lag of the status projection, ${OFFERED} readings/s offered, p99`,
+        measured: `${lag.toFixed(1)} ms, ${perSecond(accepted)} accepted`,
+        floor: '',
+        value: lag,
+        aim: `≤ 250 ms, ${OFFERED}/s accepted`,
+        met: lag <= 250 && accepted >= 0.95 * OFFERED,
+      });
       await settle(stack);
       say('  Requests…');
       const gets = await measureGets(stack, customer, bareServer.url, cost.ids, seconds);

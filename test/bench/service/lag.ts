@@ -4,25 +4,27 @@ import type { Integrator } from '../../support/integrator.js';
 import { somebody } from './somebody.js';
 import { untilRow } from './until-row.js';
 
-const PER_SECOND = 100;
+/** Readings offered in a second. */
+export const OFFERED = 100;
 /** One in N readings is measured. */
 const WATCHED = 4;
 
 /**
  * Measures the time from a reading's acceptance, as recorded in its event, to its row, while 100 readings per second
- * are accepted. @returns milliseconds, ascending @throws Error when fewer are accepted
+ * are offered. A slow machine accepts fewer.
+ * @returns lags in milliseconds, ascending, and the readings accepted in a second
  */
 export const measureLag = async (
   customer: Integrator,
   database: pg.Pool,
   seconds: number,
-): Promise<number[]> => {
+): Promise<{ readonly lags: readonly number[]; readonly perSecond: number }> => {
   const lags: number[] = [];
   const pending: Promise<void>[] = [];
   const startedAt = performance.now();
   let acceptedAt = startedAt;
-  for (let n = 0; n < seconds * PER_SECOND; n += 1) {
-    await delay(startedAt + (n * 1_000) / PER_SECOND - performance.now());
+  for (let n = 0; n < seconds * OFFERED; n += 1) {
+    await delay(startedAt + (n * 1_000) / OFFERED - performance.now());
     pending.push(
       (async () => {
         const { status, body } = await customer.create(somebody(n));
@@ -34,9 +36,7 @@ export const measureLag = async (
   }
   await Promise.all(pending);
   const perSecond = (pending.length * 1_000) / (acceptedAt - startedAt);
-  if (perSecond < 0.95 * PER_SECOND)
-    throw new Error(`${perSecond.toFixed(0)} readings a second were accepted, of ${PER_SECOND}`);
-  return lags.sort((one, other) => one - other);
+  return { lags: lags.sort((one, other) => one - other), perSecond };
 };
 
 const lagOf = async (database: pg.Pool, readingId: string): Promise<number> => {
