@@ -28,11 +28,12 @@ export class ApiModule {
       module: ApiModule,
       imports: [
         PlatformModule.forProcess(config, log),
-        WorkspacesHttpModule,
-        BillingHttpModule,
+        // The busiest routes first: Express compares a path with one route after the other.
         ReadingsHttpModule,
         PublishingHttpModule,
         WebhooksHttpModule,
+        WorkspacesHttpModule,
+        BillingHttpModule,
       ],
       controllers: [HealthController],
       providers: [

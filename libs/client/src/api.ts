@@ -44,134 +44,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the API keys of the workspace
-         * @description Returns the newest keys first, with revoked and expired keys but without secrets. A caller with an API key sees the keys of its mode.
-         */
-        get: operations["listApiKeys"];
-        put?: never;
-        /**
-         * Issue an API key
-         * @description Only this response contains the key. The key works at once. A caller with an API key gives no more than that key has, and never `keys:write`.
-         */
-        post: operations["issueApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/keys/{keyId}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replace an API key
-         * @description Issues a key with the label, mode, scopes, networks and expiry of this one. Only this response contains it. The previous key works for `overlapSeconds` more, and both count as active keys. With 0 it is revoked.
-         */
-        post: operations["rotateApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/keys/{keyId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke an API key
-         * @description Every process refuses the key at once, or within seconds while it cannot reach its database. Revoking it again changes nothing.
-         */
-        delete: operations["revokeApiKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/portal/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the sessions of the workspace portal
-         * @description Returns the newest first, without secrets. Ended sessions stay listed for 30 days.
-         */
-        get: operations["listPortalSessions"];
-        put?: never;
-        /**
-         * Open a session of the workspace portal
-         * @description The answer has a URL that lets one browser in, once, within 60 seconds. The session may do no more than the key, sees its mode, and ends with it. Only this answer shows the URL.
-         */
-        post: operations["openPortalSession"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/portal/sessions/{sessionId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End a session of the workspace portal
-         * @description Its next request is refused, and its link if it has not begun. Ending it again changes nothing.
-         */
-        delete: operations["endPortalSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/credits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the credits of the workspace
-         * @description Returns the available and the reserved credits, and the grants they come from. With a test key: the test credits, 10,000 again on each UTC day.
-         */
-        get: operations["getCredits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/readings": {
         parameters: {
             query?: never;
@@ -748,6 +620,134 @@ export interface paths {
          * @description Returns the same bytes as its webhooks; also those of a notice. Once events of the workspace are deleted after their term, an unknown id is 410: the service keeps no list of deleted ids.
          */
         get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys of the workspace
+         * @description Returns the newest keys first, with revoked and expired keys but without secrets. A caller with an API key sees the keys of its mode.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Issue an API key
+         * @description Only this response contains the key. The key works at once. A caller with an API key gives no more than that key has, and never `keys:write`.
+         */
+        post: operations["issueApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{keyId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace an API key
+         * @description Issues a key with the label, mode, scopes, networks and expiry of this one. Only this response contains it. The previous key works for `overlapSeconds` more, and both count as active keys. With 0 it is revoked.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description Every process refuses the key at once, or within seconds while it cannot reach its database. Revoking it again changes nothing.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/portal/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of the workspace portal
+         * @description Returns the newest first, without secrets. Ended sessions stay listed for 30 days.
+         */
+        get: operations["listPortalSessions"];
+        put?: never;
+        /**
+         * Open a session of the workspace portal
+         * @description The answer has a URL that lets one browser in, once, within 60 seconds. The session may do no more than the key, sees its mode, and ends with it. Only this answer shows the URL.
+         */
+        post: operations["openPortalSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/portal/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of the workspace portal
+         * @description Its next request is refused, and its link if it has not begun. Ending it again changes nothing.
+         */
+        delete: operations["endPortalSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the credits of the workspace
+         * @description Returns the available and the reserved credits, and the grants they come from. With a test key: the test credits, 10,000 again on each UTC day.
+         */
+        get: operations["getCredits"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1703,86 +1703,6 @@ export interface components {
             /** @description As documents print it */
             display: string;
         };
-        IssueApiKey: {
-            /**
-             * @description What the key is for
-             * @example nightly export
-             */
-            label?: string | null;
-            /**
-             * @description Whether the key makes and sees live or test resources. Default: the mode of the credential that issues it, `live` for a bearer token
-             * @example live
-             * @enum {string}
-             */
-            mode?: "live" | "test";
-            /**
-             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure`, `keys:write` and `portal:write`; for a caller with an API key, as many of them as that key has
-             * @example [
-             *       "readings:read",
-             *       "readings:write",
-             *       "documents:read"
-             *     ]
-             */
-            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "webhooks:*")[];
-            /**
-             * @description Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key
-             * @example [
-             *       "203.0.113.0/24",
-             *       "2001:db8::/32"
-             *     ]
-             */
-            networks?: string[];
-            /**
-             * Format: date-time
-             * @description When the key stops working; null or absent: never, or for a caller with an API key, when that key does
-             * @example 2027-12-31T00:00:00Z
-             */
-            expiresAt?: string | null;
-        };
-        RotateApiKey: {
-            /**
-             * @description How long the previous key still works, in seconds; 0 revokes it
-             * @default 86400
-             * @example 3600
-             */
-            overlapSeconds: number;
-        };
-        OpenPortalSession: {
-            /**
-             * @description What the session may do: scopes that the key has, and `persons:read`, which shows names and birth dates and needs `readings:read`
-             * @example [
-             *       "readings:read",
-             *       "documents:read",
-             *       "credits:read"
-             *     ]
-             */
-            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "persons:read")[];
-            /**
-             * @description The language of its pages; the person can choose the other
-             * @default en
-             * @example fr
-             * @enum {string}
-             */
-            language: "fr" | "en";
-            /**
-             * @description The time zone of its pages, an IANA name; the person can choose another
-             * @default UTC
-             * @example Europe/Paris
-             */
-            timeZone: string;
-            /**
-             * Format: uri
-             * @description Where the pages lead back to, an https URL of yours
-             * @example https://app.example.com/readings
-             */
-            returnUrl?: string | null;
-            /**
-             * @description How long the session lasts once its link is used, in seconds
-             * @default 3600
-             * @example 3600
-             */
-            ttlSeconds: number;
-        };
         Name: {
             /**
              * @description Given names
@@ -2043,6 +1963,86 @@ export interface components {
              * @example true
              */
             dryRun: boolean;
+        };
+        IssueApiKey: {
+            /**
+             * @description What the key is for
+             * @example nightly export
+             */
+            label?: string | null;
+            /**
+             * @description Whether the key makes and sees live or test resources. Default: the mode of the credential that issues it, `live` for a bearer token
+             * @example live
+             * @enum {string}
+             */
+            mode?: "live" | "test";
+            /**
+             * @description What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure`, `keys:write` and `portal:write`; for a caller with an API key, as many of them as that key has
+             * @example [
+             *       "readings:read",
+             *       "readings:write",
+             *       "documents:read"
+             *     ]
+             */
+            scopes?: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "webhooks:*")[];
+            /**
+             * @description Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
+            networks?: string[];
+            /**
+             * Format: date-time
+             * @description When the key stops working; null or absent: never, or for a caller with an API key, when that key does
+             * @example 2027-12-31T00:00:00Z
+             */
+            expiresAt?: string | null;
+        };
+        RotateApiKey: {
+            /**
+             * @description How long the previous key still works, in seconds; 0 revokes it
+             * @default 86400
+             * @example 3600
+             */
+            overlapSeconds: number;
+        };
+        OpenPortalSession: {
+            /**
+             * @description What the session may do: scopes that the key has, and `persons:read`, which shows names and birth dates and needs `readings:read`
+             * @example [
+             *       "readings:read",
+             *       "documents:read",
+             *       "credits:read"
+             *     ]
+             */
+            scopes: ("readings:read" | "readings:write" | "documents:read" | "webhooks:read" | "webhooks:write" | "credits:read" | "events:read" | "erasure" | "keys:write" | "portal:write" | "persons:read")[];
+            /**
+             * @description The language of its pages; the person can choose the other
+             * @default en
+             * @example fr
+             * @enum {string}
+             */
+            language: "fr" | "en";
+            /**
+             * @description The time zone of its pages, an IANA name; the person can choose another
+             * @default UTC
+             * @example Europe/Paris
+             */
+            timeZone: string;
+            /**
+             * Format: uri
+             * @description Where the pages lead back to, an https URL of yours
+             * @example https://app.example.com/readings
+             */
+            returnUrl?: string | null;
+            /**
+             * @description How long the session lasts once its link is used, in seconds
+             * @default 3600
+             * @example 3600
+             */
+            ttlSeconds: number;
         };
         ApiKey: {
             /** @description Names the key; not a secret */
@@ -4242,9 +4242,6 @@ export type ResultAbsentNumber = components['schemas']['result_absentNumber'];
 export type ResultOptionalNameNumber = components['schemas']['result_optionalNameNumber'];
 export type ResultPlane = components['schemas']['result_plane'];
 export type ResultStage = components['schemas']['result_stage'];
-export type IssueApiKey = components['schemas']['IssueApiKey'];
-export type RotateApiKey = components['schemas']['RotateApiKey'];
-export type OpenPortalSession = components['schemas']['OpenPortalSession'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
 export type CreateReading = components['schemas']['CreateReading'];
@@ -4256,6 +4253,9 @@ export type ChangeWebhookEndpoint = components['schemas']['ChangeWebhookEndpoint
 export type RotateSecret = components['schemas']['RotateSecret'];
 export type SendTestEvent = components['schemas']['SendTestEvent'];
 export type ReplayEvents = components['schemas']['ReplayEvents'];
+export type IssueApiKey = components['schemas']['IssueApiKey'];
+export type RotateApiKey = components['schemas']['RotateApiKey'];
+export type OpenPortalSession = components['schemas']['OpenPortalSession'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeys = components['schemas']['ApiKeys'];
 export type Batch = components['schemas']['Batch'];
@@ -4450,685 +4450,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Readiness"];
-                };
-            };
-        };
-    };
-    listApiKeys: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Maximum number of elements per page
-                 * @example 20
-                 */
-                limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of keys */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApiKeys"];
-                };
-            };
-            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 400;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "validation_failed" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
-                    };
-                };
-            };
-            406: components["responses"]["not_acceptable"];
-            413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
-        };
-    };
-    issueApiKey: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IssueApiKey"];
-            };
-        };
-        responses: {
-            /** @description The key */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IssuedApiKey"];
-                };
-            };
-            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 400;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
-                    };
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
-                    };
-                };
-            };
-            406: components["responses"]["not_acceptable"];
-            /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 409;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "key_limit_reached" | "idempotency_in_progress";
-                    };
-                };
-            };
-            413: components["responses"]["payload_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
-        };
-    };
-    rotateApiKey: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The `keyId` of the key: not a secret */
-                keyId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["RotateApiKey"];
-            };
-        };
-        responses: {
-            /** @description The new key */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RotatedApiKey"];
-                };
-            };
-            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 400;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
-                    };
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
-                    };
-                };
-            };
-            404: components["responses"]["not_found"];
-            406: components["responses"]["not_acceptable"];
-            /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 409;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "key_limit_reached" | "idempotency_in_progress";
-                    };
-                };
-            };
-            413: components["responses"]["payload_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
-        };
-    };
-    revokeApiKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The `keyId` of the key: not a secret */
-                keyId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The key is revoked */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["unknown_parameter"];
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
-                    };
-                };
-            };
-            404: components["responses"]["not_found"];
-            406: components["responses"]["not_acceptable"];
-            413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
-        };
-    };
-    listPortalSessions: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Maximum number of elements per page
-                 * @example 20
-                 */
-                limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of sessions */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PortalSessionPage"];
-                };
-            };
-            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 400;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "validation_failed" | "unknown_parameter";
-                    };
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
-                    };
-                };
-            };
-            406: components["responses"]["not_acceptable"];
-            413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
-        };
-    };
-    openPortalSession: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["OpenPortalSession"];
-            };
-        };
-        responses: {
-            /** @description The session */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenedPortalSession"];
-                };
-            };
-            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 400;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
-                    };
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
-                    };
-                };
-            };
-            404: components["responses"]["not_found"];
-            406: components["responses"]["not_acceptable"];
-            409: components["responses"]["idempotency_in_progress"];
-            413: components["responses"]["payload_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
-        };
-    };
-    endPortalSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The `sessionId` of the session: not a secret */
-                sessionId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The session has ended */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["unknown_parameter"];
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
-                    };
-                };
-            };
-            404: components["responses"]["not_found"];
-            406: components["responses"]["not_acceptable"];
-            413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
-        };
-    };
-    getCredits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The credits */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Credits"];
-                };
-            };
-            400: components["responses"]["unknown_parameter"];
-            401: components["responses"]["unauthenticated"];
-            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 403;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
-                    };
-                };
-            };
-            406: components["responses"]["not_acceptable"];
-            413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            /** @description `enqueue_unavailable`: The request cannot be enqueued right now; `billing_misconfigured`: Billing is not configured for this request */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    Link: components["headers"]["Help"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /**
-                         * @description The HTTP status
-                         * @enum {integer}
-                         */
-                        status?: 503;
-                        /**
-                         * @description What is wrong
-                         * @enum {string}
-                         */
-                        code?: "enqueue_unavailable" | "billing_misconfigured";
-                    };
                 };
             };
         };
@@ -8236,6 +7557,685 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of elements per page
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeys"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    issueApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedApiKey"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 409;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "key_limit_reached" | "idempotency_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `keyId` of the key: not a secret */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The new key */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedApiKey"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 409;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "key_limit_reached" | "idempotency_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `keyId` of the key: not a secret */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    listPortalSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of elements per page
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalSessionPage"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    openPortalSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPortalSession"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedPortalSession"];
+                };
+            };
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 400;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    endPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `sessionId` of the session: not a secret */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    getCredits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credits */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Credits"];
+                };
+            };
+            400: components["responses"]["unknown_parameter"];
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `scope_missing`: A scope is missing; `network_not_allowed`: The API key does not work from this network */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 403;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            /** @description `enqueue_unavailable`: The request cannot be enqueued right now; `billing_misconfigured`: Billing is not configured for this request */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["Help"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /**
+                         * @description The HTTP status
+                         * @enum {integer}
+                         */
+                        status?: 503;
+                        /**
+                         * @description What is wrong
+                         * @enum {string}
+                         */
+                        code?: "enqueue_unavailable" | "billing_misconfigured";
+                    };
+                };
+            };
         };
     };
     readingCompleted: {

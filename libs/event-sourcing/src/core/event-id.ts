@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Namespace of every deterministic id of the service (a fixed random UUID). */
 const NAMESPACE = Buffer.from('7f0c5b2e9d6a4c1f8e3b5a7d9c2f4e61', 'hex');
@@ -10,15 +10,16 @@ const formatUuid = (bytes: Buffer): string => {
 
 /** Name-based UUID (RFC 9562, version 5) of the parts, joined by a character that no part contains. */
 export const uuid5 = (...parts: readonly string[]): string => {
-  const bytes = createHash('sha1').update(NAMESPACE).update(parts.join('\u0000')).digest().subarray(0, 16);
+  const named = Buffer.concat([NAMESPACE, Buffer.from(parts.join('\u0000'), 'utf8')]);
+  const bytes = hash('sha1', named, 'buffer').subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x50;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return formatUuid(bytes);
 };
 
 /** Formats the first 16 bytes of a keyed hash as a version 8 (custom) UUID: unguessable and deterministic. */
-export const uuidFromHash = (hash: Uint8Array): string => {
-  const bytes = Buffer.from(hash.subarray(0, 16));
+export const uuidFromHash = (digest: Uint8Array): string => {
+  const bytes = Buffer.from(digest.subarray(0, 16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return formatUuid(bytes);

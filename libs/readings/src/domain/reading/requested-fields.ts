@@ -20,8 +20,12 @@ export type RequestedFields = { readonly [N in Name]: z.infer<Fields[N]['schema'
 
 const NAMES = Object.keys(FIELDS) as readonly Name[];
 
-const collect = <T>(valueOf: (name: Name) => unknown, nameOf: (name: Name) => string = (name) => name): T =>
-  Object.fromEntries(NAMES.map((name) => [nameOf(name), valueOf(name)])) as T;
+/** Plain loops: every request and every folded event comes here. */
+const collect = <T>(valueOf: (name: Name) => unknown): T => {
+  const collected: Record<string, unknown> = {};
+  for (const name of NAMES) collected[name] = valueOf(name);
+  return collected as T;
+};
 
 /** A field that a caller may omit, if it is nullable. */
 type Given = {
@@ -47,10 +51,15 @@ export type RequestedColumns = { readonly [N in Name as Snake<N>]: RequestedFiel
 const columnOf = <N extends string>(name: N): Snake<N> =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as Snake<N>;
 
-export const REQUESTED_COLUMNS: readonly (keyof RequestedColumns)[] = NAMES.map(columnOf);
+const COLUMN_OF = collect<{ readonly [N in Name]: Snake<N> }>(columnOf);
 
-export const toColumns = (fields: RequestedFields): RequestedColumns =>
-  collect((name) => fields[name], columnOf);
+export const REQUESTED_COLUMNS: readonly (keyof RequestedColumns)[] = Object.values(COLUMN_OF);
+
+export const toColumns = (fields: RequestedFields): RequestedColumns => {
+  const columns: Record<string, unknown> = {};
+  for (const name of NAMES) columns[COLUMN_OF[name]] = fields[name];
+  return columns as RequestedColumns;
+};
 
 export const fromColumns = (columns: RequestedColumns): RequestedFields =>
-  collect((name) => columns[columnOf(name)]);
+  collect((name) => columns[COLUMN_OF[name]]);

@@ -29,8 +29,8 @@ interface Count {
   at: number;
   /** Whether it looked for the rows of all accepted readings. Otherwise some may count twice. */
   complete: boolean;
-  /** Without a worker, no rows appear. */
-  withoutRow: Admission[];
+  /** Oldest first. Without a worker no rows appear, and there are thousands. */
+  readonly withoutRow: Set<Admission>;
 }
 
 /**
@@ -65,27 +65,26 @@ export class ReadingsInFlight {
   ): Promise<readonly Admission[] | null> {
     const latest = (known: Count): Count => this.counts.get(keyOf(workspaceId, livemode)) ?? known;
     const hasRoom = ({ readings, withoutRow }: Count): boolean =>
-      readings + withoutRow.length + wanted <= limit;
+      readings + withoutRow.size + wanted <= limit;
     let count = latest(await this.current(workspaceId, livemode, limit));
     if (!hasRoom(count) && !count.complete)
-      count = latest(await this.counted(workspaceId, livemode, limit, { complete: true }));
+      count = latest(await this.counted(workspaceId, livemode, limit, { lookForAll: true }));
     if (!hasRoom(count)) return null;
     const admissions = Array.from({ length: wanted }, () => ({ at: this.steady.now() }));
-    count.withoutRow.push(...admissions);
+    for (const admission of admissions) count.withoutRow.add(admission);
     return admissions;
   }
 
   /** An admitted request has not become a reading. */
   withdrawn(workspaceId: string, livemode: boolean, admission: Admission): void {
-    const count = this.counts.get(keyOf(workspaceId, livemode));
-    if (count) count.withoutRow = count.withoutRow.filter((one) => one !== admission);
+    this.counts.get(keyOf(workspaceId, livemode))?.withoutRow.delete(admission);
   }
 
   private current(workspaceId: string, livemode: boolean, limit: number): Count | Promise<Count> {
     const known = this.counts.get(keyOf(workspaceId, livemode));
     const age = known ? this.steady.now() - known.at : Infinity;
     if (known && age < TRUSTED_MS) return known;
-    const counting = this.counted(workspaceId, livemode, limit, { complete: false });
+    const counting = this.counted(workspaceId, livemode, limit, { lookForAll: false });
     if (!known || age >= USABLE_MS) return counting;
     // A count that fails is repeated by the next request.
     counting.catch(() => undefined);
@@ -97,9 +96,9 @@ export class ReadingsInFlight {
     workspaceId: string,
     livemode: boolean,
     limit: number,
-    how: { readonly complete: boolean },
+    how: { readonly lookForAll: boolean },
   ): Promise<Count> {
-    const key = `${how.complete} ${keyOf(workspaceId, livemode)}`;
+    const key = `${how.lookForAll} ${keyOf(workspaceId, livemode)}`;
     let counting = this.underWay.get(key);
     if (!counting) {
       counting = this.count(workspaceId, livemode, limit, how).finally(() => this.underWay.delete(key));
@@ -112,32 +111,40 @@ export class ReadingsInFlight {
     workspaceId: string,
     livemode: boolean,
     limit: number,
-    { complete }: { readonly complete: boolean },
+    { lookForAll }: { readonly lookForAll: boolean },
   ): Promise<Count> {
     const key = keyOf(workspaceId, livemode);
     const at = this.steady.now();
-    const all = (this.counts.get(key)?.withoutRow ?? []).flatMap(({ readingId }) => readingId ?? []);
-    const accepted = complete ? all : all.slice(0, ROWS_LOOKED_FOR);
+    const accepted = new Map<string, Admission>();
+    let complete = true;
+    for (const admission of this.counts.get(key)?.withoutRow ?? []) {
+      if (admission.readingId === undefined) continue;
+      complete = lookForAll || accepted.size < ROWS_LOOKED_FOR;
+      if (!complete) break;
+      accepted.set(admission.readingId, admission);
+    }
     const { rows } = await this.pool.query<{ readings: number; known: string[] }>({
       name: 'readings-in-flight',
       text: `select count(*)::int as readings,
                     array(select reading_id::text from readings.reading where reading_id = any($3::uuid[])) as known
              from (select from readings.reading
                    where workspace_id = $1 and livemode = $4 and status in ('queued', 'processing') limit $2) unfinished`,
-      values: [workspaceId, limit, accepted, livemode],
+      values: [workspaceId, limit, [...accepted.keys()], livemode],
     });
     const latest = this.counts.get(key);
     // It knows more: it has looked for rows since.
     if (latest && latest.at > at) return latest;
     const { readings = 0, known = [] } = rows[0] ?? {};
-    const withRow = new Set(known);
+    // Others may have been admitted during the database query.
+    const withoutRow = latest?.withoutRow ?? new Set();
+    for (const readingId of known) withoutRow.delete(accepted.get(readingId)!);
     // A reading whose row never comes, because its stream is parked, has timed out by then.
     const oldest = this.steady.now() - this.config.READING_TIMEOUT_MS;
-    // Looked up again: others may have been admitted during the database query.
-    const withoutRow = (latest?.withoutRow ?? []).filter(
-      ({ at, readingId }) => at > oldest && (readingId === undefined || !withRow.has(readingId)),
-    );
-    const count = { readings, at, complete: accepted.length === all.length, withoutRow };
+    for (const admission of withoutRow) {
+      if (admission.at > oldest) break;
+      withoutRow.delete(admission);
+    }
+    const count = { readings, at, complete, withoutRow };
     this.counts.set(key, count);
     return count;
   }
