@@ -7,6 +7,12 @@ export interface Formats {
   readonly number: (value: number) => string;
   readonly time: (instant: string) => string;
   readonly day: (instant: string) => string;
+  /** A day without a zone, such as a date of birth, `yyyy-mm-dd`. */
+  readonly date: (date: string) => string;
+  /** `yyyy-mm`. */
+  readonly month: (month: string) => string;
+  /** A number of days, such as “1 day”. */
+  readonly days: (count: number) => string;
   /** How long until an instant, such as “in 23 hours”. */
   readonly left: (instant: string) => string;
   /** Of a share from 0 to 1. */
@@ -34,6 +40,9 @@ const make = (language: PortalLanguage, timeZone: string): Formats => {
   const number = new Intl.NumberFormat(locale);
   const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const days = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' });
   const percent = new Intl.NumberFormat(locale, { style: 'percent' });
   const relative = new Intl.RelativeTimeFormat(locale);
   return {
@@ -47,6 +56,12 @@ const make = (language: PortalLanguage, timeZone: string): Formats => {
     number: (value) => number.format(value),
     time: (instant) => time.format(new Date(instant)),
     day: (instant) => day.format(new Date(instant)),
+    date: (text) => {
+      const words = date.format(new Date(text));
+      return language === 'fr' ? words.replace(/^1 /, '1er ') : words;
+    },
+    month: (text) => month.format(new Date(text)),
+    days: (count) => days.format(count),
     utc: (instant) => `${instant.slice(0, 19).replace('T', ' ')} UTC`,
   };
 };

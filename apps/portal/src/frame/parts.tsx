@@ -6,7 +6,7 @@ import { useVisit } from './context.js';
 /** An instant (RFC 3339) in the person's zone, with UTC on hover. */
 export const Time = ({ at }: { readonly at: string | null }) => {
   const { formats, texts } = useVisit();
-  if (at === null) return <span class="soft">{texts.none}</span>;
+  if (at === null) return <span class="soft">{texts.noDate}</span>;
   return (
     <time dateTime={at} title={formats.utc(at)}>
       {formats.time(at)}

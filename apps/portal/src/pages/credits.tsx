@@ -21,7 +21,7 @@ export const creditsPage: Page = {
   area: 'credits',
   needs: 'credits:read',
   show: async (visit) => {
-    const { texts, api, session } = visit;
+    const { texts, formats, api, session } = visit;
     const [credits, days] = await Promise.all([api.get<Credits>('/credits'), readingsByDay(visit)]);
     return {
       title: texts.credits.title,
@@ -60,7 +60,7 @@ export const creditsPage: Page = {
               <ul class="months">
                 {lastMonths().map((month) => (
                   <li>
-                    <a href={`/portal/credits/statements/${month}`}>{month}</a>
+                    <a href={`/portal/credits/statements/${month}`}>{formats.month(month)}</a>
                   </li>
                 ))}
               </ul>
@@ -81,5 +81,5 @@ const forecast = (
   const spent = days.reduce((sum, { readings }) => sum + readings, 0) * READING_COST;
   if (spent === 0) return texts.credits.noForecast;
   const left = Math.floor(available / (spent / days.length));
-  return texts.credits.lasts(formats.number(left));
+  return texts.credits.lasts(formats.days(left));
 };

@@ -3,7 +3,7 @@ import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
 import type { Answer, Page, Visit } from '../frame/page.js';
 import { Pager, Secret, Section, State, Table, Time } from '../frame/parts.js';
-import { named } from '../texts/texts.js';
+import { inWords, named } from '../texts/texts.js';
 
 const ROWS = 25;
 const OVERLAPS = ['0', '3600', '86400', '604800'] as const;
@@ -97,7 +97,7 @@ const KeysTable = ({ visit: { texts }, keys }: { visit: Visit; keys: readonly Ap
         ),
       },
       { head: texts.readings.status, cell: (key) => <State of={standingOf(key)} /> },
-      { head: texts.keys.scopes, cell: ({ scopes }) => scopes.join(', '), isLong: true },
+      { head: texts.keys.scopes, cell: ({ scopes }) => inWords(texts, scopes), isLong: true },
       { head: texts.keys.networks, cell: ({ networks }) => networks.join(', ') || texts.keys.everywhere },
       { head: texts.keys.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
       { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },

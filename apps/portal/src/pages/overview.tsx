@@ -93,19 +93,26 @@ const CreditFacts = ({ visit, credits }: { readonly visit: Visit; readonly credi
           overview.nextExpiry,
           next?.expiresAt
             ? overview.expiry(formats.number(next.remaining), formats.day(next.expiresAt))
-            : texts.none,
+            : texts.noDate,
         ],
       ]}
     />
   );
 };
 
-const FirstSteps = ({ visit: { texts } }: { readonly visit: Visit }) => (
+/** What to do first, and the scope for it. */
+const STEPS = [
+  { path: 'keys', text: 'stepKey', scope: 'keys:write' },
+  { path: 'readings/new', text: 'stepOrder', scope: 'readings:write' },
+  { path: 'webhooks/new', text: 'stepWebhook', scope: 'webhooks:write' },
+] as const;
+
+const FirstSteps = ({ visit: { texts, may } }: { readonly visit: Visit }) => (
   <Section title={texts.overview.firstSteps}>
     <ol>
-      <li>{texts.overview.stepKey}</li>
-      <li>{texts.overview.stepOrder}</li>
-      <li>{texts.overview.stepWebhook}</li>
+      {STEPS.map(({ path, text, scope }) => (
+        <li>{may(scope) ? <a href={`/portal/${path}`}>{texts.overview[text]}</a> : texts.overview[text]}</li>
+      ))}
     </ol>
     <p>
       <a href="/docs">{texts.overview.guide}</a>

@@ -145,7 +145,7 @@ const ReadingFacts = ({ visit: { texts, formats }, reading }: { visit: Visit; re
 );
 
 /** Names stand apart from the text around them, whatever direction their letters have. */
-const Person = ({ visit: { texts, may }, reading }: { visit: Visit; reading: Reading }) => {
+const Person = ({ visit: { texts, formats, may }, reading }: { visit: Visit; reading: Reading }) => {
   if (reading.erasedAt !== null) return null;
   const { input, externalId } = reading;
   return (
@@ -154,7 +154,10 @@ const Person = ({ visit: { texts, may }, reading }: { visit: Visit; reading: Rea
         <Facts
           of={[
             [texts.reading.name, <bdi>{input.displayName}</bdi>],
-            [texts.reading.dateOfBirth, input.dateOfBirth],
+            [
+              texts.reading.dateOfBirth,
+              <time dateTime={input.dateOfBirth}>{formats.date(input.dateOfBirth)}</time>,
+            ],
             [texts.reading.gender, named(texts.genders, input.grammaticalProfile.subjectGender)],
             [texts.readings.externalId, <bdi>{externalId ?? texts.none}</bdi>],
           ]}

@@ -5,7 +5,7 @@ import { isTimeZone } from '../frame/formats.js';
 import { Choice, PostForm, Text } from '../frame/forms.js';
 import { KEPT, type Page, type Visit } from '../frame/page.js';
 import { Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
-import { named } from '../texts/texts.js';
+import { inWords, named } from '../texts/texts.js';
 
 const ROWS = 25;
 /** A workspace has no more endpoints than a page of them. */
@@ -54,17 +54,12 @@ export const settingsPage: Page = {
             <Facts
               of={[
                 [texts.keys.expires, <Time at={session.expiresAt} />],
-                [texts.settings.mayDo, session.scopes.map((scope) => named(texts.scopes, scope)).join(', ')],
+                [texts.settings.mayDo, inWords(texts, session.scopes)],
               ]}
             />
           </Section>
           <Section title={texts.settings.kept}>
-            <Facts
-              of={KEPT.map((kept) => [
-                texts.settings.keeps[kept],
-                texts.settings.days(formats.number(terms[kept])),
-              ])}
-            />
+            <Facts of={KEPT.map((kept) => [texts.settings.keeps[kept], formats.days(terms[kept])])} />
             <p class="soft">{texts.settings.keptForGood}</p>
           </Section>
           {endpoints && (
@@ -115,7 +110,10 @@ const Notices = ({
         head: texts.overview.endpoint,
         cell: ({ endpointId, url }) => <a href={`/portal/webhooks/${endpointId}`}>{url}</a>,
       },
-      { head: texts.settings.notices, cell: ({ notices }) => notices.join(', ') || texts.none },
+      {
+        head: texts.settings.notices,
+        cell: ({ notices }) => notices.map((type) => named(texts.eventTypes, type)).join(', ') || texts.none,
+      },
     ]}
   />
 );
@@ -130,7 +128,7 @@ const Sessions = ({ visit: { texts }, sessions }: { visit: Visit; sessions: read
       { head: texts.readings.status, cell: (one) => <State of={standingOf(one)} /> },
       { head: texts.settings.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
       { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-      { head: texts.keys.scopes, cell: ({ scopes }) => scopes.join(', '), isLong: true },
+      { head: texts.keys.scopes, cell: ({ scopes }) => inWords(texts, scopes), isLong: true },
       {
         head: texts.settings.end,
         cell: (one) =>

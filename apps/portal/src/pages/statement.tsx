@@ -59,8 +59,9 @@ export const statementPage: Page = {
       visit.queries.execute(new GetMonthMovements(...of, SHOWN)),
     );
     const said = texts.statement;
+    const title = said.title(visit.formats.month(period));
     return {
-      title: said.title(period),
+      title,
       body: (
         <>
           <Facts
@@ -76,7 +77,7 @@ export const statementPage: Page = {
           </p>
           {hasEarlier && <p class="soft">{said.newest(visit.formats.number(SHOWN))}</p>}
           <Table
-            caption={said.title(period)}
+            caption={title}
             rows={entries}
             empty={texts.none}
             columns={[

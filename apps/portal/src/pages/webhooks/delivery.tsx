@@ -96,10 +96,9 @@ const DeliveryFacts = ({ visit: { texts, may }, delivery }: { visit: Visit; deli
           <code>{delivery.eventId}</code>
         ),
       ],
-      [
-        texts.deliveries.readingId,
-        delivery.readingId === null ? texts.none : <code>{delivery.readingId}</code>,
-      ],
+      ...(delivery.readingId === null
+        ? []
+        : [[texts.deliveries.readingId, <code>{delivery.readingId}</code>] as const]),
       [texts.deliveries.created, <Time at={delivery.createdAt} />],
       delivery.status === 'pending'
         ? [texts.delivery.next, <Time at={delivery.nextAttemptAt} />]

@@ -69,8 +69,8 @@ export const Health = ({ visit, stats }: { readonly visit: Visit; readonly stats
             { head: endpoint.hour, cell: ({ hour }) => <Time at={hour} /> },
             { head: endpoint.succeeded, cell: (one) => <Count of={one.succeeded} />, isNumber: true },
             { head: endpoint.failed, cell: (one) => <Count of={one.failed} />, isNumber: true },
-            { head: endpoint.median, cell: (one) => one.latencyMs?.p50 ?? texts.none, isNumber: true },
-            { head: endpoint.p95, cell: (one) => one.latencyMs?.p95 ?? texts.none, isNumber: true },
+            { head: endpoint.median, cell: (one) => one.latencyMs?.p50 ?? '–', isNumber: true },
+            { head: endpoint.p95, cell: (one) => one.latencyMs?.p95 ?? '–', isNumber: true },
           ]}
         />
       </details>

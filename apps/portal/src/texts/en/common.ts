@@ -9,6 +9,7 @@ export const common = {
   toTestMode: 'Switch to test mode',
   toLiveMode: 'Switch to live mode',
   none: 'none',
+  noDate: 'none',
   sure: (what: string) => `${what}: are you sure?`,
   pair: (name: string, value: string) => `${name}: ${value}`,
   copy: 'Copy',

@@ -61,7 +61,7 @@ export const account = {
     title: 'Crédits',
     forecast: 'Au rythme des 14 derniers jours',
     noForecast: 'Aucune lecture commandée ces 14 derniers jours.',
-    lasts: (days: string) => `Ils suffisent pour ${days} jours.`,
+    lasts: (days: string) => `Ils suffisent pour ${days}.`,
     grants: 'Attributions',
     grantsCaption: 'Crédits par attribution, dans l’ordre de leur emploi',
     noGrants: 'Il n’y a pas de crédits. Demandez un abonnement ou un pack à votre fournisseur.',
@@ -72,7 +72,7 @@ export const account = {
     statements: 'Relevés par mois',
   },
   statement: {
-    title: (month: string) => `Relevé de ${month}`,
+    title: (month: string) => `Relevé ${/^[ao]/.test(month) ? 'd’' : 'de '}${month}`,
     closed: 'Clos',
     open: 'Pas encore clos',
     opening: 'Disponibles au début',
@@ -102,7 +102,6 @@ export const account = {
       TEST_DATA_KEPT_DAYS: 'Personnes des lectures de test',
       AUDIT_RETENTION_DAYS: 'Qui a demandé quoi',
     },
-    days: (days: string) => `${days} jours`,
     keptForGood:
       'Les lectures et leurs documents restent jusqu’à l’effacement de leurs données personnelles.',
     notices: 'Avis',

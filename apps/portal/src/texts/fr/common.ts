@@ -9,6 +9,7 @@ export const common = {
   toTestMode: 'Passer en mode test',
   toLiveMode: 'Passer en mode réel',
   none: 'aucun',
+  noDate: 'aucune date',
   sure: (what: string) => `${what} : en êtes-vous sûr ?`,
   pair: (name: string, value: string) => `${name} : ${value}`,
   copy: 'Copier',
