@@ -14,7 +14,7 @@ import {
   ListApiKeysHandler,
 } from './read-models/api-key/api-key.query.js';
 import {
-  GetWorkspaceNameHandler,
+  GetWorkspaceHandler,
   ListWorkspacesHandler,
   WorkspaceExistsHandler,
 } from './read-models/workspace/workspace.query.js';
@@ -34,7 +34,7 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     RevokeApiKeyHandler,
     RevokeApiKeyAndIssuedHandler,
     WorkspaceExistsHandler,
-    GetWorkspaceNameHandler,
+    GetWorkspaceHandler,
     ListWorkspacesHandler,
     ...PORTAL_HANDLERS,
   ],

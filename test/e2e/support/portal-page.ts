@@ -71,3 +71,12 @@ export const axeFaults = async (page: Page): Promise<readonly string[]> => {
 /** Whether the page is wider than its window, so that a person must scroll sideways. */
 export const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+
+/** The same on a telephone; the window keeps its size afterwards. */
+export const isTooWideOnTelephone = async (page: Page): Promise<boolean> => {
+  const size = page.viewportSize()!;
+  await page.setViewportSize({ ...size, width: 320 });
+  const found = await isTooWide(page);
+  await page.setViewportSize(size);
+  return found;
+};

@@ -1,4 +1,4 @@
-import type { DeliveryOfReading } from '@app/webhooks/contracts/index.js';
+import { PUBLIC_EVENT_TYPES, publicEventId, type DeliveryOfReading } from '@app/webhooks/contracts/index.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { kindOf, type Chapter } from '../commands/events/story.js';
 
@@ -16,6 +16,15 @@ interface Dot {
   readonly causedBy: string;
 }
 
+/** The event that a delivery tells of; none: a person has asked for the delivery, or it is not of this story. */
+export const causeOf = (
+  story: readonly Chapter[],
+  { eventId, eventType }: Pick<DeliveryOfReading, 'eventId' | 'eventType'>,
+): Chapter | undefined => {
+  const type = PUBLIC_EVENT_TYPES.find((one) => one === eventType);
+  return type && story.find((chapter) => publicEventId(chapter, type) === eventId);
+};
+
 /** Who asked, the events below their kinds of stream, and at the end the deliveries. */
 const dotsOf = (story: readonly Chapter[], deliveries: readonly DeliveryOfReading[]): readonly Dot[] => [
   ...story.map(({ stream, type, afterMs, eventId, cause }) => ({
@@ -28,7 +37,7 @@ const dotsOf = (story: readonly Chapter[], deliveries: readonly DeliveryOfReadin
     lane: 'webhooks',
     label: `${eventType}: ${status}`,
     id: null,
-    causedBy: eventId.replace(/^evt_/, ''),
+    causedBy: causeOf(story, { eventId, eventType })?.eventId ?? '',
   })),
 ];
 

@@ -39,6 +39,9 @@ const refusal = (
 /** What the API says of things that do not exist. */
 export const notFound = (): ApiProblem => refusal(404, 'not_found');
 
+/** There is no statement of the month. */
+export const noStatement = (): ApiProblem => refusal(404, 'http_404');
+
 /** What the API says when a store takes no changes. */
 export const unavailable = (): ApiProblem => refusal(503, 'enqueue_unavailable');
 

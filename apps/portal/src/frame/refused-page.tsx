@@ -9,6 +9,9 @@ export const refusedPage = ({ texts, path, query }: Visit, refused: ApiProblem |
     <>
       {refused === null ? <p>{texts.notFound.text}</p> : <Refusal of={refused} />}
       {query.size > 0 && <a href={path}>{texts.clearFilters}</a>}
+      <p>
+        <a href="/portal">{texts.areas.overview}</a>
+      </p>
     </>
   ),
 });

@@ -1,5 +1,7 @@
 import type { Credits } from '@reading-service/client';
 import { READING_COST } from '@app/billing/contracts/index.js';
+import { GetWorkspace } from '@app/workspaces/contracts/index.js';
+import { unlessAway } from '../frame/api.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Count, Facts, Section, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
@@ -8,12 +10,13 @@ import { readingsByDay } from './reading-days.js';
 /** Months whose statements the page offers. */
 const MONTHS = 12;
 
-/** `yyyy-mm`, the newest first. */
-const lastMonths = (): readonly string[] => {
+/** `yyyy-mm`, the newest first, from the one in which the workspace was opened. */
+const lastMonths = (openedAt: string): readonly string[] => {
   const now = new Date();
-  return Array.from({ length: MONTHS }, (_, back) =>
+  const months = Array.from({ length: MONTHS }, (_, back) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1)).toISOString().slice(0, 7),
   );
+  return months.filter((month) => month >= openedAt.slice(0, 7));
 };
 
 export const creditsPage: Page = {
@@ -21,8 +24,12 @@ export const creditsPage: Page = {
   area: 'credits',
   needs: 'credits:read',
   show: async (visit) => {
-    const { texts, formats, api, session } = visit;
-    const [credits, days] = await Promise.all([api.get<Credits>('/credits'), readingsByDay(visit)]);
+    const { texts, formats, api, queries, session } = visit;
+    const [credits, days, workspace] = await Promise.all([
+      api.get<Credits>('/credits'),
+      readingsByDay(visit),
+      unlessAway(queries.execute(new GetWorkspace(session.workspaceId))),
+    ]);
     return {
       title: texts.credits.title,
       body: (
@@ -58,7 +65,7 @@ export const creditsPage: Page = {
           {session.mode === 'live' && (
             <Section title={texts.credits.statements}>
               <ul class="months">
-                {lastMonths().map((month) => (
+                {lastMonths(workspace?.openedAt ?? '').map((month) => (
                   <li>
                     <a href={`/portal/credits/statements/${month}`}>{formats.month(month)}</a>
                   </li>

@@ -29,13 +29,17 @@ const look = async (visit: Visit) => {
   return { credits, readings, endpoints, days, slow: slow.flatMap(({ data }) => data) };
 };
 
+/** What a person has paused needs nobody. */
+const needsCare = ({ health }: WebhookEndpoint): boolean =>
+  health.state !== 'ok' && health.disabledReason !== 'requested';
+
 export const overviewPage: Page = {
   path: '',
   area: 'overview',
   show: async (visit) => {
     const { overview } = visit.texts;
     const { credits, readings, endpoints, days, slow } = await look(visit);
-    const unwell = endpoints?.data.filter(({ health }) => health.state !== 'ok') ?? [];
+    const unwell = endpoints?.data.filter(needsCare) ?? [];
     const isNew = readings?.data.length === 0;
     return {
       title: overview.title,
@@ -57,11 +61,15 @@ export const overviewPage: Page = {
               <Table
                 caption={overview.failing}
                 rows={unwell}
-                empty={overview.allWell}
+                empty={endpoints.data.length === 0 ? overview.noEndpoint : overview.allWell}
                 columns={[
                   {
                     head: overview.endpoint,
-                    cell: ({ endpointId, url }) => <a href={`/portal/webhooks/${endpointId}`}>{url}</a>,
+                    cell: ({ endpointId, url }) => (
+                      <a class="address" href={`/portal/webhooks/${endpointId}`}>
+                        {url}
+                      </a>
+                    ),
                   },
                   { head: visit.texts.readings.status, cell: ({ health }) => <State of={health.state} /> },
                 ]}

@@ -28,7 +28,7 @@ export const DaysChart = ({
   days: readonly ReadingsOfDay[];
 }) => {
   const bars = days.map(({ day, readings }) => ({
-    label: `${day}: ${formats.number(readings)}`,
+    label: texts.pair(formats.date(day), formats.number(readings)),
     values: [readings],
   }));
   const described = bars.filter(({ values }) => values[0]! > 0).map(({ label }) => label);

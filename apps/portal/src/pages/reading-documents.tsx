@@ -62,7 +62,10 @@ export const DocumentLinks = ({ visit, links }: { visit: Visit; links: readonly 
         empty={reading.noLinks}
         columns={[
           { head: reading.format, cell: ({ format }) => texts.formats[format] },
-          { head: texts.readings.status, cell: ({ status }) => <State of={status} /> },
+          {
+            head: texts.readings.status,
+            cell: ({ status }) => <State of={status} label={reading.linkStates[status]} />,
+          },
           { head: reading.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
           { head: reading.uses, isNumber: true, cell: ({ uses }) => <Count of={uses} /> },
           {

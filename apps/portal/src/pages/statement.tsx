@@ -8,8 +8,8 @@ import {
 import { Line, LineFull } from '@app/platform/async/line.js';
 import { csvRecord } from '@app/platform/text/csv.js';
 import { GetPaper } from '@app/publishing/contracts/index.js';
-import { GetWorkspaceName } from '@app/workspaces/contracts/index.js';
-import { busy, notFound } from '../frame/api.js';
+import { GetWorkspace } from '@app/workspaces/contracts/index.js';
+import { busy, noStatement, notFound } from '../frame/api.js';
 import type { Download, Page, View, Visit } from '../frame/page.js';
 import { Count, Facts, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
@@ -39,7 +39,7 @@ const inTurn = async <T,>(
   } catch (error) {
     throw error instanceof LineFull ? busy() : error;
   }
-  throw notFound();
+  throw noStatement();
 };
 
 const read = (visit: Visit): Promise<MonthlyStatement> =>
@@ -151,12 +151,12 @@ export const statementPdfPage: Page = {
     const { queries, session, params } = visit;
     const { language, workspaceId } = session;
     const pdf = await inTurn(visit, async (...of) => {
-      const [workspaceName, chosen] = await Promise.all([
-        queries.execute(new GetWorkspaceName(workspaceId)),
+      const [workspace, chosen] = await Promise.all([
+        queries.execute(new GetWorkspace(workspaceId)),
         queries.execute(new GetPaper(workspaceId)),
       ]);
       const paper = chosen === 'by-locale' ? USUAL_PAPER[language] : chosen;
-      const print = { language, paper, workspaceName };
+      const print = { language, paper, workspaceName: workspace?.name ?? null };
       const printed = await queries.execute(new TypesetCustomerStatement(...of, print));
       if (printed.outcome === 'busy') throw busy();
       return printed.outcome === 'printed' ? printed.pdf : null;

@@ -4,6 +4,7 @@ export * from './endpoint-record.js';
 export * from './event-types.js';
 export * from './events.js';
 export * from './notice-types.js';
+export * from './public-event-id.js';
 export * from './feed.js';
 export * from './refusals.js';
 export * from './replay.js';

@@ -16,8 +16,8 @@ export class WorkspaceExists extends Query<boolean> {
   }
 }
 
-/** From the stream itself; `null`: there is no such workspace. */
-export class GetWorkspaceName extends Query<string | null> {
+/** From the stream itself, as it was opened; `null`: there is no such workspace. */
+export class GetWorkspace extends Query<Pick<WorkspaceSummary, 'name' | 'openedAt'> | null> {
   constructor(readonly workspaceId: string) {
     super();
   }

@@ -10,7 +10,7 @@ import {
   type Accounts,
 } from '@app/billing/contracts/index.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { GetWorkspaceName } from '@app/workspaces/contracts/index.js';
+import { GetWorkspace } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -64,7 +64,7 @@ export const addStatement = (ledger: Command): void => {
       await withSession(async ({ queries, requireWorkspace }) => {
         await requireWorkspace(workspace);
         if (format === 'pdf') {
-          const name = await queries.execute(new GetWorkspaceName(workspace));
+          const name = (await queries.execute(new GetWorkspace(workspace)))?.name ?? null;
           const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!, name));
           if (!pdf) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
           write(out!, pdf);

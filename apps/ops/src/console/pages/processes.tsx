@@ -73,12 +73,32 @@ const Stopped = ({ visit, stopped }: { visit: ConsoleVisit; stopped: readonly St
         rows={stopped.slice(0, SHOWN)}
         empty={words.nothingStopped}
         columns={[
-          { head: words.consumer, cell: ({ consumer }) => <code>{consumer}</code> },
-          { head: words.state, cell: ({ state }) => <Mark visit={visit} of={state} /> },
-          { head: words.cause, cell: ({ cause }) => <code class="address">{cause}</code> },
-          { head: words.stream, cell: ({ stream }) => <code class="address">{stream}</code> },
-          { head: words.since, cell: ({ since }) => <Time at={since.toISOString()} /> },
-          { head: words.error, cell: ({ error }) => <Said text={error} />, isLong: true },
+          {
+            head: words.consumer,
+            cell: ({ consumer, state }) => (
+              <>
+                <code class="address">{consumer}</code> <Mark visit={visit} of={state} />
+              </>
+            ),
+          },
+          {
+            head: words.stream,
+            cell: ({ stream, cause }) => (
+              <>
+                <code class="address">{stream}</code>
+                {cause !== stream && <span class="soft">{visit.texts.pair(words.cause, cause)}</span>}
+              </>
+            ),
+          },
+          {
+            head: words.error,
+            isLong: true,
+            cell: ({ error, since }) => (
+              <>
+                <Time at={since.toISOString()} /> <Said text={error} />
+              </>
+            ),
+          },
           {
             head: words.retry,
             isLong: true,

@@ -3,7 +3,7 @@ import { Count, Section, Table, Time } from '../../../../portal/src/frame/parts.
 import { aboutReading } from '../../commands/events/about-reading.js';
 import { kindOf, tellStory } from '../../commands/events/story.js';
 import { Mark, Shows } from '../parts.js';
-import { StoryDrawing } from '../story-drawing.js';
+import { StoryDrawing, causeOf } from '../story-drawing.js';
 import { part, type ConsolePage, type ConsoleVisit } from '../visit.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -71,6 +71,7 @@ const Story = ({
           empty={words.noDeliveries}
           columns={[
             { head: words.type, cell: ({ eventType }) => eventType },
+            { head: words.causedBy, cell: (delivery) => causeOf(story, delivery)?.type },
             { head: words.endpoint, cell: ({ endpointId }) => <code class="address">{endpointId}</code> },
             { head: words.state, cell: ({ status }) => <Mark visit={visit} of={status} /> },
             { head: words.attempts, isNumber: true, cell: ({ attempts }) => <Count of={attempts} /> },

@@ -71,7 +71,7 @@ export const fr: Words = {
   error: 'Erreur',
   retry: 'Réessayer',
   reason: 'Pourquoi vous réessayez',
-  retries: 'Derniers essais',
+  retries: 'Dernières reprises',
   noRetries: 'Rien n’a encore été réessayé.',
   by: 'Par',
   when: 'Quand',

@@ -71,7 +71,12 @@ export const Deliveries = ({
           },
           { head: deliveries.status, cell: ({ status }) => <State of={status} /> },
           { head: deliveries.attempts, cell: ({ attempts }) => attempts, isNumber: true },
-          { head: deliveries.last, cell: ({ lastAttempt }) => <AttemptOutcome of={lastAttempt} /> },
+          {
+            head: deliveries.last,
+            cell: ({ lastAttempt, status }) => (
+              <AttemptOutcome of={lastAttempt} mayCome={status === 'pending'} />
+            ),
+          },
           { head: deliveries.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
         ]}
       />

@@ -48,7 +48,7 @@ export const deliveryPage: Page = {
           {may('webhooks:write') && <PostForm action="redeliver" submit={texts.delivery.redeliver} />}
           <Section title={texts.delivery.attempts}>
             <Attempts visit={visit} delivery={delivery} />
-            <Answers visit={visit} of={answered} />
+            {delivery.history.some(({ error }) => error !== null) && <Answers visit={visit} of={answered} />}
           </Section>
           <Section title={texts.delivery.request}>
             <p>
@@ -98,7 +98,14 @@ const DeliveryFacts = ({ visit: { texts, may }, delivery }: { visit: Visit; deli
       ],
       ...(delivery.readingId === null
         ? []
-        : [[texts.deliveries.readingId, <code>{delivery.readingId}</code>] as const]),
+        : [
+            [
+              texts.deliveries.readingId,
+              <a href={`/portal/readings/${delivery.readingId}`}>
+                <code>{delivery.readingId}</code>
+              </a>,
+            ] as const,
+          ]),
       [texts.deliveries.created, <Time at={delivery.createdAt} />],
       delivery.status === 'pending'
         ? [texts.delivery.next, <Time at={delivery.nextAttemptAt} />]

@@ -129,7 +129,7 @@ const EndpointFacts = ({
         [webhooks.headers, one.headerNames.length === 0 ? texts.none : one.headerNames.join(', ')],
         [
           webhooks.maxPerSecond,
-          one.maxPerSecond === null ? endpoint.noLimit : endpoint.perSecond(formats.number(one.maxPerSecond)),
+          one.maxPerSecond === null ? endpoint.noLimit : formats.number(one.maxPerSecond),
         ],
         [endpoint.secret, endpoint.secretEnds(one.secretHint)],
         [webhooks.created, <Time at={one.createdAt} />],

@@ -13,6 +13,7 @@ export const account = {
     chart: 'Readings ordered in the last 14 days (UTC)',
     failing: 'Endpoints that need you',
     endpoint: 'Endpoint',
+    noEndpoint: 'There is no endpoint yet.',
     allWell: 'All endpoints are healthy.',
     firstSteps: 'First steps',
     stepKey: 'Issue an API key for your program.',

@@ -36,6 +36,7 @@ export const readings = {
     republishHint: 'It has the current texts and costs nothing. Earlier versions stay.',
     links: 'Links to the document',
     linkHint: 'Anyone with the link reads the document, without a key, until it expires.',
+    linkStates: { live: 'Active', expired: 'Expired', revoked: 'Ended' },
     noLinks: 'Nobody has a link to this document.',
     format: 'Format',
     lifetime: 'It works for',

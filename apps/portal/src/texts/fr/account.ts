@@ -13,6 +13,7 @@ export const account = {
     chart: 'Lectures commandées ces 14 derniers jours (UTC)',
     failing: 'Endpoints à surveiller',
     endpoint: 'Endpoint',
+    noEndpoint: 'Il n’y a pas encore d’endpoint.',
     allWell: 'Tous les endpoints sont en bon état.',
     firstSteps: 'Premiers pas',
     stepKey: 'Créez une clé d’API pour votre programme.',
@@ -105,7 +106,8 @@ export const account = {
     keptForGood:
       'Les lectures et leurs documents restent jusqu’à l’effacement de leurs données personnelles.',
     notices: 'Avis',
-    noticesCaption: 'Ce que le service dit à chaque endpoint en plus des événements, comme des crédits rares',
+    noticesCaption:
+      'Ce que le service dit à chaque endpoint en plus des événements, par exemple s’il reste peu de crédits',
     noEndpoint: 'Il n’y a pas encore d’endpoint qui recevrait des avis.',
     yourSession: 'Votre session',
     mayDo: 'Ce qu’elle peut faire',

@@ -20,7 +20,7 @@ export const common = {
   filter: 'Afficher',
   clearFilters: 'Tout afficher',
   all: 'Tous',
-  shownOnce: 'Copiez-le maintenant : il ne sera plus affiché.',
+  shownOnce: 'À copier maintenant : ce texte ne sera plus affiché.',
   retryAfter: (seconds: string) => `Réessayez dans ${seconds} s.`,
   areas: {
     overview: 'Vue d’ensemble',

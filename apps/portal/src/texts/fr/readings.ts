@@ -36,6 +36,7 @@ export const readings = {
     republishHint: 'Elle a les textes actuels et ne coûte rien. Les versions précédentes restent.',
     links: 'Liens vers le document',
     linkHint: 'Toute personne qui a le lien lit le document, sans clé, jusqu’à son expiration.',
+    linkStates: { live: 'Actif', expired: 'Expiré', revoked: 'Terminé' },
     noLinks: 'Personne n’a de lien vers ce document.',
     format: 'Format',
     lifetime: 'Il fonctionne pendant',

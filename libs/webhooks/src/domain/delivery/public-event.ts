@@ -1,10 +1,10 @@
 import { assertNever } from '@app/event-sourcing/core/decision.js';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { PublicationEvent } from '@app/publishing/contracts/index.js';
 import { failureView, type ReadingEvent } from '@app/readings/contracts/index.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
+import { publicEventId } from '../../contracts/public-event-id.js';
 
 export const API_VERSION = 'v1';
 
@@ -86,7 +86,7 @@ const draft = (
 ): PublicEvent =>
   publicEvent(
     {
-      eventId: `evt_${uuid5(event.stream, String(event.revision), type)}`,
+      eventId: publicEventId(event, type),
       type,
       workspaceId: event.data.workspaceId,
       livemode: event.data.livemode,

@@ -7,7 +7,7 @@ import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { workspaceEvents } from '../../contracts/events.js';
 import {
-  GetWorkspaceName,
+  GetWorkspace,
   ListWorkspaces,
   WorkspaceExists,
   type WorkspaceSummary,
@@ -24,16 +24,17 @@ export class WorkspaceExistsHandler implements IQueryHandler<WorkspaceExists> {
   }
 }
 
-@QueryHandler(GetWorkspaceName)
-export class GetWorkspaceNameHandler implements IQueryHandler<GetWorkspaceName> {
+@QueryHandler(GetWorkspace)
+export class GetWorkspaceHandler implements IQueryHandler<GetWorkspace> {
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
   /** The first event has it. */
-  async execute({ workspaceId }: GetWorkspaceName): Promise<string | null> {
+  async execute({ workspaceId }: GetWorkspace): Promise<Pick<WorkspaceSummary, 'name' | 'openedAt'> | null> {
     const stream = streamName(workspaceEvents.category, workspaceId);
     for await (const stored of this.store.read(stream, { limit: 1 })) {
       const event = decodeOrShow(workspaceEvents, stored);
-      if (!isOpaque(event) && event.type === 'WorkspaceOpened') return event.data.name;
+      if (!isOpaque(event) && event.type === 'WorkspaceOpened')
+        return { name: event.data.name, openedAt: event.metadata.occurredAt };
     }
     return null;
   }
