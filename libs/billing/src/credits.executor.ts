@@ -1,6 +1,7 @@
 import { CommandExecutor } from '@app/event-sourcing/handling/command-executor.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
+import { lastClose } from './audit/month-place.js';
 import { creditsEvents } from './contracts/events.js';
 import { namesParts } from './domain/credits/carried.js';
 import { credits } from './domain/credits/credits.decider.js';
@@ -27,6 +28,7 @@ export const createCreditsExecutor = (store: EventStore, withinMs: number) =>
         countOf: (event) => (event.type === 'PeriodClosed' ? (event.data.carried?.parts ?? 0) : 0),
         areThose: (event, book) => event.type !== 'PeriodClosed' || namesParts(event.data, book.carried),
       },
+      locate: lastClose,
     },
     datesAscend: { withinMs },
   });

@@ -69,6 +69,20 @@ export class CrowdedBook {
           causeEventId: `end of ${index}`,
           now,
         })),
+      buy: (orderRef: string) =>
+        run(`buy:${orderRef}`, (now) => ({ type: 'PurchasePack', pack: 'burst', orderRef, now })),
+      /** @param first index of the first of them; their ids are free from 100,000 on */
+      reserve: (first: number, count: number) =>
+        run(`reserve:${first}`, (now) => ({
+          type: 'ReserveMany',
+          reservations: Array.from({ length: count }, (_, index) => ({
+            reservationId: uuid(first + index),
+            readingId: `reading-${first + index}`,
+          })),
+          amount: COST,
+          all: true,
+          now,
+        })),
       current: () => books.current(WS),
     };
   }

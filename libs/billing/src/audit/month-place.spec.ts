@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { ReadOptions } from '@app/event-sourcing/store/event-store.js';
+import type { EventStore, ReadOptions } from '@app/event-sourcing/store/event-store.js';
 import { MonthMovementsHandler } from '../application/audit/month-movements.handler.js';
 import { GetMonthMovements } from '../contracts/month-movements.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
 import { CrowdedBook } from '../../test/crowded-book.js';
-import { findClose, readMonth } from './month-place.js';
+import { findClose, lastClose, readMonth } from './month-place.js';
 import { statementOf } from './statement.js';
 
 const BOUND_MS = 10_000;
@@ -140,4 +140,38 @@ describe('the close of a month', () => {
       expect(seen.length).toBeLessThan(12);
     },
   );
+});
+
+describe('the last close', () => {
+  it.each(books)('of a book %s is found wherever the book ends, or nothing is', async (_, make) => {
+    const { events } = await make();
+    const step = Math.ceil(events.length / 100);
+    let [found, last] = [0, -1];
+    for (const [index, { type }] of events.entries()) {
+      if (type === 'PeriodClosed') last = index;
+      else if (index % step > 0) continue;
+      const { store } = counted(events.slice(0, index + 1));
+      const close = await lastClose(store, STREAM);
+      if (close === null) continue;
+      expect(close).toBe(BigInt(last));
+      found += 1;
+    }
+    // Not while the month before is not closed yet, nor in the first one.
+    expect(found).toBeGreaterThan(1);
+  });
+
+  it('starts the state of a long month, which is the same as folded from the beginning', async () => {
+    const book = await bookClosedInParts();
+    const warm = book.process();
+    for (let pack = 0; pack < 105; pack += 1) await warm.buy(`more${pack}`);
+    for (let batch = 0; batch < 21; batch += 1) await warm.reserve(100_000 + batch * 500, 500);
+    const { store, seen } = counted(book.events);
+    const cold = createCreditsExecutor(store as unknown as EventStore, BOUND_MS);
+    const { state } = await cold.load(WS);
+    expect(state).toEqual(await warm.current());
+    const close = book.events.findLast(({ type }) => type === 'PeriodClosed')!;
+    expect(book.events.length - Number(close.revision)).toBeGreaterThan(10_500);
+    // The search, and once what came since.
+    expect(seen.length).toBeLessThan(10_001 + 200 + (book.events.length - Number(close.revision)) + 10);
+  });
 });

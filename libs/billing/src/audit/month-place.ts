@@ -3,7 +3,7 @@ import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { collect } from '@app/event-sourcing/store/collect.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
-import { endOfMonth, monthBefore } from '../domain/credits/calendar.js';
+import { endOfMonth, monthBefore, monthOf, startOfMonth } from '../domain/credits/calendar.js';
 import { bookEvent, isOpaque } from './unreadable-entry.js';
 
 type Close = Recorded<CreditsEventOf<'PeriodClosed'>>;
@@ -38,15 +38,34 @@ export const findClose = async (store: Reads, stream: string, period: string): P
   const end = endOfMonth(period);
   const [newest] = await collect(store.read(stream, { direction: 'backwards', limit: 1 }));
   if (!newest || at(newest) < end) return null;
-  let [low, high] = [0n, newest.revision];
+  const low = await firstSince(store, stream, end, newest.revision);
+  const near = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), period);
+  return near === undefined ? ((await closeIn(store.read(stream), period)) ?? null) : near;
+};
+
+/**
+ * The revision of the close of the month before the newest event's; `null`: it is not where it should be, for example
+ * because that month is not closed yet.
+ */
+export const lastClose = async (store: Reads, stream: string): Promise<bigint | null> => {
+  const [newest] = await collect(store.read(stream, { direction: 'backwards', limit: 1 }));
+  if (!newest) return null;
+  const month = monthOf(at(newest));
+  const low = await firstSince(store, stream, startOfMonth(month), newest.revision);
+  const close = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), monthBefore(month));
+  return close?.revision ?? null;
+};
+
+/** The revision of the first event since a time, if dates ascend; the newest one: there is none. */
+const firstSince = async (store: Reads, stream: string, since: number, newest: bigint): Promise<bigint> => {
+  let [low, high] = [0n, newest];
   while (low < high) {
     const middle = (low + high) / 2n;
     const [event] = await collect(store.read(stream, { from: middle, limit: 1 }));
-    if (event && at(event) < end) low = middle + 1n;
+    if (event && at(event) < since) low = middle + 1n;
     else high = middle;
   }
-  const near = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), period);
-  return near === undefined ? ((await closeIn(store.read(stream), period)) ?? null) : near;
+  return low;
 };
 
 /** `null`: a later month comes first, so this one has no close. `undefined`: these events do not tell. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '../core/event.js';
-import type { EventStore } from '../store/event-store.js';
-import { addedToAppend, tally, tallyEvents } from '../testing/tally.js';
+import type { EventStore, ReadOptions } from '../store/event-store.js';
+import { addedToAppend, tally, tallyEvents, type Tally, type TallyEvent } from '../testing/tally.js';
 import { StreamFolder } from './stream-folder.js';
 
 const stored = (revision: bigint): StoredEvent => ({
@@ -48,4 +48,65 @@ it('A state that somebody else folded is not accepted while it is unknown whethe
   expect(folder.accept('tally-1', folder.empty())).not.toBeNull();
   growOld();
   expect(folder.accept('tally-1', folder.empty())).toBeNull();
+});
+
+describe('a stream with thousands of events since its last checkpoint', () => {
+  const LENGTH = 25_000n;
+  const CHECKPOINT = 5_000n;
+  const sum = {
+    ...tally,
+    evolve: (state: Tally, { type, data }: TallyEvent) =>
+      type === 'Carried' ? data : { ...state, total: state.total + data.by },
+  };
+
+  /** Says which events a reader took: the first and the last of each read. */
+  const longStream = () => {
+    const reads: { from: bigint | undefined; taken: bigint[] }[] = [];
+    const at = (revision: bigint): StoredEvent => ({
+      ...stored(revision),
+      ...(revision === CHECKPOINT && { type: 'Carried', data: { total: 1_000_000, refs: [] } }),
+    });
+    const store = {
+      async *read(_: string, { from, direction = 'forwards' }: ReadOptions = {}) {
+        const taken: bigint[] = [];
+        reads.push({ from, taken });
+        const step = direction === 'forwards' ? 1n : -1n;
+        const start = from ?? (step > 0n ? 0n : LENGTH - 1n);
+        for (let revision = start; revision >= 0n && revision < LENGTH; revision += step) {
+          taken[taken.length === 0 ? 0 : 1] = revision;
+          yield at(revision);
+        }
+      },
+    } as Partial<EventStore> as EventStore;
+    return { store, reads };
+  };
+  const total = 1_000_000 + Number(LENGTH - CHECKPOINT - 1n);
+
+  it('is folded from the place where the checkpoint is known to be', async () => {
+    const { store, reads } = longStream();
+    const locate = async () => CHECKPOINT;
+    const folder = new StreamFolder(store, tallyEvents, sum, { type: 'Carried', locate });
+    const { state, revision } = await folder.read('tally-1', null);
+    expect([state.total, revision]).toEqual([total, LENGTH - 1n]);
+    expect(reads).toEqual([
+      // As many as are held at a time, and the one that was too many.
+      { from: undefined, taken: [LENGTH - 1n, LENGTH - 10_001n] },
+      { from: CHECKPOINT, taken: [CHECKPOINT] },
+      { from: CHECKPOINT + 1n, taken: [CHECKPOINT + 1n, LENGTH - 1n] },
+    ]);
+  });
+
+  it.each([
+    ['nobody knows its place', undefined],
+    ['its place is not known yet', async () => null],
+  ])('is read twice when %s, and never held whole', async (_, locate) => {
+    const { store, reads } = longStream();
+    const folder = new StreamFolder(store, tallyEvents, sum, { type: 'Carried', ...(locate && { locate }) });
+    const { state, revision } = await folder.read('tally-1', null);
+    expect([state.total, revision]).toEqual([total, LENGTH - 1n]);
+    expect(reads.slice(1)).toEqual([
+      { from: undefined, taken: [LENGTH - 1n, CHECKPOINT] },
+      { from: CHECKPOINT, taken: [CHECKPOINT, LENGTH - 1n] },
+    ]);
+  });
 });

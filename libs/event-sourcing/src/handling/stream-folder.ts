@@ -39,7 +39,15 @@ export interface Checkpoint<E, S> {
     /** Whether the parts in this state, which was folded up to the checkpoint, are those that it names. */
     readonly areThose: (event: E, before: S) => boolean;
   };
+  /**
+   * The revision of the last checkpoint, found without reading all that came since; `null`: unknown. Asked only for a
+   * stream that has thousands of events since.
+   */
+  readonly locate?: (store: Pick<EventStore, 'read'>, stream: string) => Promise<bigint | null>;
 }
+
+/** Events of a stream in memory at a time: some 15 MB. */
+const MOST_HELD = 10_000;
 
 /** Reads a stream and folds its events with the decider. */
 export class StreamFolder<Cat extends EventCatalogue, S> {
@@ -85,7 +93,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     const quarantineChanges = this.changes(stream);
     const usable = known && !this.isOutdated(stream, known) ? known : this.empty();
     const events =
-      !known && this.checkpoint ? await this.newest(stream, this.checkpoint) : this.after(stream, usable);
+      !known && this.checkpoint ? this.newest(stream, this.checkpoint) : this.after(stream, usable);
     let loaded = usable;
     for await (const stored of events) loaded = this.evolve(loaded, stored);
     return { ...loaded, quarantineChanges };
@@ -95,23 +103,49 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     return this.store.read(stream, { from: revision === 'no_stream' ? 0n : revision + 1n });
   }
 
-  /** The last checkpoint with its parts, and the events after it. */
-  private async newest(
+  /** The last checkpoint with its parts, and the events after it. Of a long stream, few of them are held at a time. */
+  private async *newest(stream: string, checkpoint: Checkpoint<EventOf<Cat>, S>): AsyncIterable<StoredEvent> {
+    const near = await this.lastCheckpoint(stream, checkpoint, MOST_HELD);
+    if (near.events) return yield* near.events;
+    const place = (await checkpoint.locate?.(this.store, stream)) ?? null;
+    const placed = place === null ? null : await this.lastCheckpoint(stream, checkpoint, MOST_HELD, place);
+    if (place !== null && placed?.events) {
+      yield* placed.events;
+      yield* this.store.read(stream, { from: place + 1n });
+      return;
+    }
+    const { first } = await this.lastCheckpoint(stream, checkpoint, 0);
+    yield* this.store.read(stream, { from: first });
+  }
+
+  /**
+   * Reads backwards to the last checkpoint and its parts, or to the beginning of the stream.
+   * @param most events to return; 0: none, only where the first is
+   * @param from revision; default: the end
+   * @returns the events in the order of the stream; `null`: there are more
+   */
+  private async lastCheckpoint(
     stream: string,
     { type, parts }: Checkpoint<EventOf<Cat>, S>,
-  ): Promise<readonly StoredEvent[]> {
-    const newest: StoredEvent[] = [];
+    most: number,
+    from?: bigint,
+  ): Promise<{ readonly events: readonly StoredEvent[] | null; readonly first: bigint }> {
+    const events: StoredEvent[] = [];
+    let first = 0n;
     let missing: number | null = null;
-    for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
+    const options = { direction: 'backwards', ...(from !== undefined && { from }) } as const;
+    for await (const stored of this.store.read(stream, options)) {
       const counts = !isSetAside(stored);
       if (missing !== null && counts && stored.type !== parts?.type) break;
-      newest.push(stored);
+      if (most > 0 && events.length === most) return { events: null, first };
+      first = stored.revision;
+      if (most > 0) events.push(stored);
       if (!counts) continue;
       if (missing !== null) missing -= 1;
       else if (stored.type === type) missing = parts?.countOf(decode(this.catalogue, stored)) ?? 0;
       if (missing === 0) break;
     }
-    return newest.reverse();
+    return { events: most > 0 ? events.reverse() : null, first };
   }
 
   private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {
