@@ -51,6 +51,13 @@ describe('A method that a path does not have', () => {
   });
 });
 
+describe('A connection', () => {
+  it('stays open for longer than load balancers keep idle ones', async () => {
+    const { headers } = await fetch(`${stack.baseUrl}/healthz`);
+    expect(headers.get('keep-alive')).toBe('timeout=75');
+  });
+});
+
 describe('Accept', () => {
   it.each([
     ['/readings', 'text/html'],

@@ -164,6 +164,10 @@ export const settings = z
       30_000,
       'a connection is closed when it sends a whole request more slowly',
     ),
+    HTTP_KEEP_ALIVE_MS: milliseconds(
+      75_000,
+      'a connection is closed when no request follows on it; longer than a load balancer in front keeps idle ones',
+    ),
     HTTP_CONNECTIONS: count(10_000, 'open connections per API process; further ones are closed'),
     HTTP_CONNECTIONS_PER_ADDRESS: count(
       500,

@@ -33,6 +33,7 @@ export class HttpAdapter extends ExpressAdapter {
     const server = createServer({
       headersTimeout: this.config.HTTP_HEADERS_TIMEOUT_MS,
       requestTimeout: this.config.HTTP_REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: this.config.HTTP_KEEP_ALIVE_MS,
       connectionsCheckingInterval: LOOK_EVERY_MS,
     });
     this.door.guard(server, this.getInstance<RequestListener>());

@@ -54,7 +54,10 @@ describe('The dispatcher', () => {
   });
 
   it('only probes an endpoint after ten failures in a row, and disables it after 120 hours without a success', async () => {
-    const clock = { at: Date.parse('2026-04-04T10:00:00Z'), now: () => clock.at };
+    const startedAt = performance.now();
+    // It goes on: a worker that waits long for the processor loses its lease, and takes another when that has ended.
+    const now = (): number => clock.at + Math.floor(performance.now() - startedAt);
+    const clock = { at: Date.parse('2026-04-04T10:00:00Z'), now };
     test.start({ clock, settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000,3600000' } });
     test.receiver.answer = status(500);
     const { endpointId } = await test.service.create(test.receiver.url);
@@ -67,7 +70,7 @@ describe('The dispatcher', () => {
     await test.service.happen(reading(later).completed({ at: clock.at }));
     const probes = () => test.receiver.received.filter(({ body }) => body.includes(later)).length;
     await eventually(async () => (await test.service.deliveries()).length === 11);
-    expect(await new WorkspaceQueues(test.database.pool, 1_000).claim(1, clock.at)).toEqual([]);
+    expect(await new WorkspaceQueues(test.database.pool, 1_000).claim(1, clock.now())).toEqual([]);
     expect(probes()).toBe(0);
     clock.at += 300_000;
     await eventually(() => probes() === 1);
