@@ -108,7 +108,11 @@ const Notices = ({
     columns={[
       {
         head: texts.overview.endpoint,
-        cell: ({ endpointId, url }) => <a href={`/portal/webhooks/${endpointId}`}>{url}</a>,
+        cell: ({ endpointId, url }) => (
+          <a class="address" href={`/portal/webhooks/${endpointId}`}>
+            {url}
+          </a>
+        ),
       },
       {
         head: texts.settings.notices,
