@@ -28,7 +28,7 @@ export const creditsPage: Page = {
     const [credits, days, workspace] = await Promise.all([
       api.get<Credits>('/credits'),
       readingsByDay(visit),
-      unlessAway(queries.execute(new GetWorkspace(session.workspaceId))),
+      session.mode === 'live' ? unlessAway(queries.execute(new GetWorkspace(session.workspaceId))) : null,
     ]);
     return {
       title: texts.credits.title,

@@ -86,7 +86,7 @@ const Stopped = ({ visit, stopped }: { visit: ConsoleVisit; stopped: readonly St
             cell: ({ stream, cause }) => (
               <>
                 <code class="address">{stream}</code>
-                {cause !== stream && <span class="soft">{visit.texts.pair(words.cause, cause)}</span>}
+                <span class="soft">{visit.texts.pair(words.cause, cause)}</span>
               </>
             ),
           },

@@ -65,7 +65,6 @@ export const en = {
   kinds: { projection: 'Projection', process: 'Process' },
   stream: 'Stream',
   cause: 'Because of',
-  since: 'Since',
   error: 'Error',
   retry: 'Retry',
   reason: 'Why you retry it',

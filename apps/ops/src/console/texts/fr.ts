@@ -67,7 +67,6 @@ export const fr: Words = {
   kinds: { projection: 'Projection', process: 'Processus' },
   stream: 'Flux',
   cause: 'À cause de',
-  since: 'Depuis',
   error: 'Erreur',
   retry: 'Réessayer',
   reason: 'Pourquoi vous réessayez',
