@@ -1,5 +1,8 @@
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { Digester } from '@app/platform/crypto/digest.js';
 import { Module } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { CorrectionBooks } from './application/corrections/correction-books.js';
@@ -8,6 +11,7 @@ import { HANDLERS } from './application/handlers.js';
 import { VerifiedRegister } from './application/operators/operator-register.js';
 import { OrderLines } from './application/purchase-pack/order-lines.js';
 import { TestBooks } from './application/test-books.js';
+import { BookSnapshots } from './book-snapshots.js';
 import { CREDITS_EXECUTOR, createCreditsExecutor } from './credits.executor.js';
 import { CORRECTION_EXECUTORS, createCorrectionExecutors } from './correction.executors.js';
 import type { Config } from './settings.js';
@@ -18,9 +22,12 @@ import { TEST_BOOK_EXECUTOR, createTestBookExecutor } from './test-book.executor
   providers: [
     {
       provide: CREDITS_EXECUTOR,
-      useFactory: (store: EventStore, config: Pick<Config, 'CLOCK_REFUSE_MS'>) =>
-        createCreditsExecutor(store, config.CLOCK_REFUSE_MS),
-      inject: [EVENT_STORE, CONFIG],
+      useFactory: (
+        store: EventStore,
+        config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+        ...to: ConstructorParameters<typeof BookSnapshots>
+      ) => createCreditsExecutor(store, config.CLOCK_REFUSE_MS, new BookSnapshots(...to)),
+      inject: [EVENT_STORE, CONFIG, POSTGRES, Digester, LOGGER],
     },
     {
       provide: TEST_BOOK_EXECUTOR,

@@ -1,10 +1,12 @@
 import { CommandExecutor } from '@app/event-sourcing/handling/command-executor.js';
+import type { Snapshots } from '@app/event-sourcing/handling/snapshots.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
 import { lastClose } from './audit/month-place.js';
 import { creditsEvents } from './contracts/events.js';
 import { namesParts } from './domain/credits/carried.js';
 import { credits } from './domain/credits/credits.decider.js';
+import type { Credits } from './domain/credits/credits.state.js';
 
 /** Folded books kept in memory, per process. */
 const CACHED_STREAMS = 2_000;
@@ -14,8 +16,9 @@ const ATTEMPTS = 48;
 /**
  * Runs commands on `credits-<workspaceId>` streams only.
  * @param withinMs CLOCK_REFUSE_MS: by this much, the clocks of two writers may differ
+ * @param snapshots of books with thousands of entries in their open month; default: none
  */
-export const createCreditsExecutor = (store: EventStore, withinMs: number) =>
+export const createCreditsExecutor = (store: EventStore, withinMs: number, snapshots?: Snapshots<Credits>) =>
   new CommandExecutor(scopedEventStore(store, [creditsEvents.category]), creditsEvents, credits, {
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
@@ -31,6 +34,7 @@ export const createCreditsExecutor = (store: EventStore, withinMs: number) =>
       locate: lastClose,
     },
     datesAscend: { withinMs },
+    ...(snapshots && { snapshots }),
   });
 
 export type CreditsExecutor = ReturnType<typeof createCreditsExecutor>;

@@ -102,3 +102,24 @@ export class CrowdedBook {
     }
   }
 }
+
+/** So many that a close has parts. */
+const HOLDS = 3_000;
+
+/** A book with two closes in parts, and a capture after each. */
+export const bookClosedInParts = async (): Promise<CrowdedBook> => {
+  const book = await CrowdedBook.with(HOLDS);
+  for (const [index, day] of ['2026-05-03', '2026-06-02'].entries()) {
+    book.now = Date.parse(day);
+    await book.process().due();
+    await book.process().capture(index);
+  }
+  if (!book.events.some(({ type }) => type === 'PeriodCarried')) throw new Error('It closed in one piece');
+  return book;
+};
+
+/** Reserves for 10,500 readings: more events than a fold holds at a time. */
+export const fillMonth = async (process: ReturnType<CrowdedBook['process']>): Promise<void> => {
+  for (let pack = 0; pack < 105; pack += 1) await process.buy(`more${pack}`);
+  for (let batch = 0; batch < 21; batch += 1) await process.reserve(100_000 + batch * 500, 500);
+};

@@ -1,7 +1,7 @@
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
-import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import type { Folded } from '@app/event-sourcing/handling/folded.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';

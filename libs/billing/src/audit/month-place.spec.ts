@@ -5,7 +5,7 @@ import { MonthMovementsHandler } from '../application/audit/month-movements.hand
 import { GetMonthMovements } from '../contracts/month-movements.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
-import { CrowdedBook } from '../../test/crowded-book.js';
+import { bookClosedInParts, fillMonth } from '../../test/crowded-book.js';
 import { findClose, lastClose, readMonth } from './month-place.js';
 import { statementOf } from './statement.js';
 
@@ -42,20 +42,6 @@ const wholeStatement = (events: readonly StoredEvent[], period: string) =>
     })(),
     BOUND_MS,
   );
-
-/** So many that a close has parts. */
-const HOLDS = 3_000;
-
-const bookClosedInParts = async (): Promise<CrowdedBook> => {
-  const book = await CrowdedBook.with(HOLDS);
-  for (const [index, day] of ['2026-05-03', '2026-06-02'].entries()) {
-    book.now = Date.parse(day);
-    await book.process().due();
-    await book.process().capture(index);
-  }
-  expect(book.events.some(({ type }) => type === 'PeriodCarried')).toBe(true);
-  return book;
-};
 
 type Book = Pick<TestBook, 'events' | 'store'>;
 
@@ -163,8 +149,7 @@ describe('the last close', () => {
   it('starts the state of a long month, which is the same as folded from the beginning', async () => {
     const book = await bookClosedInParts();
     const warm = book.process();
-    for (let pack = 0; pack < 105; pack += 1) await warm.buy(`more${pack}`);
-    for (let batch = 0; batch < 21; batch += 1) await warm.reserve(100_000 + batch * 500, 500);
+    await fillMonth(warm);
     const { store, seen } = counted(book.events);
     const cold = createCreditsExecutor(store as unknown as EventStore, BOUND_MS);
     const { state } = await cold.load(WS);

@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { CHAIN_START, nextChain } from '../core/hash-chain.js';
 import type { StoredEvent } from '../core/event.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
-import { contextOf, tally, tallyEvents, type TallyCommand } from '../testing/tally.js';
+import {
+  contextOf,
+  tally,
+  tallyEvents,
+  type Tally,
+  type TallyCommand,
+  type TallyEvent,
+} from '../testing/tally.js';
 import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
 
 /** Computed only from stored events, as by an auditor. */
@@ -16,7 +23,7 @@ const expectedChain = (log: readonly StoredEvent[]): string[] => {
 };
 const recordedChain = (log: readonly StoredEvent[]) => log.map(({ metadata }) => metadata.chain);
 
-const chained = (store: InMemoryEventStore, options: ExecutorOptions = {}) =>
+const chained = (store: InMemoryEventStore, options: ExecutorOptions<TallyEvent, Tally> = {}) =>
   new CommandExecutor(store, tallyEvents, tally, { chained: true, ...options });
 
 describe('a chained stream', () => {

@@ -3,7 +3,15 @@ import { WrongExpectedRevision, StoreUnavailable } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
-import { METADATA, contextOf, tally, tallyEvents, type TallyCommand } from '../testing/tally.js';
+import {
+  METADATA,
+  contextOf,
+  tally,
+  tallyEvents,
+  type Tally,
+  type TallyCommand,
+  type TallyEvent,
+} from '../testing/tally.js';
 import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
 
 let store: InMemoryEventStore;
@@ -11,7 +19,7 @@ beforeEach(() => {
   store = new InMemoryEventStore();
 });
 
-const executorOn = (events: EventStore, options?: ExecutorOptions) =>
+const executorOn = (events: EventStore, options?: ExecutorOptions<TallyEvent, Tally>) =>
   new CommandExecutor(events, tallyEvents, tally, options);
 type TallyExecutor = ReturnType<typeof executorOn>;
 

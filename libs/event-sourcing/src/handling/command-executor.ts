@@ -12,7 +12,9 @@ import { AppendPacing, pauseAfterConflict } from './append-pacing.js';
 import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
 import { RecentlyUsed } from './recently-used.js';
-import { StreamFolder, type Checkpoint, type Folded, type Loaded } from './stream-folder.js';
+import type { Snapshots } from './snapshots.js';
+import type { Folded, Loaded } from './folded.js';
+import { StreamFolder, type Checkpoint } from './stream-folder.js';
 
 export type { Outcome };
 
@@ -33,6 +35,8 @@ export interface ExecutorOptions<E = unknown, S = unknown> {
    */
   readonly datesAscend?: { readonly withinMs: number };
   readonly checkpoint?: Checkpoint<E, S>;
+  /** Only together with `checkpoint` and `chained`. */
+  readonly snapshots?: Snapshots<S>;
 }
 
 /** Enough to outlast the appends of another process that has not noticed its rival yet. */
@@ -60,7 +64,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     private readonly options: ExecutorOptions<NoInfer<EventOf<Cat>>, NoInfer<S>> = {},
   ) {
     this.cache = new RecentlyUsed(options.cachedStreams ?? 0);
-    this.streams = new StreamFolder(store, catalogue, decider, options.checkpoint);
+    this.streams = new StreamFolder(store, catalogue, decider, options.checkpoint, options.snapshots);
     this.batchSize = options.batchSize ?? 64;
     this.attempts = options.attempts ?? ATTEMPTS;
   }
@@ -96,8 +100,18 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     const loaded = await this.streams.read(stream, this.remembered(stream));
     // A command may have gone further meanwhile.
     const known = this.cache.get(stream);
-    if (isNewer(loaded, known)) this.cache.set(stream, loaded);
+    if (isNewer(loaded, known)) this.hold(stream, loaded);
     return loaded;
+  }
+
+  /** Holds the fold for the next command. Once many events have come, other processes get a snapshot. */
+  private hold(stream: string, loaded: Loaded<S>): void {
+    this.cache.set(stream, loaded);
+    const { snapshots } = this.options;
+    const { revision, since } = loaded;
+    if (!snapshots || revision === 'no_stream' || revision - since < snapshots.every) return;
+    loaded.since = revision;
+    void snapshots.keep(stream, loaded);
   }
 
   /**
@@ -180,7 +194,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           decided.loaded.revision = revision;
           pacing.end();
         }
-        this.cache.set(stream, decided.loaded);
+        this.hold(stream, decided.loaded);
         for (const settle of decided.settle) settle();
         return decided.commands;
       } catch (error) {

@@ -7,7 +7,7 @@ import { ClockUntrusted } from '../core/trusted-clock.js';
 import type { ExpectedRevision } from '../store/event-store.js';
 import type { Metadata } from './command-context.js';
 import { prepareEvent } from './prepare-event.js';
-import type { Loaded } from './stream-folder.js';
+import type { Loaded } from './folded.js';
 
 /**
  * Most bytes of one append, with about METADATA_BYTES for each event beside its data. EventStoreDB refuses more than

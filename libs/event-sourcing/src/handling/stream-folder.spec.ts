@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '../core/event.js';
 import type { EventStore, ReadOptions } from '../store/event-store.js';
 import { addedToAppend, tally, tallyEvents, type Tally, type TallyEvent } from '../testing/tally.js';
+import type { Loaded } from './folded.js';
 import { StreamFolder } from './stream-folder.js';
 
 const stored = (revision: bigint): StoredEvent => ({
@@ -10,6 +11,11 @@ const stored = (revision: bigint): StoredEvent => ({
   revision,
   position: revision,
 });
+
+const chained = (revision: bigint): StoredEvent => {
+  const event = stored(revision);
+  return { ...event, metadata: { ...event.metadata, chain: `c${revision}` } };
+};
 
 /** The second event is quarantined after a reader has got it. */
 const changing = () => {
@@ -63,16 +69,18 @@ describe('a stream with thousands of events since its last checkpoint', () => {
   const longStream = () => {
     const reads: { from: bigint | undefined; taken: bigint[] }[] = [];
     const at = (revision: bigint): StoredEvent => ({
-      ...stored(revision),
+      ...chained(revision),
       ...(revision === CHECKPOINT && { type: 'Carried', data: { total: 1_000_000, refs: [] } }),
     });
     const store = {
-      async *read(_: string, { from, direction = 'forwards' }: ReadOptions = {}) {
+      async *read(_: string, { from, direction = 'forwards', limit = Infinity }: ReadOptions = {}) {
         const taken: bigint[] = [];
         reads.push({ from, taken });
         const step = direction === 'forwards' ? 1n : -1n;
         const start = from ?? (step > 0n ? 0n : LENGTH - 1n);
-        for (let revision = start; revision >= 0n && revision < LENGTH; revision += step) {
+        let left = limit;
+        for (let revision = start; left > 0 && revision >= 0n && revision < LENGTH; revision += step) {
+          left -= 1;
           taken[taken.length === 0 ? 0 : 1] = revision;
           yield at(revision);
         }
@@ -81,6 +89,45 @@ describe('a stream with thousands of events since its last checkpoint', () => {
     return { store, reads };
   };
   const total = 1_000_000 + Number(LENGTH - CHECKPOINT - 1n);
+
+  /** A fold up to an event of the stream, kept under `changes` decisions about quarantines. */
+  const snapshot = (chain: string, quarantineChanges = 0) => ({
+    find: async (): Promise<Loaded<Tally>> => ({
+      state: { total: 7, refs: [] },
+      revision: LENGTH - 3n,
+      chain,
+      last: null,
+      workspaceId: 'ws_1',
+      quarantineChanges,
+      since: 0n,
+    }),
+  });
+
+  it('goes on from a snapshot that ends with an event of its chain', async () => {
+    const { store, reads } = longStream();
+    const folder = new StreamFolder(
+      store,
+      tallyEvents,
+      sum,
+      { type: 'Carried' },
+      snapshot(`c${LENGTH - 3n}`),
+    );
+    const { state, revision, since } = await folder.read('tally-1', null);
+    expect([state.total, revision, since]).toEqual([9, LENGTH - 1n, 0n]);
+    expect(reads.slice(1)).toEqual([
+      { from: LENGTH - 3n, taken: [LENGTH - 3n] },
+      { from: LENGTH - 2n, taken: [LENGTH - 2n, LENGTH - 1n] },
+    ]);
+  });
+
+  it.each([
+    ['another chain', snapshot('c0')],
+    ['quarantines that have changed since', snapshot(`c${LENGTH - 3n}`, 1)],
+  ])('does not begin with a snapshot of %s', async (_, snapshots) => {
+    const folder = new StreamFolder(longStream().store, tallyEvents, sum, { type: 'Carried' }, snapshots);
+    const { state, since } = await folder.read('tally-1', null);
+    expect([state.total, since]).toEqual([total, CHECKPOINT - 1n]);
+  });
 
   it('is folded from the place where the checkpoint is known to be', async () => {
     const { store, reads } = longStream();

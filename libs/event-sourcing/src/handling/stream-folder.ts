@@ -9,24 +9,10 @@ import {
 } from '../core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '../core/event.js';
 import { CHAIN_START, continuesChain } from '../core/hash-chain.js';
-import type { EventStore, ExpectedRevision } from '../store/event-store.js';
-
-/** A folded stream: its state, the revision of its last event, and the end of its hash chain. */
-export interface Folded<S> {
-  state: S;
-  revision: ExpectedRevision;
-  chain: string;
-  /** When its last event happened, and when the store recorded it (ms since the epoch; unknown: Infinity). */
-  last: { readonly occurredAt: number; readonly recordedAt: number } | null;
-  /** Of its events; empty before the first. */
-  workspaceId: string;
-}
-
-/** A stream as it was read. */
-export interface Loaded<S> extends Folded<S> {
-  /** How often the stream's quarantines had changed: a state folded before the last change is out of date. */
-  quarantineChanges: number;
-}
+import { collect } from '../store/collect.js';
+import type { EventStore } from '../store/event-store.js';
+import type { Folded, Loaded } from './folded.js';
+import type { Snapshots } from './snapshots.js';
 
 /** An event type that carries the whole folded state: reading a stream goes back to it and no further. */
 export interface Checkpoint<E, S> {
@@ -46,6 +32,12 @@ export interface Checkpoint<E, S> {
   readonly locate?: (store: Pick<EventStore, 'read'>, stream: string) => Promise<bigint | null>;
 }
 
+/** A fold, and the events that come after it. */
+interface Beginning<S> {
+  readonly from: Loaded<S>;
+  readonly events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
+}
+
 /** Events of a stream in memory at a time: some 15 MB. */
 const MOST_HELD = 10_000;
 
@@ -56,6 +48,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     private readonly catalogue: Cat,
     private readonly decider: Pick<Decider<never, EventOf<Cat>, S, Rejection>, 'initialState' | 'evolve'>,
     private readonly checkpoint?: Checkpoint<EventOf<Cat>, S>,
+    private readonly snapshots?: Pick<Snapshots<S>, 'find'>,
   ) {}
 
   empty(): Loaded<S> {
@@ -66,6 +59,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       last: null,
       workspaceId: '',
       quarantineChanges: 0,
+      since: -1n,
     };
   }
 
@@ -77,7 +71,9 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   /** A state that somebody else folded; `null` when it may lack a quarantine, so that the stream has to be read. */
   accept(stream: string, folded: Folded<S>): Loaded<S> | null {
     const isKnown = this.store.quarantines?.isFresh() ?? true;
-    return this.changes(stream) === 0 && isKnown ? { ...folded, quarantineChanges: 0 } : null;
+    const { revision } = folded;
+    const since = revision === 'no_stream' ? -1n : revision;
+    return this.changes(stream) === 0 && isKnown ? { ...folded, quarantineChanges: 0, since } : null;
   }
 
   private changes(stream: string): number {
@@ -85,37 +81,50 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   }
 
   /**
-   * Folds the events since `known`, or the whole stream back to its last checkpoint event.
+   * Folds the events since `known`; without it, those since the last checkpoint event, or since a snapshot of a stream
+   * that is long.
    * @throws CorruptEvent also for a checkpoint without its parts
    */
   async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
     // Counted before the first event: a change during the read makes the state out of date.
     const quarantineChanges = this.changes(stream);
-    const usable = known && !this.isOutdated(stream, known) ? known : this.empty();
-    const events =
-      !known && this.checkpoint ? this.newest(stream, this.checkpoint) : this.after(stream, usable);
-    let loaded = usable;
+    const { from, events } =
+      known && !this.isOutdated(stream, known) ? this.after(stream, known) : await this.begin(stream);
+    let loaded = from;
     for await (const stored of events) loaded = this.evolve(loaded, stored);
     return { ...loaded, quarantineChanges };
   }
 
-  private after(stream: string, { revision }: Loaded<S>): AsyncIterable<StoredEvent> {
-    return this.store.read(stream, { from: revision === 'no_stream' ? 0n : revision + 1n });
+  private after(stream: string, from: Loaded<S>): Beginning<S> {
+    const { revision } = from;
+    return { from, events: this.store.read(stream, { from: revision === 'no_stream' ? 0n : revision + 1n }) };
   }
 
-  /** The last checkpoint with its parts, and the events after it. Of a long stream, few of them are held at a time. */
-  private async *newest(stream: string, checkpoint: Checkpoint<EventOf<Cat>, S>): AsyncIterable<StoredEvent> {
+  /** The last checkpoint with its parts and the events after it. Of a long stream, few of them are held at a time. */
+  private async begin(stream: string): Promise<Beginning<S>> {
+    const { checkpoint } = this;
+    const empty = this.empty();
+    if (!checkpoint) return this.after(stream, empty);
     const near = await this.lastCheckpoint(stream, checkpoint, MOST_HELD);
-    if (near.events) return yield* near.events;
+    if (near.events) return { from: { ...empty, since: near.first - 1n }, events: near.events };
+    const snapshot = await this.snapshot(stream);
+    if (snapshot) return this.after(stream, snapshot);
     const place = (await checkpoint.locate?.(this.store, stream)) ?? null;
     const placed = place === null ? null : await this.lastCheckpoint(stream, checkpoint, MOST_HELD, place);
     if (place !== null && placed?.events) {
-      yield* placed.events;
-      yield* this.store.read(stream, { from: place + 1n });
-      return;
+      const rest = this.store.read(stream, { from: place + 1n });
+      return { from: { ...empty, since: place }, events: oneAfterTheOther(placed.events, rest) };
     }
     const { first } = await this.lastCheckpoint(stream, checkpoint, 0);
-    yield* this.store.read(stream, { from: first });
+    return { from: { ...empty, since: first - 1n }, events: this.store.read(stream, { from: first }) };
+  }
+
+  /** A snapshot that ends with an event of the stream's chain, under the quarantines of now. */
+  private async snapshot(stream: string): Promise<Loaded<S> | null> {
+    const found = (await this.snapshots?.find(stream)) ?? null;
+    if (!found || found.revision === 'no_stream' || this.isOutdated(stream, found)) return null;
+    const [last] = await collect(this.store.read(stream, { from: found.revision, limit: 1 }));
+    return last?.metadata.chain === found.chain ? found : null;
   }
 
   /**
@@ -174,4 +183,9 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       last: { occurredAt: Date.parse(metadata.occurredAt), recordedAt: stored.recordedAt ?? Infinity },
     };
   }
+}
+
+async function* oneAfterTheOther<T>(first: Iterable<T>, then: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* first;
+  yield* then;
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { crc32 } from 'node:zlib';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import type { Folded } from '@app/event-sourcing/handling/folded.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EventStoreDbOptions } from '@app/event-sourcing/store/eventstoredb.js';
 import { reconciliationOf } from '../../../audit/reconcile.js';

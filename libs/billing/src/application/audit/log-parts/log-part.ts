@@ -1,6 +1,6 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import type { Folded } from '@app/event-sourcing/handling/folded.js';
 import type { StreamSelection } from '@app/event-sourcing/store/stream-selection.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import type { BalanceRow } from '../../../audit/book-balances.js';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import type { Folded } from '@app/event-sourcing/handling/folded.js';
 import type { EncodedEvent } from '@app/event-sourcing/store/read-answer.js';
 import { programPath } from '@app/platform/program-path.js';
 import type { BalanceRow } from '../../../audit/book-balances.js';

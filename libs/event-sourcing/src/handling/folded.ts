@@ -1,0 +1,20 @@
+import type { ExpectedRevision } from '../store/event-store.js';
+
+/** A folded stream: its state, the revision of its last event, and the end of its hash chain. */
+export interface Folded<S> {
+  state: S;
+  revision: ExpectedRevision;
+  chain: string;
+  /** When its last event happened, and when the store recorded it (ms since the epoch; unknown: Infinity). */
+  last: { readonly occurredAt: number; readonly recordedAt: number } | null;
+  /** Of its events; empty before the first. */
+  workspaceId: string;
+}
+
+/** A stream as it was read. */
+export interface Loaded<S> extends Folded<S> {
+  /** How often the stream's quarantines had changed: a state folded before the last change is out of date. */
+  quarantineChanges: number;
+  /** Revision of the checkpoint or snapshot before the last events, or of the snapshot made of it; -1: there is none. */
+  since: bigint;
+}
