@@ -6,6 +6,8 @@ const LOCALES: Readonly<Record<PortalLanguage, string>> = { fr: 'fr-FR', en: 'en
 export interface Formats {
   readonly number: (value: number) => string;
   readonly time: (instant: string) => string;
+  /** Of something known to the hour. */
+  readonly hour: (instant: string) => string;
   readonly day: (instant: string) => string;
   /** A day without a zone, such as a date of birth, `yyyy-mm-dd`. */
   readonly date: (date: string) => string;
@@ -39,6 +41,7 @@ const make = (language: PortalLanguage, timeZone: string): Formats => {
   const locale = LOCALES[language];
   const number = new Intl.NumberFormat(locale);
   const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
+  const hour = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
   const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
@@ -55,6 +58,7 @@ const make = (language: PortalLanguage, timeZone: string): Formats => {
     percent: (share) => percent.format(share),
     number: (value) => number.format(value),
     time: (instant) => time.format(new Date(instant)),
+    hour: (instant) => hour.format(new Date(instant)),
     day: (instant) => day.format(new Date(instant)),
     date: (text) => {
       const words = date.format(new Date(text));

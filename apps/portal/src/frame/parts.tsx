@@ -3,13 +3,13 @@ import { useContext } from 'preact/hooks';
 import { named } from '../texts/texts.js';
 import { useVisit } from './context.js';
 
-/** An instant (RFC 3339) in the person's zone, with UTC on hover. */
-export const Time = ({ at }: { readonly at: string | null }) => {
+/** An instant (RFC 3339) in the person's zone, with UTC on hover. `of`: how exactly it is known. */
+export const Time = ({ at, of = 'time' }: { readonly at: string | null; readonly of?: 'time' | 'hour' }) => {
   const { formats, texts } = useVisit();
   if (at === null) return <span class="soft">{texts.noDate}</span>;
   return (
     <time dateTime={at} title={formats.utc(at)}>
-      {formats.time(at)}
+      {formats[of](at)}
     </time>
   );
 };

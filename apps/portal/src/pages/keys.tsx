@@ -99,7 +99,7 @@ const KeysTable = ({ visit: { texts }, keys }: { visit: Visit; keys: readonly Ap
       { head: texts.readings.status, cell: (key) => <State of={standingOf(key)} /> },
       { head: texts.keys.scopes, cell: ({ scopes }) => inWords(texts, scopes), isLong: true },
       { head: texts.keys.networks, cell: ({ networks }) => networks.join(', ') || texts.keys.everywhere },
-      { head: texts.keys.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+      { head: texts.keys.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} of="hour" /> },
       { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
       {
         head: texts.keys.manage,

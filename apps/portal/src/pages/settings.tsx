@@ -122,13 +122,27 @@ const Notices = ({
   />
 );
 
-const Sessions = ({ visit: { texts }, sessions }: { visit: Visit; sessions: readonly PortalSession[] }) => (
+const Sessions = ({
+  visit: { texts, session },
+  sessions,
+}: {
+  visit: Visit;
+  sessions: readonly PortalSession[];
+}) => (
   <Table
     caption={texts.settings.sessionsCaption}
     rows={sessions}
     empty={texts.none}
     columns={[
-      { head: texts.settings.openedBy, cell: ({ openedBy }) => <code>{openedBy}</code> },
+      {
+        head: texts.settings.openedBy,
+        cell: ({ openedBy, sessionId }) => (
+          <>
+            <code>{openedBy}</code>
+            {sessionId === session.sessionId && <> ({texts.settings.yours})</>}
+          </>
+        ),
+      },
       { head: texts.readings.status, cell: (one) => <State of={standingOf(one)} /> },
       { head: texts.settings.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
       { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },

@@ -91,7 +91,7 @@ export const statementPage: Page = {
                 cell: ({ availableAfter }) => <Count of={availableAfter} />,
               },
               {
-                head: texts.readings.id,
+                head: said.about,
                 cell: ({ readingId, reference }) =>
                   readingId ? (
                     <a href={`/portal/readings/${readingId}`}>{readingId.slice(0, 8)}</a>

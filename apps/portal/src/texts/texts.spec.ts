@@ -70,6 +70,17 @@ describe('the texts of the portal', () => {
     expect(sentences(TEXTS.fr).filter((text) => english.has(text))).toEqual(['Reading Service']);
   });
 
+  it('part no mark and no unit of a French sentence from its word', () => {
+    const said = (texts: object): string[] =>
+      Object.values(texts).flatMap((value: unknown) => {
+        if (typeof value === 'function') return [String(value('Janvier', '7', '7'))];
+        return typeof value === 'object' && value ? said(value) : [String(value)];
+      });
+    expect(
+      said(TEXTS.fr).filter((text) => / [:;!?%»]|« |\d (s|Kio|jours|secondes|crédits)\b/.test(text)),
+    ).toEqual([]);
+  });
+
   it('name every scope and every movement of credits', () => {
     for (const texts of Object.values(TEXTS)) {
       expect(Object.keys(texts.scopes).toSorted()).toEqual([...SESSION_SCOPES].toSorted());

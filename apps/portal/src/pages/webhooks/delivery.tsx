@@ -16,6 +16,7 @@ import { named } from '../../texts/texts.js';
 import { toldBody } from './told-body.js';
 import { AttemptOutcome } from './attempt-outcome.js';
 import { endpointPage, endpointPath } from './endpoint.js';
+import { NextAttempt } from './next-attempt.js';
 
 const LOOK_AGAIN = 5;
 
@@ -44,7 +45,7 @@ export const deliveryPage: Page = {
           <p>
             <a href={endpointPage(visit)}>{endpoint.url}</a>
           </p>
-          <DeliveryFacts visit={visit} delivery={delivery} />
+          <DeliveryFacts visit={visit} delivery={delivery} endpoint={endpoint} />
           {may('webhooks:write') && <PostForm action="redeliver" submit={texts.delivery.redeliver} />}
           <Section title={texts.delivery.attempts}>
             <Attempts visit={visit} delivery={delivery} />
@@ -81,7 +82,15 @@ const markOf = ({ delivery: said }: Visit['texts'], delivery: DeliveryHistory): 
   return delivery.redelivery ? said.redelivery : said.first;
 };
 
-const DeliveryFacts = ({ visit: { texts, may }, delivery }: { visit: Visit; delivery: DeliveryHistory }) => (
+const DeliveryFacts = ({
+  visit: { texts, may },
+  delivery,
+  endpoint,
+}: {
+  readonly visit: Visit;
+  readonly delivery: DeliveryHistory;
+  readonly endpoint: WebhookEndpoint;
+}) => (
   <Facts
     of={[
       [texts.deliveries.status, <State of={delivery.status} />],
@@ -108,7 +117,7 @@ const DeliveryFacts = ({ visit: { texts, may }, delivery }: { visit: Visit; deli
           ]),
       [texts.deliveries.created, <Time at={delivery.createdAt} />],
       delivery.status === 'pending'
-        ? [texts.delivery.next, <Time at={delivery.nextAttemptAt} />]
+        ? [texts.delivery.next, <NextAttempt at={delivery.nextAttemptAt} of={endpoint} />]
         : [texts.delivery.settled, <Time at={delivery.settledAt} />],
     ]}
   />

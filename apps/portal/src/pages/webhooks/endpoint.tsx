@@ -6,6 +6,7 @@ import { Count, Facts, Section, State, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
 import { Deliveries, findDeliveries } from './deliveries.js';
 import { Health } from './health.js';
+import { NextAttempt } from './next-attempt.js';
 
 /** Seconds between two looks at deliveries that are under way. */
 const LOOK_AGAIN = 5;
@@ -119,7 +120,7 @@ const EndpointFacts = ({
           : []),
         [endpoint.failures, <Count of={one.health.consecutiveFailures} />],
         [endpoint.waiting, <Count of={queue?.pending ?? 0} />],
-        [endpoint.nextAttempt, <Time at={queue?.nextAttemptAt ?? null} />],
+        [endpoint.nextAttempt, <NextAttempt at={queue?.nextAttemptAt ?? null} of={one} />],
         [endpoint.lastSuccess, <Time at={queue?.lastSuccessAt ?? null} />],
         [webhooks.url, <code data-copy>{one.url}</code>],
         ...(one.description === null ? [] : [[webhooks.description, <bdi>{one.description}</bdi>] as const]),

@@ -85,6 +85,7 @@ export const account = {
     movement: 'Movement',
     available: 'Available',
     after: 'Available after it',
+    about: 'Reading or reference',
   },
   /** The events of the credit ledger. */
   movements: STATEMENT_WORDS.en.movementKinds,
@@ -113,6 +114,7 @@ export const account = {
     sessionsCaption: 'Sessions, newest first',
     openedBy: 'Opened by',
     started: 'Began',
+    yours: 'this one',
     end: 'End the session',
   },
 };

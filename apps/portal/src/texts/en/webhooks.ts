@@ -86,6 +86,8 @@ export const webhooks = {
     attempts: 'Attempts',
     last: 'Last answer',
     noAnswer: 'none yet',
+    inTurn: 'in its turn',
+    afterProbe: 'once the receiver has answered a probe',
     neverAnswered: 'none',
     created: 'Created',
     type: 'Type',

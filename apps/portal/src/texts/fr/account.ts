@@ -17,7 +17,7 @@ export const account = {
     allWell: 'Tous les endpoints sont en bon état.',
     firstSteps: 'Premiers pas',
     stepKey: 'Créez une clé d’API pour votre programme.',
-    stepOrder: 'Commandez une lecture, en mode test si vous voulez : elle n’y coûte rien.',
+    stepOrder: 'Commandez une lecture, en mode test si vous voulez : elle n’y coûte rien.',
     stepWebhook: 'Créez un endpoint, pour que votre programme sache quand une lecture est prête.',
     guide: 'Lire le guide',
   },
@@ -33,7 +33,7 @@ export const account = {
     testKey: 'La clé crée et voit des lectures de test.',
     scopes: 'Ce qu’elle peut faire',
     networks: 'Réseaux d’où elle fonctionne',
-    networksHint: 'Un par ligne, comme 203.0.113.0/24. Vide : partout.',
+    networksHint: 'Un par ligne, comme 203.0.113.0/24. Vide : partout.',
     everywhere: 'partout',
     lastUsed: 'Dernière utilisation',
     expires: 'Jusqu’à',
@@ -85,6 +85,7 @@ export const account = {
     movement: 'Mouvement',
     available: 'Disponibles',
     after: 'Disponibles ensuite',
+    about: 'Lecture ou référence',
   },
   /** The events of the credit ledger. */
   movements: STATEMENT_WORDS.fr.movementKinds,
@@ -115,6 +116,7 @@ export const account = {
     sessionsCaption: 'Sessions, les plus récentes d’abord',
     openedBy: 'Ouverte par',
     started: 'Commencée',
+    yours: 'celle-ci',
     end: 'Mettre fin à la session',
   },
 };

@@ -27,7 +27,7 @@ export const readings = {
     event: 'Événement',
     when: 'Quand',
     detail: 'Détail',
-    cost: (credits: string) => `${credits} crédits retenus`,
+    cost: (credits: string) => `${credits} crédits retenus`,
     attempt: (number: string) => `tentative ${number}`,
     documents: 'Documents',
     noDocument: 'Le document n’est pas encore publié.',
@@ -51,7 +51,7 @@ export const readings = {
   },
   newReading: {
     title: 'Commander une lecture',
-    live: 'Elle coûte 20 crédits.',
+    live: 'Elle coûte 20 crédits.',
     test: 'En mode test, elle ne coûte rien. Toute personne inventée convient.',
     firstNames: 'Prénoms',
     middleNames: 'Autres prénoms',
@@ -63,7 +63,7 @@ export const readings = {
   locales: { 'fr-FR': 'Français', 'en-US': 'Anglais' },
   genders: { feminine: 'féminin', masculine: 'masculin', neutral: 'neutre' },
   formats: { pdf: 'PDF', markdown: 'Markdown', document_v1: 'JSON' },
-  lifetimes: { '3600': 'une heure', '86400': 'un jour', '604800': 'une semaine', '2592000': '30 jours' },
+  lifetimes: { '3600': 'une heure', '86400': 'un jour', '604800': 'une semaine', '2592000': '30 jours' },
   history: {
     requested: 'Commandée',
     started: 'Commencée',
