@@ -64,9 +64,9 @@ export class Integrator {
     return new Integrator(this.stack, this.workspaceId, apiKey, this.baseUrl);
   }
 
-  /** The same customer after a restart of the stack on another port. */
-  at(stack: Stack): Integrator {
-    return new Integrator(stack, this.workspaceId, this.apiKey, stack.baseUrl);
+  /** The same customer after a restart of the stack on another port, or at another API process of it. */
+  at(stack: Stack, baseUrl = stack.baseUrl): Integrator {
+    return new Integrator(stack, this.workspaceId, this.apiKey, baseUrl);
   }
 
   async call<T = Record<string, unknown>>(

@@ -10,7 +10,7 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPool, POSTGRES } from '@app/platform/postgres/pool.js';
 import { TrustedTime } from '@app/platform/time/trusted-time.js';
-import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import type { Config } from '../../service/src/settings.js';
 import { lazyEventStore } from './lazy-event-store.js';
@@ -41,6 +41,7 @@ export const openApplication = (config: Config) => {
   const { execute } = new Modules(
     new Map<unknown, unknown>([
       [CONFIG, config],
+      [LOGGER, log],
       [CLOCK, systemClock],
       [STEADY_CLOCK, steadyClock],
       [TRUSTED_CLOCK, time],

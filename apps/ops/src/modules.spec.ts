@@ -8,7 +8,7 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WithdrawPublication } from '@app/readings/contracts/index.js';
 import { OpenWorkspace, WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { MODULES, Modules } from './modules.js';
@@ -23,7 +23,7 @@ const platform = () =>
     [TRUSTED_CLOCK, systemClock],
     [POSTGRES, {}],
     [EVENT_STORE, new InMemoryEventStore()],
-    ...[KeyRing, SubjectKeys, Digester].map((token) => [token, {}] as const),
+    ...[KeyRing, SubjectKeys, Digester, LOGGER].map((token) => [token, {}] as const),
   ]);
 
 const READING = '7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11';

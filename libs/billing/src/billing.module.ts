@@ -2,8 +2,7 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { Digester } from '@app/platform/crypto/digest.js';
 import { Module } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { CONFIG, LOGGER } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { CorrectionBooks } from './application/corrections/correction-books.js';
 import { DailyLimit } from './application/corrections/daily-limit.js';

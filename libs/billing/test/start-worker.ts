@@ -10,10 +10,10 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { runSteps } from '@app/event-sourcing/projections/statement.js';
+import { Digester } from '@app/platform/crypto/digest.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, LOGGER, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { AbandonReading, ReserveCredits } from '@app/readings/contracts/index.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
@@ -40,6 +40,7 @@ export const startWorker = async (pool: pg.Pool, store = new InMemoryEventStore(
   const globals = [
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: pool },
+    { provide: Digester, useValue: new Digester(Buffer.alloc(32, 7).toString('base64')) },
     { provide: CLOCK, useValue: clock },
     { provide: COMMAND_BUS, useExisting: CommandBus },
     { provide: TRUSTED_CLOCK, useValue: clock },

@@ -7,8 +7,7 @@ import { projectionConsumer } from '@app/event-sourcing/projections/projection.j
 import { handleJobs } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { CONFIG, LOGGER } from '@app/platform/tokens.js';
 import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { readingJobAgain } from '@app/readings/contracts/index.js';

@@ -129,9 +129,7 @@ const measurePages = async (stack: StartedStack, { count = READINGS, add, say }:
     await fillWorkspace(stack, customer, endpoints, { readings: count, deliveries, template });
     const first = await firstLook(customer);
     const another = await startApi(stack);
-    const next = await firstLook(
-      new Integrator(stack, customer.workspaceId, customer.apiKey, another.baseUrl),
-    );
+    const next = await firstLook(customer.at(stack, another.baseUrl));
     await another.stop();
     const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
     const [endpointId] = endpoints as [string];

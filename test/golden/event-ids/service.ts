@@ -15,8 +15,7 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import {
   PDF_RENDERER,
   PublishDocumentJob,

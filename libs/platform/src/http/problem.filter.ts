@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { isStoreAway } from '@app/event-sourcing/store/errors.js';
 import { Recurring } from '@app/event-sourcing/timing/recurring.js';
-import { LOGGER } from '../telemetry/logger.js';
+import { LOGGER } from '../tokens.js';
 import { allowedMethods } from './allowed-methods.js';
 import { admissionOf } from './door/admission.js';
 import { Problem, type ProblemCode } from './problem.js';

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication.js';
 import { within } from '../async/within.js';
-import { LOGGER } from '../telemetry/logger.js';
+import { LOGGER } from '../tokens.js';
 import { setCounted } from './counted.js';
 import type { RatePolicies, RatePolicy } from './policies.js';
 import { rateLimited } from './rate-limited.js';

@@ -2,8 +2,6 @@ import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
 import { logContext } from '@app/event-sourcing/tracing/log-context.js';
 
-export const LOGGER = Symbol('Logger');
-
 /**
  * Logs one JSON line per entry to standard output. Each line has the ids of the work that it is about, such as the
  * request's. Callers pass ids, never names, dates of birth, gender or secrets.

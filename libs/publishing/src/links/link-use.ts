@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, LOGGER } from '@app/platform/tokens.js';
 import { WrittenTogether } from '@app/platform/work/written-together.js';
 import { LinkStore, type Uses } from './link.store.js';
 

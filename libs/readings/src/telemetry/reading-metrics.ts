@@ -6,7 +6,7 @@ import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { LOGGER } from '@app/platform/tokens.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { FAILURE_CODES, readingEvents } from '../contracts/events.js';

@@ -5,8 +5,7 @@ import { MODES } from '@app/event-sourcing/core/mode.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { Problem } from '@app/platform/http/problem.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '@app/platform/tokens.js';
 import {
   FetchedKeys,
   fixedKeys,

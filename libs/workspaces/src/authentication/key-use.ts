@@ -4,8 +4,7 @@ import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, LOGGER } from '@app/platform/tokens.js';
 import { WrittenTogether } from '@app/platform/work/written-together.js';
 
 const HOUR_MS = 3_600_000;

@@ -7,6 +7,7 @@ import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { assertObserved, observeServer } from '../../../../../test/support/observe-contract.js';
+import { Digester } from '@app/platform/crypto/digest.js';
 import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
@@ -17,8 +18,7 @@ import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, LOGGER, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { BillingHttpModule } from '../../billing-http.module.js';
 import { ReserveCredits } from '@app/readings/contracts/index.js';
 import { OpenBook, PurchasePack, SubscribeToPlan } from '../../contracts/index.js';
@@ -43,6 +43,7 @@ const globals = [
   { provide: EVENT_STORE, useValue: new InMemoryEventStore() },
   // Only the audit's queries read it.
   { provide: POSTGRES, useValue: null },
+  { provide: Digester, useValue: new Digester(Buffer.alloc(32, 7).toString('base64')) },
   { provide: CONFIG, useValue: { CLOCK_REFUSE_MS: 10_000 } },
   { provide: CLOCK, useValue: clock },
   { provide: COMMAND_BUS, useExisting: CommandBus },

@@ -3,8 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { CONFIG, LOGGER } from '@app/platform/tokens.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
 import type { Config } from '../../settings.js';
 

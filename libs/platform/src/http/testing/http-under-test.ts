@@ -23,8 +23,7 @@ import {
 import { API_KEY_SCOPES } from '../../auth/scopes.js';
 import { loadConfig } from '../../config/load-config.js';
 import { settings } from '../../config/settings.js';
-import { LOGGER } from '../../telemetry/logger.js';
-import { CONFIG } from '../../tokens.js';
+import { CONFIG, LOGGER } from '../../tokens.js';
 import { BodyPipe, type SelfChecking } from '../body.pipe.js';
 import { TakesLines } from '../bulk-body.js';
 import { configureHttp } from '../configure-http.js';

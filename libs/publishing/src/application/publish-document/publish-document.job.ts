@@ -7,8 +7,7 @@ import type { CommandContext } from '@app/event-sourcing/handling/command-contex
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isNotQueued } from '@app/platform/jobs/rescue.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, LOGGER } from '@app/platform/tokens.js';
 import {
   GetPublicationTime,
   GetReadingResult,

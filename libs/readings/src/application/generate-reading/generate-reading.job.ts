@@ -11,8 +11,7 @@ import { calculateTheme, canonicalGender, toResult, type Locale } from '@app/num
 import { isNotQueued } from '@app/platform/jobs/rescue.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { CONFIG, LOGGER, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { FailureCode } from '../../contracts/events.js';
 import type { DocumentPublisher } from '../../contracts/ports/index.js';
 import type { ReadingJob } from '../../contracts/reading-job.js';
