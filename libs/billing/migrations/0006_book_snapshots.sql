@@ -6,7 +6,7 @@ create table billing.book_snapshot (
   stream    text primary key,
   fold      integer not null,        -- FOLD_VERSION of the program that made it
   body      bytea not null,          -- JSON
-  mac       bytea not null,          -- of all the others: only the service can have made it
+  mac       bytea not null,          -- of stream, fold and body: only the service can have made it
   taken_at  timestamptz not null
 );
 

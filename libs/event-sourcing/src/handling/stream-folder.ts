@@ -113,7 +113,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     const placed = place === null ? null : await this.lastCheckpoint(stream, checkpoint, MOST_HELD, place);
     if (place !== null && placed?.events) {
       const rest = this.store.read(stream, { from: place + 1n });
-      return { from: { ...empty, since: place }, events: oneAfterTheOther(placed.events, rest) };
+      return { from: { ...empty, since: place }, events: joined(placed.events, rest) };
     }
     const { first } = await this.lastCheckpoint(stream, checkpoint, 0);
     return { from: { ...empty, since: first - 1n }, events: this.store.read(stream, { from: first }) };
@@ -185,7 +185,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   }
 }
 
-async function* oneAfterTheOther<T>(first: Iterable<T>, then: AsyncIterable<T>): AsyncGenerator<T> {
+async function* joined<T>(first: Iterable<T>, then: AsyncIterable<T>): AsyncGenerator<T> {
   yield* first;
   yield* then;
 }
