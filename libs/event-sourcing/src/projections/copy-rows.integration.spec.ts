@@ -52,7 +52,8 @@ const notes = (extra: object = {}): View =>
     keyOf: ({ stream, revision }) => ({ id: stream, number: Number(revision) % 3 }),
     evolve(row, { stream, revision, position, type, data, metadata: { occurredAt } }) {
       if (type === 'removed') return null;
-      if (type === 'added') return row && { ...row, text: `${row.text}${String(data)}`, seen: true };
+      // The mark keeps halves of two surrogate pairs apart: unsaved they would be one character, saved each is U+FFFD.
+      if (type === 'added') return row && { ...row, text: `${row.text}|${String(data)}`, seen: true };
       return (
         row ?? {
           id: stream,
