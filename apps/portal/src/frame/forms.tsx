@@ -72,163 +72,149 @@ interface FieldProps {
   readonly pointer?: string;
 }
 
-/** What is wrong with a field, and what was typed into it. */
-const useField = (action: string | undefined, { name, pointer = `/${name}` }: FieldProps) => {
+/** What was typed into a field, its hint and what is wrong with it, and what joins these for a screen reader. */
+const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) => {
   const { visit, failed } = useShown();
-  const mine = failed && (action === undefined || failed.form.action === action) ? failed : undefined;
-  const error = mine?.refused.problem.errors?.find(
+  const wrong = failed?.refused.problem.errors?.find(
     (one) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`),
   );
+  const said = {
+    hint: hint && <Said as="hint" of={id} text={hint} />,
+    error: wrong && (
+      <Said
+        as="error"
+        of={id}
+        text={named(visit.texts.fieldErrors, wrong.code, visit.texts.fieldErrors.other)}
+      />
+    ),
+  };
+  const describedBy = (['hint', 'error'] as const).filter((one) => said[one]).map((one) => `${id}-${one}`);
   return {
-    typed: mine?.form,
-    error: error && named(visit.texts.fieldErrors, error.code, visit.texts.fieldErrors.other),
+    id,
+    typed: failed?.form,
+    ...said,
+    described: {
+      ...(wrong && { 'aria-invalid': true }),
+      ...(describedBy.length > 0 && { 'aria-describedby': describedBy.join(' ') }),
+    },
   };
 };
 
-const Described = ({
-  name,
-  id = name,
-  label,
-  hint,
-  error,
-  children,
-}: FieldProps & { readonly error: string | undefined; readonly children: ComponentChildren }) => (
-  <p class="field">
-    <label for={id}>{label}</label>
-    {hint && (
-      <span class="hint" id={`${id}-hint`}>
-        {hint}
-      </span>
-    )}
-    {children}
-    {error && (
-      <span class="error" id={`${id}-error`}>
-        {error}
-      </span>
-    )}
-  </p>
+const Said = ({
+  as,
+  of,
+  text,
+}: {
+  readonly as: 'hint' | 'error';
+  readonly of: string;
+  readonly text: string;
+}) => (
+  <span class={as} id={`${of}-${as}`}>
+    {text}
+  </span>
 );
 
-/** What a screen reader says with a field. */
-const described = (id: string, hint: string | undefined, error: string | undefined) => ({
-  ...(error && { 'aria-invalid': true }),
-  ...((hint ?? error) && {
-    'aria-describedby': [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' '),
-  }),
-});
+const Labelled = ({
+  label,
+  field: { id, hint, error },
+  children,
+}: {
+  readonly label: string;
+  readonly field: ReturnType<typeof useField>;
+  readonly children: ComponentChildren;
+}) => (
+  <p class="field">
+    <label for={id}>{label}</label>
+    {hint}
+    {children}
+    {error}
+  </p>
+);
 
 /** The types of ARIA allow one type of field at a time. */
 const asText = (type: string) => ({ type }) as { readonly type: 'text' };
 
 /** A field of one line. */
 export const Text = ({
-  action,
   value = '',
   type = 'text',
   required,
   autoComplete = 'off',
-  ...field
+  ...props
 }: FieldProps & {
-  readonly action?: string;
   readonly value?: string;
   readonly type?: 'text' | 'date' | 'number' | 'url' | 'datetime-local';
   readonly required?: boolean;
   readonly autoComplete?: string;
 }) => {
-  const { typed, error } = useField(action, field);
-  const { name, id = name, hint } = field;
+  const field = useField(props);
   return (
-    <Described {...field} error={error}>
+    <Labelled label={props.label} field={field}>
       <input
-        id={id}
-        name={name}
+        id={field.id}
+        name={props.name}
         {...asText(type)}
-        value={typed?.values.get(name) ?? value}
+        value={field.typed?.values.get(props.name) ?? value}
         {...(required && { required })}
         autocomplete={autoComplete}
-        {...described(id, hint, error)}
+        {...field.described}
       />
-    </Described>
+    </Labelled>
   );
 };
 
 /** Several lines. */
-export const Lines = ({
-  action,
-  value = '',
-  ...field
-}: FieldProps & { readonly action?: string; readonly value?: string }) => {
-  const { typed, error } = useField(action, field);
-  const { name, id = name, hint } = field;
+export const Lines = ({ value = '', ...props }: FieldProps & { readonly value?: string }) => {
+  const field = useField(props);
   return (
-    <Described {...field} error={error}>
-      <textarea id={id} name={name} rows={3} {...described(id, hint, error)}>
-        {typed?.values.get(name) ?? value}
+    <Labelled label={props.label} field={field}>
+      <textarea id={field.id} name={props.name} rows={3} {...field.described}>
+        {field.typed?.values.get(props.name) ?? value}
       </textarea>
-    </Described>
+    </Labelled>
   );
 };
 
-/** One of several, each with its words. */
-export const Choice = ({
-  action,
-  value,
-  options,
-  ...field
-}: FieldProps & {
-  readonly action?: string;
-  readonly value: string;
+interface Options {
   readonly options: readonly (readonly [value: string, label: string])[];
-}) => {
-  const { typed, error } = useField(action, field);
-  const { name, id = name, hint } = field;
-  const chosen = typed?.values.get(name) ?? value;
+}
+
+/** One of several, each with its words. */
+export const Choice = ({ value, options, ...props }: FieldProps & Options & { readonly value: string }) => {
+  const field = useField(props);
+  const chosen = field.typed?.values.get(props.name) ?? value;
   return (
-    <Described {...field} error={error}>
-      <select id={id} name={name} {...described(id, hint, error)}>
+    <Labelled label={props.label} field={field}>
+      <select id={field.id} name={props.name} {...field.described}>
         {options.map(([one, label]) => (
           <option value={one} selected={one === chosen}>
             {label}
           </option>
         ))}
       </select>
-    </Described>
+    </Labelled>
   );
 };
 
 /** Any of several. */
 export const Checks = ({
-  action,
   values,
   options,
-  ...field
-}: FieldProps & {
-  readonly action?: string;
-  readonly values: readonly string[];
-  readonly options: readonly (readonly [value: string, label: string])[];
-}) => {
-  const { typed, error } = useField(action, field);
-  const { name, id = name, label, hint } = field;
-  const chosen = typed?.all(name) ?? values;
+  ...props
+}: FieldProps & Options & { readonly values: readonly string[] }) => {
+  const { typed, hint, error, described } = useField(props);
+  const chosen = typed?.all(props.name) ?? values;
   return (
-    <fieldset class="field" {...described(id, hint, error)}>
-      <legend>{label}</legend>
-      {hint && (
-        <span class="hint" id={`${id}-hint`}>
-          {hint}
-        </span>
-      )}
+    <fieldset class="field" {...described}>
+      <legend>{props.label}</legend>
+      {hint}
       {options.map(([one, text]) => (
         <label class="check">
-          <input type="checkbox" name={name} value={one} checked={chosen.includes(one)} />
+          <input type="checkbox" name={props.name} value={one} checked={chosen.includes(one)} />
           {text}
         </label>
       ))}
-      {error && (
-        <span class="error" id={`${id}-error`}>
-          {error}
-        </span>
-      )}
+      {error}
     </fieldset>
   );
 };
@@ -238,7 +224,7 @@ export const Filters = ({ children }: { readonly children: ComponentChildren }) 
   const { visit } = useShown();
   return (
     <form method="get" action={visit.path} class="filters" role="search">
-      {children}
+      <ShownContext.Provider value={{ visit }}>{children}</ShownContext.Provider>
       <button type="submit">{visit.texts.filter}</button>
       {visit.query.size > 0 && <a href={visit.path}>{visit.texts.clearFilters}</a>}
     </form>

@@ -20,13 +20,34 @@ afterAll(async () => {
 });
 
 const noWork = async () => Promise.resolve();
+/** A busy machine may hold up signs of life for a second. */
+const FROZEN_AFTER_MS = 2_000;
+
+/** Work under that name that lasts until `end`. */
+const begin = async (on: pg.Pool, name: string) => {
+  let end = (): void => undefined;
+  let ran: Promise<boolean> | undefined;
+  await new Promise<void>((started) => {
+    const work = () =>
+      new Promise<void>((ended) => {
+        end = ended;
+        started();
+      });
+    ran = onlyOne(on, name, work, { frozenAfterMs: FROZEN_AFTER_MS });
+  });
+  return { end, ran };
+};
 
 describe('Work that one process does at a time', () => {
   it('is refused to others while it runs, however long it takes', async () => {
-    const running = onlyOne(pool, 'slow', () => delay(600), { frozenAfterMs: 150 });
-    await delay(450);
-    expect(await onlyOne(pool, 'slow', noWork)).toBe(false);
-    expect(await running).toBe(true);
+    const { end, ran } = await begin(pool, 'slow');
+    try {
+      await delay(2 * FROZEN_AFTER_MS);
+      expect(await onlyOne(pool, 'slow', noWork)).toBe(false);
+    } finally {
+      end();
+    }
+    expect(await ran).toBe(true);
     expect(await onlyOne(pool, 'slow', noWork)).toBe(true);
   });
 
@@ -34,19 +55,15 @@ describe('Work that one process does at a time', () => {
     // The event loop of a frozen process does nothing, so it sends no sign of life.
     const frozen = await pool.connect();
     const silent = { connect: () => Promise.resolve(withoutSigns(frozen)) } as unknown as pg.Pool;
-    let thaw = (): void => undefined;
-    const stuck = onlyOne(silent, 'frozen', () => new Promise((resolve) => (thaw = resolve)), {
-      frozenAfterMs: 150,
-    });
+    const { end, ran } = await begin(silent, 'frozen');
     try {
-      await delay(50);
       expect(await onlyOne(pool, 'frozen', noWork)).toBe(false);
-      await delay(400);
-      expect(await onlyOne(pool, 'frozen', noWork)).toBe(true);
+      await delay(FROZEN_AFTER_MS);
+      while (!(await onlyOne(pool, 'frozen', noWork))) await delay(50);
     } finally {
-      thaw();
+      end();
     }
-    expect(await stuck).toBe(true);
+    expect(await ran).toBe(true);
   });
 });
 

@@ -20,7 +20,7 @@ export const editEndpointPage: Page = {
         <>
           <PostForm action="save" submit={webhooks.save}>
             <input type="hidden" name="etag" value={etag} />
-            <EndpointFields visit={visit} action="save" endpoint={endpoint} />
+            <EndpointFields visit={visit} endpoint={endpoint} />
             {endpoint.headerNames.length > 0 && (
               <p class="field">
                 <span class="hint">
@@ -36,7 +36,7 @@ export const editEndpointPage: Page = {
           <Section title={editEndpoint.remove}>
             <p>{editEndpoint.removeHint}</p>
             <PostForm action="remove" submit={editEndpoint.remove} isGrave>
-              <Text action="remove" name="confirm" label={editEndpoint.removeConfirm(host)} required />
+              <Text name="confirm" label={editEndpoint.removeConfirm(host)} required />
             </PostForm>
           </Section>
         </>

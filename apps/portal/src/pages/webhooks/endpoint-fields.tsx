@@ -34,11 +34,9 @@ export const settingsOf = (form: Form): Readonly<Record<string, unknown>> => {
 /** The fields of an endpoint, as it is or as a new one begins. */
 export const EndpointFields = ({
   visit,
-  action,
   endpoint,
 }: {
   readonly visit: Visit;
-  readonly action: string;
   readonly endpoint?: WebhookEndpoint;
 }) => {
   const { webhooks, eventTypes } = visit.texts;
@@ -46,7 +44,6 @@ export const EndpointFields = ({
   return (
     <>
       <Text
-        action={action}
         name="url"
         type="url"
         label={webhooks.url}
@@ -54,21 +51,14 @@ export const EndpointFields = ({
         value={endpoint?.url ?? ''}
         required
       />
-      <Text
-        action={action}
-        name="description"
-        label={webhooks.description}
-        value={endpoint?.description ?? ''}
-      />
+      <Text name="description" label={webhooks.description} value={endpoint?.description ?? ''} />
       <Checks
-        action={action}
         name="events"
         label={webhooks.events}
         values={endpoint?.events ?? PUBLIC_EVENT_TYPES}
         options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
       />
       <Checks
-        action={action}
         name="notices"
         label={webhooks.notices}
         hint={webhooks.noticesHint}
@@ -77,7 +67,6 @@ export const EndpointFields = ({
       />
       {visit.session.mode === 'live' && (
         <Choice
-          action={action}
           name="modes"
           label={webhooks.modes}
           value={chosenModes}
@@ -88,13 +77,11 @@ export const EndpointFields = ({
         />
       )}
       <Lines
-        action={action}
         name="headers"
         label={webhooks.headers}
         hint={endpoint ? `${webhooks.headersHint} ${webhooks.headersKept}` : webhooks.headersHint}
       />
       <Text
-        action={action}
         name="maxPerSecond"
         type="number"
         label={webhooks.maxPerSecond}

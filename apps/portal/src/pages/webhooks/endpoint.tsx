@@ -163,7 +163,6 @@ const EndpointActions = ({
       <div class="row">
         <PostForm action="trial" submit={endpoint.trial}>
           <Choice
-            action="trial"
             name="type"
             label={endpoint.trialType}
             hint={endpoint.trialHint}

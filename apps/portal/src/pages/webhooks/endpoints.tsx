@@ -68,7 +68,7 @@ export const newEndpointPage: Page = {
     title: visit.texts.newEndpoint.title,
     body: (
       <PostForm action="create" submit={visit.texts.webhooks.create}>
-        <EndpointFields visit={visit} action="create" />
+        <EndpointFields visit={visit} />
       </PostForm>
     ),
   }),

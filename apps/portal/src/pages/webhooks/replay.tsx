@@ -35,30 +35,15 @@ export const replayPage: Page = {
         <>
           <p>{replay.hint}</p>
           <PostForm action="count" submit={replay.count}>
-            <Text
-              action="count"
-              name="since"
-              type="datetime-local"
-              label={replay.since}
-              value={since}
-              required
-            />
-            <Text
-              action="count"
-              name="until"
-              type="datetime-local"
-              label={replay.until}
-              hint={replay.untilHint}
-            />
+            <Text name="since" type="datetime-local" label={replay.since} value={since} required />
+            <Text name="until" type="datetime-local" label={replay.until} hint={replay.untilHint} />
             <Checks
-              action="count"
               name="types"
               label={replay.types}
               values={events}
               options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
             />
             <Checks
-              action="count"
               name="statuses"
               label={replay.statuses}
               values={UNDELIVERED_STATUSES}

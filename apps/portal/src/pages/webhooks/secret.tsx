@@ -27,7 +27,6 @@ export const secretPage: Page = {
           <p>{said.hint}</p>
           <PostForm action="rotate" submit={said.submit}>
             <Choice
-              action="rotate"
               name="overlapSeconds"
               label={said.overlap}
               value={A_DAY}
