@@ -78,17 +78,21 @@ describe('the snapshot of a book with thousands of entries in its open month', (
     expect(next).toEqual({ ...first, events: SEARCH + 1, kept: 0 });
   });
 
+  const NOT_OURS = 'this service did not write the snapshot of a book, or with another key';
   it.each([
-    ['somebody has changed it', "update billing.book_snapshot set body = body || ' '::bytea"],
-    ['its MAC is cut', 'update billing.book_snapshot set mac = substr(mac, 1, 8)'],
-    ['another version of the fold made it', 'update billing.book_snapshot set fold = 0'],
-    ['the table is gone', 'alter table billing.book_snapshot rename to elsewhere'],
-  ])('does not count when %s', async (what, change) => {
+    ['somebody has changed it', "update billing.book_snapshot set body = body || ' '::bytea", NOT_OURS],
+    ['its MAC is cut', 'update billing.book_snapshot set mac = substr(mac, 1, 8)', NOT_OURS],
+    ['another version of the fold made it', 'update billing.book_snapshot set fold = 0', null],
+    [
+      'the table is gone',
+      'alter table billing.book_snapshot rename to elsewhere',
+      'the snapshot of a book could not be read',
+    ],
+  ])('does not count when %s', async (what, change, warning) => {
     await pool.query(change);
     try {
-      expect(await look()).toMatchObject({ state: first.state, events: first.events });
-      const isSaid = /^(somebody has changed|its MAC|the table)/.test(what);
-      expect(said.length > 0).toBe(isSaid);
+      expect(await snapshotsIn(pool).find(STREAM)).toBeNull();
+      expect(said).toEqual(warning === null ? [] : [warning]);
     } finally {
       if (what === 'the table is gone')
         await pool.query('alter table billing.elsewhere rename to book_snapshot');
@@ -100,13 +104,13 @@ describe('the snapshot of a book with thousands of entries in its open month', (
     await snapshots.keep('credits-another', (await snapshots.find(STREAM))!);
     await pool.query('delete from billing.book_snapshot where stream = $1', [STREAM]);
     await pool.query('update billing.book_snapshot set stream = $1', [STREAM]);
-    expect(await look()).toMatchObject({ state: first.state, events: first.events });
-    expect(said).toEqual(['this service did not write the snapshot of a book, or with another key']);
+    expect(await snapshots.find(STREAM)).toBeNull();
+    expect(said).toEqual([NOT_OURS]);
   });
 
   it('does not count for a service with another key', async () => {
-    expect(await look(snapshotsIn(pool, 2))).toMatchObject({ state: first.state, events: first.events });
-    expect(said).toEqual(['this service did not write the snapshot of a book, or with another key']);
+    expect(await snapshotsIn(pool, 2).find(STREAM)).toBeNull();
+    expect(said).toEqual([NOT_OURS]);
   });
 
   it('does not count when the event store was set back, and the book has gone on otherwise', async () => {
@@ -119,8 +123,10 @@ describe('the snapshot of a book with thousands of entries in its open month', (
   });
 
   it('of a newer program stays, while both run', async () => {
+    const snapshots = snapshotsIn(pool);
+    const own = (await snapshots.find(STREAM))!;
     await pool.query('update billing.book_snapshot set fold = 99');
-    await look();
+    await snapshots.keep(STREAM, own);
     expect(await row()).toMatchObject([{ fold: 99 }]);
   });
 

@@ -37,6 +37,9 @@ const appendUntil = async (
   }
 };
 
+/** Four processes start, one after the other. */
+const RESTARTS_MS = 60_000;
+
 const whenStarted = EXTERNAL_URL ? describe.skip : describe;
 
 whenStarted('the process of the event store', () => {
@@ -50,43 +53,47 @@ whenStarted('the process of the event store', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('loses no acknowledged event and shows no partial append when it is killed under load repeatedly', async () => {
-    const acknowledged: Acknowledged[] = [];
-    for (let round = 0; round < 3; round++) {
+  it(
+    'loses no acknowledged event and shows no partial append when it is killed under load repeatedly',
+    async () => {
+      const acknowledged: Acknowledged[] = [];
+      for (let round = 0; round < 3; round++) {
+        const server = await startChildStore(dataDir);
+        const client = connect(server.connectionString);
+        const streams = Array.from({ length: 16 }, () => freshStream());
+        const gone = once(server.process, 'exit');
+        const writers = Promise.all(streams.map((stream) => appendUntil(gone, client, stream)));
+        // Waits until the load is running: some hundred events are durable.
+        for await (const event of client.subscribeToStream(streams[0] ?? '')) {
+          if ((event.event?.revision ?? 0n) >= 20n) break;
+        }
+        expect(await server.end('SIGKILL')).toBe('SIGKILL');
+        acknowledged.push(...(await writers).flat());
+        await client.dispose();
+      }
+      expect(acknowledged.length).toBeGreaterThan(300);
+
       const server = await startChildStore(dataDir);
       const client = connect(server.connectionString);
-      const streams = Array.from({ length: 16 }, () => freshStream());
-      const gone = once(server.process, 'exit');
-      const writers = Promise.all(streams.map((stream) => appendUntil(gone, client, stream)));
-      // Waits until the load is running: some hundred events are durable.
-      for await (const event of client.subscribeToStream(streams[0] ?? '')) {
-        if ((event.event?.revision ?? 0n) >= 20n) break;
+      const stored = new Map<string, string>();
+      const byStream = new Map<string, bigint[]>();
+      for (const { event } of await collect(client.readAll())) {
+        if (!event || event.streamId.startsWith('$')) continue;
+        stored.set(event.id, `${event.streamId}/${String(event.revision)}`);
+        byStream.set(event.streamId, [...(byStream.get(event.streamId) ?? []), event.revision]);
       }
-      expect(await server.end('SIGKILL')).toBe('SIGKILL');
-      acknowledged.push(...(await writers).flat());
+      const lost = acknowledged.filter(
+        ({ id, stream, revision }) => stored.get(id) !== `${stream}/${String(revision)}`,
+      );
+      expect(lost).toEqual([]);
+      for (const revisions of byStream.values()) {
+        expect(revisions).toEqual(revisions.map((_, n) => BigInt(n)));
+      }
       await client.dispose();
-    }
-    expect(acknowledged.length).toBeGreaterThan(300);
-
-    const server = await startChildStore(dataDir);
-    const client = connect(server.connectionString);
-    const stored = new Map<string, string>();
-    const byStream = new Map<string, bigint[]>();
-    for (const { event } of await collect(client.readAll())) {
-      if (!event || event.streamId.startsWith('$')) continue;
-      stored.set(event.id, `${event.streamId}/${String(event.revision)}`);
-      byStream.set(event.streamId, [...(byStream.get(event.streamId) ?? []), event.revision]);
-    }
-    const lost = acknowledged.filter(
-      ({ id, stream, revision }) => stored.get(id) !== `${stream}/${String(revision)}`,
-    );
-    expect(lost).toEqual([]);
-    for (const revisions of byStream.values()) {
-      expect(revisions).toEqual(revisions.map((_, n) => BigInt(n)));
-    }
-    await client.dispose();
-    await server.end('SIGTERM');
-  });
+      await server.end('SIGTERM');
+    },
+    RESTARTS_MS,
+  );
 });
 
 (IS_EMBEDDED ? describe : describe.skip)('the process of the embedded event store', () => {

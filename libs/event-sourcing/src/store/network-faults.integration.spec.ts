@@ -125,7 +125,7 @@ describe('a network between client and store', () => {
       network.release();
       await load.more(3);
       await load.rest();
-      await until(() => cluster.openCalls() === AT_REST);
+      await until(() => cluster.openCalls() === AT_REST && store.connection.openCalls().read === 0);
       expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 1 });
       await load.stop();
       expect(load.seen).toEqual(load.written);
