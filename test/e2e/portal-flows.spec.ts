@@ -169,7 +169,7 @@ describeInBrowser('a person in a browser', () => {
       });
 
       it('makes a new secret, and sees until when the old one signs', async () => {
-        await follow(texts.endpoint.rotate);
+        await follow(texts.endpoint.pages.secret);
         await reads(texts.secretPage.alone);
         await press(texts.secretPage.submit);
         const rotated = await secret();
@@ -200,7 +200,7 @@ describeInBrowser('a person in a browser', () => {
         await page.goto(endpoint);
         await field(texts.deliveries.status).selectOption('exhausted');
         await press(texts.filter);
-        await reads(texts.deliveries.empty);
+        await reads(texts.nothingFound);
       });
 
       it('reads the newest events, and one of them', async () => {
@@ -231,7 +231,7 @@ describeInBrowser('a person in a browser', () => {
 
       it('reads the credits, and a statement of the month', async () => {
         await to('credits');
-        await page.locator('.months a').first().click();
+        await page.locator('main .actions a').first().click();
         await reads(texts.movements.CreditsCaptured);
         expect((await save(texts.statement.csv)).name).toMatch(/[.]csv$/);
       });

@@ -60,7 +60,7 @@ describe('a new reading', () => {
     expect(page.text).toMatch(/id="firstNames"[^>]*value="Zo3 &lt;b>"[^>]*aria-invalid="true"/);
     expect(page.text).toMatch(/id="lastNames"[^>]*value="Lefèvre"(?![^>]*aria-invalid)/);
     expect(page.text).toContain('Names have no digits');
-    expect(page.text).toMatch(/id="dateOfBirth-error">Give a real day/);
+    expect(page.text).toMatch(/id="dateOfBirth-error">Give a real date/);
   });
 
   it('is ordered once, however often the form is sent', async () => {
@@ -156,7 +156,7 @@ describe('the page of a reading', () => {
 
   it('erases the person only when that is typed', async () => {
     const wrong = await fill(path, 'erase', { confirm: 'yes' });
-    expect([wrong.status, wrong.text.includes('This is not what you should type.')]).toEqual([400, true]);
+    expect([wrong.status, wrong.text.includes('Type exactly what is asked for above.')]).toEqual([400, true]);
     expect((await customer.reading(readingId))['erasedAt']).toBeNull();
     await fill(path, 'erase', { confirm: readingId.slice(0, 8) });
     await until(

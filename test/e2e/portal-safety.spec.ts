@@ -124,7 +124,7 @@ describeInBrowser('the portal', () => {
     await page.getByRole('link', { name: texts.newEndpoint.toEndpoint }).click();
     await page.getByRole('button', { name: texts.endpoint.pause }).click();
     await page.getByText(texts.done.endpointPaused).waitFor();
-    await page.getByRole('link', { name: texts.endpoint.edit }).click();
+    await page.getByRole('link', { name: texts.endpoint.pages.edit }).click();
     const { host } = new URL(receiver.url);
     await page.getByLabel(texts.editEndpoint.removeConfirm(host)).fill(host);
     await page.getByRole('button', { name: texts.editEndpoint.remove }).click();

@@ -130,7 +130,7 @@ const listAll = async (customer: Customer, limit: number): Promise<string[]> => 
 describe('the number of active keys', () => {
   it('is limited, also for concurrent requests; revoked and expired keys do not count', async () => {
     const customer = await open();
-    const short = await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() });
+    const short = await issue(customer, { expiresAt: new Date(Date.now() + 5_000).toISOString() });
     expect(short.status).toBe(201);
     const answers = await Promise.all(Array.from({ length: 4 * LIMIT }, () => issue(customer)));
     await until(
@@ -241,7 +241,7 @@ describe('a revoked key', () => {
     const customer = await open();
     const [revoked, expired] = [
       (await issue(customer)).body,
-      (await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() })).body,
+      (await issue(customer, { expiresAt: new Date(Date.now() + 5_000).toISOString() })).body,
     ];
     await revoke(customer, revoked.keyId);
     const forged = apiKeyText('live', newKey());

@@ -26,7 +26,11 @@ export const causeOf = (
 };
 
 /** Who asked, the events below their kinds of stream, and at the end the deliveries. */
-const dotsOf = (story: readonly Chapter[], deliveries: readonly DeliveryOfReading[]): readonly Dot[] => [
+const dotsOf = (
+  story: readonly Chapter[],
+  deliveries: readonly DeliveryOfReading[],
+  inWords: (status: string) => string,
+): readonly Dot[] => [
   ...story.map(({ stream, type, afterMs, eventId, cause }) => ({
     lane: categoryOf(stream),
     label: `${type} +${afterMs} ms`,
@@ -35,7 +39,7 @@ const dotsOf = (story: readonly Chapter[], deliveries: readonly DeliveryOfReadin
   })),
   ...deliveries.map(({ eventType, status, eventId }) => ({
     lane: 'webhooks',
-    label: `${eventType}: ${status}`,
+    label: `${eventType}: ${inWords(status)}`,
     id: null,
     causedBy: causeOf(story, { eventId, eventType })?.eventId ?? '',
   })),
@@ -46,12 +50,15 @@ export const StoryDrawing = ({
   label,
   story,
   deliveries,
+  inWords,
 }: {
   readonly label: string;
   readonly story: readonly Chapter[];
   readonly deliveries: readonly DeliveryOfReading[];
+  /** Of the state of a delivery. */
+  readonly inWords: (status: string) => string;
 }) => {
-  const dots = dotsOf(story, deliveries);
+  const dots = dotsOf(story, deliveries, inWords);
   const caller = kindOf(story[0]?.actor ?? '');
   const lanes = [...new Set([caller, ...dots.map(({ lane }) => lane)])];
   const x = (lane: string): number => lanes.indexOf(lane) * LANE + LANE / 2;

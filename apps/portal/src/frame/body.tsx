@@ -12,8 +12,11 @@ const inLines = (text: string): string => {
   }
 };
 
-/** The body of a message, to read and to copy. A long one is cut, and says so. */
-export const Body = ({ text }: { readonly text: string }) => {
+/**
+ * The body of a message, to read and to copy. A long one is cut, and says so.
+ * @param hides whether the session sees `null` in place of what is about a person
+ */
+export const Body = ({ text, hides }: { readonly text: string; readonly hides: boolean }) => {
   const { texts, formats } = useVisit();
   const isCut = text.length > SHOWN;
   return (
@@ -24,6 +27,7 @@ export const Body = ({ text }: { readonly text: string }) => {
       <p class="hint">
         {isCut ? texts.event.cut(formats.number(SHOWN), formats.number(text.length)) : texts.event.hint}
       </p>
+      {hides && <p class="hint">{texts.event.hidden}</p>}
     </>
   );
 };

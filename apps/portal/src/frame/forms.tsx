@@ -51,7 +51,8 @@ export const Refusal = ({ of: { problem, retryAfter } }: { readonly of: ApiProbl
   const { texts } = useShown().visit;
   const said = (texts.problems as Readonly<Record<string, string>>)[problem.code];
   return (
-    <div class="refusal" role="alert">
+    // The browser shows it even where a table has hidden its form.
+    <div class="refusal" role="alert" tabIndex={-1} autofocus>
       <strong>{said ?? (problem.status >= 500 ? texts.problems.internal_error : problem.title)}</strong>
       {retryAfter !== null && <p>{texts.retryAfter(String(retryAfter))}</p>}
       <p class="soft">

@@ -4,9 +4,18 @@ import { named } from '../texts/texts.js';
 import { useVisit } from './context.js';
 
 /** An instant (RFC 3339) in the person's zone, with UTC on hover. `of`: how exactly it is known. */
-export const Time = ({ at, of = 'time' }: { readonly at: string | null; readonly of?: 'time' | 'hour' }) => {
+export const Time = ({
+  at,
+  of = 'time',
+  none,
+}: {
+  readonly at: string | null;
+  readonly of?: 'time' | 'hour';
+  /** Instead of an instant that there is not. */
+  readonly none?: string;
+}) => {
   const { formats, texts } = useVisit();
-  if (at === null) return <span class="soft">{texts.noDate}</span>;
+  if (at === null) return <span class="soft">{none ?? texts.noDate}</span>;
   return (
     <time dateTime={at} title={formats.utc(at)}>
       {formats[of](at)}
@@ -16,34 +25,18 @@ export const Time = ({ at, of = 'time' }: { readonly at: string | null; readonly
 
 export const Count = ({ of }: { readonly of: number }) => <>{useVisit().formats.number(of)}</>;
 
-type Tone = 'good' | 'bad' | 'busy' | 'plain';
-const TONES: Readonly<Record<string, Tone>> = {
-  completed: 'good',
-  succeeded: 'good',
-  finished: 'good',
-  ok: 'good',
-  active: 'good',
-  live: 'good',
-  failed: 'bad',
-  failing: 'bad',
-  disabled: 'bad',
-  exhausted: 'bad',
-  queued: 'busy',
-  processing: 'busy',
-  pending: 'busy',
-  running: 'busy',
-  unverified: 'busy',
-  warning: 'busy',
-  building: 'busy',
-  failure: 'bad',
-  halted: 'bad',
-  parked: 'bad',
-  beyond_the_log: 'bad',
+/** By their colour; others have none. */
+const STATES = {
+  good: ['completed', 'succeeded', 'finished', 'ok', 'active', 'live', 'consuming'],
+  bad: ['failed', 'failing', 'disabled', 'exhausted', 'failure', 'halted', 'parked', 'beyond_the_log'],
+  busy: ['queued', 'processing', 'pending', 'running', 'unverified', 'paused', 'warning', 'building'],
 };
+const toneOf = (state: string): string =>
+  Object.entries(STATES).find(([, states]) => states.includes(state))?.[0] ?? 'plain';
 
 /** A state, by default in words of the catalogue's `states`. Its colour is not the only sign. */
 export const State = ({ of, label }: { readonly of: string; readonly label?: string }) => (
-  <span class={`state ${TONES[of] ?? 'plain'}`}>{label ?? named(useVisit().texts.states, of)}</span>
+  <span class={`state ${toneOf(of)}`}>{label ?? named(useVisit().texts.states, of)}</span>
 );
 
 export interface Column<T> {
@@ -142,15 +135,20 @@ export const Away = () => {
   );
 };
 
-/** Names and values. */
-export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
+type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Names and values; `false` or `null`: what is not the case. */
+export const Facts = ({ of }: { readonly of: readonly (Fact | false | null)[] }) => (
   <dl class="facts">
-    {of.map(([name, value]) => (
-      <div>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
+    {of.map(
+      (fact) =>
+        fact && (
+          <div>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </div>
+        ),
+    )}
   </dl>
 );
 

@@ -64,7 +64,7 @@ export const creditsPage: Page = {
           </Section>
           {session.mode === 'live' && (
             <Section title={texts.credits.statements}>
-              <ul class="months">
+              <ul class="actions">
                 {lastMonths(workspace?.openedAt ?? '').map((month) => (
                   <li>
                     <a href={`/portal/credits/statements/${month}`}>{formats.month(month)}</a>
@@ -88,5 +88,5 @@ const forecast = (
   const spent = days.reduce((sum, { readings }) => sum + readings, 0) * READING_COST;
   if (spent === 0) return texts.credits.noForecast;
   const left = Math.floor(available / (spent / days.length));
-  return texts.credits.lasts(formats.days(left));
+  return available < READING_COST ? texts.credits.tooFew : texts.credits.lasts(formats.days(left));
 };

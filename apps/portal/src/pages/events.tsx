@@ -5,6 +5,7 @@ import {
   isNotice,
   type DeliveredType,
 } from '@app/webhooks/contracts/index.js';
+import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
 import { Body } from '../frame/body.js';
 import { Choice, Filters } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
@@ -73,7 +74,7 @@ export const eventsPage: Page = {
           <Table
             caption={events.caption}
             rows={rows}
-            empty={events.empty}
+            empty={query.size > 0 ? texts.nothingFound : events.empty}
             columns={[
               { head: events.type, cell: ({ type }) => named(eventTypes, type) },
               {
@@ -100,7 +101,7 @@ export const eventPage: Page = {
   area: 'events',
   needs: 'events:read',
   show: async (visit) => {
-    const { texts, api, params } = visit;
+    const { texts, api, params, may } = visit;
     const { events } = texts;
     const event = await api.get<Told>(`/events/${encodeURIComponent(params['eventId']!)}`);
     const { id, type, createdAt, readingId } = event;
@@ -117,7 +118,7 @@ export const eventPage: Page = {
             ]}
           />
           <Section title={texts.event.body}>
-            <Body text={JSON.stringify(event)} />
+            <Body text={JSON.stringify(event)} hides={'externalId' in event && !may(PERSONS_SCOPE)} />
           </Section>
         </>
       ),

@@ -99,8 +99,11 @@ const KeysTable = ({ visit: { texts }, keys }: { visit: Visit; keys: readonly Ap
       { head: texts.readings.status, cell: (key) => <State of={standingOf(key)} /> },
       { head: texts.keys.scopes, cell: ({ scopes }) => inWords(texts, scopes), isLong: true },
       { head: texts.keys.networks, cell: ({ networks }) => networks.join(', ') || texts.keys.everywhere },
-      { head: texts.keys.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} of="hour" /> },
-      { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+      {
+        head: texts.keys.lastUsed,
+        cell: ({ lastUsedAt }) => <Time at={lastUsedAt} of="hour" none={texts.never} />,
+      },
+      { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} none={texts.noEnd} /> },
       {
         head: texts.keys.manage,
         cell: (key) => standingOf(key) === 'active' && <Manage texts={texts} keyId={key.keyId} />,

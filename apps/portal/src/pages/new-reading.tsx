@@ -40,26 +40,15 @@ export const newReadingPage: Page = {
         <>
           <p>{session.mode === 'live' ? said.live : said.test}</p>
           <PostForm action="order" submit={said.submit}>
-            <Text
-              name="firstNames"
-              pointer="/name/firstNames"
-              label={said.firstNames}
-              hint={said.several}
-              required
-            />
-            <Text
-              name="middleNames"
-              pointer="/name/middleNames"
-              label={said.middleNames}
-              hint={said.optional}
-            />
-            <Text
-              name="lastNames"
-              pointer="/name/lastNames"
-              label={said.lastNames}
-              hint={said.several}
-              required
-            />
+            {(['firstNames', 'middleNames', 'lastNames'] as const).map((name) => (
+              <Text
+                name={name}
+                pointer={`/name/${name}`}
+                label={said[name]}
+                hint={name === 'middleNames' ? said.optional : said.several}
+                required={name !== 'middleNames'}
+              />
+            ))}
             <Text name="dateOfBirth" type="date" label={texts.reading.dateOfBirth} required />
             <Choice
               name="gender"

@@ -18,7 +18,7 @@ export const Documents = ({ visit, reading }: { visit: Visit; reading: Reading }
   const versions = Array.from({ length: document.version }, (_, at) => document.version! - at);
   return (
     <>
-      {may('documents:read') && (
+      {may('documents:read') ? (
         <Table
           caption={texts.reading.documents}
           rows={versions}
@@ -39,6 +39,8 @@ export const Documents = ({ visit, reading }: { visit: Visit; reading: Reading }
             })),
           ]}
         />
+      ) : (
+        <p class="soft">{texts.reading.documentsHidden}</p>
       )}
       {may('readings:write') && (
         <>

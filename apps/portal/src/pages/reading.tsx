@@ -130,7 +130,7 @@ const ReadingFacts = ({ visit: { texts, formats }, reading }: { visit: Visit; re
     of={[
       [texts.readings.id, <code>{reading.readingId}</code>],
       [texts.readings.status, <State of={reading.erasedAt === null ? reading.status : 'erased'} />],
-      ...(reading.error ? [[texts.states.failed, named(texts.failures, reading.error.code)] as const] : []),
+      reading.error && [texts.states.failed, named(texts.failures, reading.error.code)],
       [texts.readings.locale, texts.locales[reading.locale]],
       [texts.readings.created, <Time at={reading.createdAt} />],
       [texts.reading.completed, <Time at={reading.completedAt} />],

@@ -10,13 +10,13 @@ export const ReadingsTable = ({
   readonly caption: string;
   readonly rows: readonly ReadingSummary[];
 }) => {
-  const { texts, formats } = useVisit();
+  const { texts, formats, query } = useVisit();
   const { readings } = texts;
   return (
     <Table
       caption={caption}
       rows={rows}
-      empty={readings.empty}
+      empty={query.size > 0 ? texts.nothingFound : readings.empty}
       columns={[
         {
           head: readings.id,

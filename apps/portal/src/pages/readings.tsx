@@ -51,18 +51,14 @@ export const readingsPage: Page = {
                 value={query.get('externalId') ?? ''}
               />
             )}
-            <Text
-              name="since"
-              type="datetime-local"
-              label={texts.readings.since}
-              value={query.get('since') ?? ''}
-            />
-            <Text
-              name="until"
-              type="datetime-local"
-              label={texts.readings.until}
-              value={query.get('until') ?? ''}
-            />
+            {(['since', 'until'] as const).map((name) => (
+              <Text
+                name={name}
+                type="datetime-local"
+                label={texts.readings[name]}
+                value={query.get(name) ?? ''}
+              />
+            ))}
           </Filters>
           <ReadingsTable caption={texts.readings.caption} rows={data} />
           <Pager next={nextCursor} />

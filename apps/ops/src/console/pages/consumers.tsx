@@ -34,7 +34,12 @@ export const consumersPage: ConsolePage = {
                       head: words.kind,
                       cell: (one) => words.kinds[isProcess(one) ? 'process' : 'projection'],
                     },
-                    { head: words.state, cell: ({ status }) => <Mark visit={visit} of={status} /> },
+                    {
+                      head: words.state,
+                      cell: ({ status }) => (
+                        <Mark visit={visit} of={status === 'running' ? 'consuming' : status} />
+                      ),
+                    },
                     { head: words.behind, isNumber: true, cell: eventsBehind },
                     { head: words.seconds, isNumber: true, cell: ({ seconds }) => <Count of={seconds} /> },
                     {

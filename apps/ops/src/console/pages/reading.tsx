@@ -1,5 +1,6 @@
 import { Filters, Text } from '../../../../portal/src/frame/forms.js';
 import { Count, Section, Table, Time } from '../../../../portal/src/frame/parts.js';
+import { named } from '../../../../portal/src/texts/texts.js';
 import { aboutReading } from '../../commands/events/about-reading.js';
 import { kindOf, tellStory } from '../../commands/events/story.js';
 import { Mark, Shows } from '../parts.js';
@@ -44,7 +45,12 @@ const Story = ({
     <>
       <Section title={words.story}>
         <p class="soft">{words.drawing}</p>
-        <StoryDrawing label={words.drawing} story={story} deliveries={deliveries} />
+        <StoryDrawing
+          label={words.drawing}
+          story={story}
+          deliveries={deliveries}
+          inWords={(status) => named(words.states, status)}
+        />
         <Table
           caption={words.events}
           rows={story}

@@ -59,7 +59,7 @@ export const Deliveries = ({
       <Table
         caption={deliveries.caption}
         rows={page.data}
-        empty={deliveries.empty}
+        empty={query.size > 0 ? texts.nothingFound : deliveries.empty}
         columns={[
           {
             head: deliveries.event,

@@ -13,9 +13,9 @@ import { PostForm } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Away, Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
-import { toldBody } from './told-body.js';
+import { hidesId, toldBody } from './told-body.js';
 import { AttemptOutcome } from './attempt-outcome.js';
-import { endpointPage, endpointPath } from './endpoint.js';
+import { EndpointLink, endpointPage, endpointPath } from './endpoint.js';
 import { NextAttempt } from './next-attempt.js';
 
 const LOOK_AGAIN = 5;
@@ -42,9 +42,7 @@ export const deliveryPage: Page = {
       refreshSeconds: delivery.status === 'pending' && !failed ? LOOK_AGAIN : undefined,
       body: (
         <>
-          <p>
-            <a href={endpointPage(visit)}>{endpoint.url}</a>
-          </p>
+          <EndpointLink to={endpoint} />
           <DeliveryFacts visit={visit} delivery={delivery} endpoint={endpoint} />
           {may('webhooks:write') && <PostForm action="redeliver" submit={texts.delivery.redeliver} />}
           <Section title={texts.delivery.attempts}>
@@ -58,7 +56,7 @@ export const deliveryPage: Page = {
             <Headers visit={visit} delivery={delivery} endpoint={endpoint} />
             <h3>{texts.delivery.body}</h3>
             {told === null && <p class="empty">{texts.delivery.noBody}</p>}
-            {told && (body === null ? <Away /> : <Body text={body} />)}
+            {told && (body === null ? <Away /> : <Body text={body} hides={hidesId(told, visit)} />)}
           </Section>
         </>
       ),
@@ -105,16 +103,12 @@ const DeliveryFacts = ({
           <code>{delivery.eventId}</code>
         ),
       ],
-      ...(delivery.readingId === null
-        ? []
-        : [
-            [
-              texts.deliveries.readingId,
-              <a href={`/portal/readings/${delivery.readingId}`}>
-                <code>{delivery.readingId}</code>
-              </a>,
-            ] as const,
-          ]),
+      delivery.readingId !== null && [
+        texts.deliveries.readingId,
+        <a href={`/portal/readings/${delivery.readingId}`}>
+          <code>{delivery.readingId}</code>
+        </a>,
+      ],
       [texts.deliveries.created, <Time at={delivery.createdAt} />],
       delivery.status === 'pending'
         ? [texts.delivery.next, <NextAttempt at={delivery.nextAttemptAt} of={endpoint} />]

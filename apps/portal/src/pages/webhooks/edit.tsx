@@ -4,7 +4,7 @@ import { PostForm, Text } from '../../frame/forms.js';
 import type { Page } from '../../frame/page.js';
 import { Section } from '../../frame/parts.js';
 import { EndpointFields, settingsOf } from './endpoint-fields.js';
-import { endpointPage, endpointPath } from './endpoint.js';
+import { EndpointLink, endpointPage, endpointPath } from './endpoint.js';
 
 export const editEndpointPage: Page = {
   path: '/webhooks/:endpointId/edit',
@@ -18,20 +18,10 @@ export const editEndpointPage: Page = {
       title: editEndpoint.title,
       body: (
         <>
+          <EndpointLink to={endpoint} />
           <PostForm action="save" submit={webhooks.save}>
             <input type="hidden" name="etag" value={etag} />
             <EndpointFields visit={visit} endpoint={endpoint} />
-            {endpoint.headerNames.length > 0 && (
-              <p class="field">
-                <span class="hint">
-                  {visit.texts.pair(webhooks.headersBefore, endpoint.headerNames.join(', '))}
-                </span>
-                <label class="check">
-                  <input type="checkbox" name="dropHeaders" value="yes" />
-                  {webhooks.dropHeaders}
-                </label>
-              </p>
-            )}
           </PostForm>
           <Section title={editEndpoint.remove}>
             <p>{editEndpoint.removeHint}</p>

@@ -81,6 +81,17 @@ export const EndpointFields = ({
         label={webhooks.headers}
         hint={endpoint ? `${webhooks.headersHint} ${webhooks.headersKept}` : webhooks.headersHint}
       />
+      {endpoint && endpoint.headerNames.length > 0 && (
+        <p class="field">
+          <span class="hint">
+            {visit.texts.pair(webhooks.headersBefore, endpoint.headerNames.join(', '))}
+          </span>
+          <label class="check">
+            <input type="checkbox" name="dropHeaders" value="yes" />
+            {webhooks.dropHeaders}
+          </label>
+        </p>
+      )}
       <Text
         name="maxPerSecond"
         type="number"

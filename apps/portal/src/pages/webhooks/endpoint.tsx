@@ -19,6 +19,17 @@ export const endpointPath = ({ params }: Visit): string =>
 export const endpointPage = ({ params }: Visit): string =>
   `/portal/webhooks/${encodeURIComponent(params['endpointId']!)}`;
 
+/** Of which endpoint a page is. */
+export const EndpointLink = ({ to }: { readonly to: Pick<WebhookEndpoint, 'endpointId' | 'url'> }) => (
+  <p>
+    <a href={`/portal/webhooks/${to.endpointId}`}>{to.url}</a>
+  </p>
+);
+
+/** `paused`: somebody has disabled it, not the service. */
+export const stateOf = ({ health: { state, disabledReason } }: WebhookEndpoint): string =>
+  disabledReason === 'requested' ? 'paused' : state;
+
 const look = async (visit: Visit) => {
   const { api, queries, session, params } = visit;
   const endpointId = params['endpointId']!;
@@ -114,16 +125,14 @@ const EndpointFacts = ({
   return (
     <Facts
       of={[
-        [webhooks.state, <State of={one.health.state} />],
-        ...(one.health.failingSince
-          ? [[webhooks.since, <Time at={one.health.failingSince} />] as const]
-          : []),
+        [webhooks.state, <State of={stateOf(one)} />],
+        one.health.failingSince !== null && [webhooks.since, <Time at={one.health.failingSince} />],
         [endpoint.failures, <Count of={one.health.consecutiveFailures} />],
         [endpoint.waiting, <Count of={queue?.pending ?? 0} />],
         [endpoint.nextAttempt, <NextAttempt at={queue?.nextAttemptAt ?? null} of={one} />],
-        [endpoint.lastSuccess, <Time at={queue?.lastSuccessAt ?? null} />],
+        [endpoint.lastSuccess, <Time at={queue?.lastSuccessAt ?? null} none={texts.never} />],
         [webhooks.url, <code data-copy>{one.url}</code>],
-        ...(one.description === null ? [] : [[webhooks.description, <bdi>{one.description}</bdi>] as const]),
+        one.description !== null && [webhooks.description, <bdi>{one.description}</bdi>],
         [webhooks.events, list(one.events)],
         [webhooks.notices, list(one.notices)],
         [webhooks.modes, one.modes.length > 1 ? webhooks.modesBoth : webhooks[MODES[mode ?? 'live']]],
@@ -150,15 +159,11 @@ const EndpointActions = ({
   return (
     <>
       <ul class="actions">
-        <li>
-          <a href={`${path}/edit`}>{endpoint.edit}</a>
-        </li>
-        <li>
-          <a href={`${path}/secret`}>{endpoint.rotate}</a>
-        </li>
-        <li>
-          <a href={`${path}/replay`}>{endpoint.replay}</a>
-        </li>
+        {(['edit', 'secret', 'replay'] as const).map((page) => (
+          <li>
+            <a href={`${path}/${page}`}>{endpoint.pages[page]}</a>
+          </li>
+        ))}
       </ul>
       <div class="row">
         <PostForm action="trial" submit={endpoint.trial}>
@@ -175,7 +180,9 @@ const EndpointActions = ({
             <p class="hint">{endpoint.pauseHint}</p>
           </PostForm>
         ) : (
-          <PostForm action="resume" submit={endpoint.resume} />
+          <PostForm action="resume" submit={endpoint.resume}>
+            <p class="hint">{endpoint.resumeHint}</p>
+          </PostForm>
         )}
       </div>
     </>

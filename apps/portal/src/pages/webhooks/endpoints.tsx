@@ -3,6 +3,7 @@ import { PostForm } from '../../frame/forms.js';
 import type { Page } from '../../frame/page.js';
 import { Pager, Secret, State, Table, Time } from '../../frame/parts.js';
 import { EndpointFields, settingsOf } from './endpoint-fields.js';
+import { stateOf } from './endpoint.js';
 import { Snippets } from './snippets.js';
 
 const ROWS = 25;
@@ -48,7 +49,7 @@ export const endpointsPage: Page = {
                   </>
                 ),
               },
-              { head: webhooks.state, cell: ({ health }) => <State of={health.state} /> },
+              { head: webhooks.state, cell: (one) => <State of={stateOf(one)} /> },
               { head: webhooks.events, cell: ({ events }) => events.length, isNumber: true },
               { head: webhooks.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
             ]}

@@ -8,7 +8,7 @@ import { Checks, PostForm, Text } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Count, Facts, State, Time } from '../../frame/parts.js';
 import { instantOf } from '../../frame/form.js';
-import { endpointPage, endpointPath } from './endpoint.js';
+import { EndpointLink, endpointPage, endpointPath } from './endpoint.js';
 
 const LOOK_AGAIN = 2;
 const A_DAY_MS = 86_400_000;
@@ -27,12 +27,13 @@ export const replayPage: Page = {
   show: async (visit) => {
     const { texts, api } = visit;
     const { replay, eventTypes, replayable } = texts;
-    const { events } = await api.get<WebhookEndpoint>(endpointPath(visit));
+    const endpoint = await api.get<WebhookEndpoint>(endpointPath(visit));
     const since = new Date(Date.now() - A_DAY_MS).toISOString().slice(0, MINUTES);
     return {
       title: replay.title,
       body: (
         <>
+          <EndpointLink to={endpoint} />
           <p>{replay.hint}</p>
           <PostForm action="count" submit={replay.count}>
             <Text name="since" type="datetime-local" label={replay.since} value={since} required />
@@ -40,7 +41,7 @@ export const replayPage: Page = {
             <Checks
               name="types"
               label={replay.types}
-              values={events}
+              values={endpoint.events}
               options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
             />
             <Checks
@@ -123,7 +124,7 @@ const Outcome = ({ visit, replay: one }: { visit: Visit; replay: Replay }) => {
   if (!one.dryRun || one.state !== 'finished') return null;
   return (
     <>
-      <p class="done" role="status">
+      <p class={one.events === 0 ? 'empty' : 'done'} role="status">
         {one.events === 0 ? replay.none : replay.counted(formats.number(one.events))}
       </p>
       {one.events > 0 && <PostForm action="start" submit={replay.start} />}
@@ -142,15 +143,15 @@ const ReplayFacts = ({ visit: { texts, formats }, replay: one }: { visit: Visit;
   return (
     <Facts
       of={[
-        [replay.state, <State of={one.state} />],
+        [replay.state, <State of={one.dryRun && one.state === 'finished' ? 'counted' : one.state} />],
         [replay.events, <Count of={one.events} />],
-        [replay.progress, formats.percent(one.progress)],
-        ...(one.dryRun ? [] : [[replay.sent, sent.join(', ')] as const]),
+        !one.dryRun && [replay.progress, formats.percent(one.progress)],
+        !one.dryRun && [replay.sent, sent.join(', ')],
+        !one.dryRun && [replay.done, <Time at={one.finishedAt} />],
         [replay.from, <Time at={one.since} />],
         [replay.to, <Time at={one.until} />],
         [replay.types, one.types.map((type) => eventTypes[type]).join(', ')],
         [replay.statuses, one.statuses.map((status) => replayable[status]).join(', ')],
-        [replay.done, <Time at={one.finishedAt} />],
       ]}
     />
   );

@@ -3,7 +3,7 @@ import { GetEndpointQueue } from '@app/webhooks/contracts/index.js';
 import { Choice, PostForm } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Facts, Secret } from '../../frame/parts.js';
-import { endpointPage, endpointPath } from './endpoint.js';
+import { EndpointLink, endpointPage, endpointPath } from './endpoint.js';
 import { Snippets } from './snippets.js';
 
 const OVERLAPS = ['0', '3600', '86400', '604800'] as const;
@@ -16,13 +16,14 @@ export const secretPage: Page = {
   show: async (visit) => {
     const { texts, api, queries, session, params } = visit;
     const { secretPage: said, endpoint } = texts;
-    const { secretHint } = await api.get<WebhookEndpoint>(endpointPath(visit));
+    const one = await api.get<WebhookEndpoint>(endpointPath(visit));
     const queue = await queries.execute(new GetEndpointQueue(session.workspaceId, params['endpointId']!));
     return {
       title: said.title,
       body: (
         <>
-          <Facts of={[[endpoint.secret, endpoint.secretEnds(secretHint)]]} />
+          <EndpointLink to={one} />
+          <Facts of={[[endpoint.secret, endpoint.secretEnds(one.secretHint)]]} />
           <Overlap visit={visit} until={queue?.oldSecretsValidUntil ?? null} />
           <p>{said.hint}</p>
           <PostForm action="rotate" submit={said.submit}>

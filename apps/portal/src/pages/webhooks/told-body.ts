@@ -3,6 +3,10 @@ import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
 import type { ToldEvent } from '@app/webhooks/contracts/index.js';
 import type { Visit } from '../../frame/page.js';
 
+/** Whether the session sees `null` in place of the external id. */
+export const hidesId = ({ showsExternalId, readingId }: ToldEvent, { may }: Visit): boolean =>
+  showsExternalId && readingId !== null && !may(PERSONS_SCOPE);
+
 /**
  * The body that deliveries of an event carry. Its external id is personal: without the scope for persons, it is `null`
  * here, as after an erasure.

@@ -43,7 +43,7 @@ export const account = {
     overlap: 'The old key still works for',
     overlaps: { '0': 'not at all', '3600': 'an hour', '86400': 'a day', '604800': 'a week' },
     revoke: 'Revoke the key',
-    revokeHint: 'It stops working at once.',
+    revokeHint: 'The key stops working at once.',
   },
   scopes: {
     'readings:read': 'See readings',
@@ -62,6 +62,7 @@ export const account = {
     title: 'Credits',
     forecast: 'At the rate of the last 14 days',
     noForecast: 'No reading was ordered in the last 14 days.',
+    tooFew: 'They do not pay for another reading.',
     lasts: (days: string) => `They last for ${days}.`,
     grants: 'Grants',
     grantsCaption: 'Credits by grant, in the order of their use',

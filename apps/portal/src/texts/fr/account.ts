@@ -43,7 +43,7 @@ export const account = {
     overlap: 'L’ancienne clé fonctionne encore',
     overlaps: { '0': 'pas du tout', '3600': 'une heure', '86400': 'un jour', '604800': 'une semaine' },
     revoke: 'Révoquer la clé',
-    revokeHint: 'Elle cesse de fonctionner aussitôt.',
+    revokeHint: 'La clé cesse de fonctionner aussitôt.',
   },
   scopes: {
     'readings:read': 'Voir les lectures',
@@ -62,6 +62,7 @@ export const account = {
     title: 'Crédits',
     forecast: 'Au rythme des 14 derniers jours',
     noForecast: 'Aucune lecture commandée ces 14 derniers jours.',
+    tooFew: 'Ils ne suffisent plus pour une lecture.',
     lasts: (days: string) => `Ils suffisent pour ${days}.`,
     grants: 'Attributions',
     grantsCaption: 'Crédits par attribution, dans l’ordre de leur emploi',
