@@ -73,6 +73,8 @@ describeInBrowser('a person in a browser', () => {
         await field(texts.reading.dateOfBirth).fill('1990-04-12');
         await press(texts.newReading.submit);
         await reads(texts.problems.validation_failed);
+        // Also where a table or the length of the page hides it.
+        expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('alert');
         expect(await field(texts.newReading.lastNames).inputValue()).toBe('Lefèvre');
         expect(await field(texts.newReading.firstNames).getAttribute('aria-invalid')).toBe('true');
       });
