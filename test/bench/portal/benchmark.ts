@@ -162,9 +162,9 @@ const measurePages = async (stack: StartedStack, { count = READINGS, add, say }:
 export const portalBenchmark: Benchmark = {
   name: 'portal',
   title: 'The portal',
-  explanation: `Pages of one workspace with ${READINGS} readings (unless --count says otherwise), twice as many events and ${DELIVERIES_OF_A_READING} times as many
-deliveries over 90 days at three endpoints; all readings are booked in the open month. Each page ${LOADS} times, one request at a time, as a session that may
-see everything. The worker is paused.`,
+  explanation: `Pages of one workspace with ${READINGS} readings, or as many as \`--count\` says. It has twice as many events, and
+${DELIVERIES_OF_A_READING} times as many deliveries over 90 days at three endpoints. All readings are booked in the open month. Each page
+${LOADS} times, one request at a time, as a session that may see everything. The worker is paused.`,
   async run(settings) {
     const stack = await startStack({ env: { LOG_LEVEL: 'warn', ...RECEIVER_SETTINGS } });
     try {
