@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { h } from 'preact';
-import type { DocumentLink } from '@reading-service/client';
+import type { DocumentLink, Reading } from '@reading-service/client';
 import { rendered, rowsOf, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
-import { DocumentLinks } from './reading-documents.js';
+import { DocumentLinks, Documents } from './reading-documents.js';
 
 const { linkStates, revokeLink } = TEXTS.en.reading;
 
@@ -18,3 +18,11 @@ it.each(Object.entries(linkStates))(
     expect(row.includes(`>${revokeLink}</button>`)).toBe(status === 'live');
   },
 );
+
+it.each([true, false])('shows the documents, or says that the session may not open them (%s)', (mayRead) => {
+  const visit = { ...visitTo({}), may: (scope: string) => mayRead || scope !== 'documents:read' };
+  const reading = { readingId: 'r1', document: { available: true, version: 2 } } as unknown as Reading;
+  const html = rendered(visit, h(Documents, { visit, reading }));
+  expect(rowsOf(html)).toHaveLength(mayRead ? 3 : 0);
+  expect(html.includes(TEXTS.en.reading.documentsHidden)).toBe(!mayRead);
+});

@@ -188,7 +188,7 @@ export const webhooks = {
     title: 'Event',
     body: 'Body',
     hint: 'Shown with line breaks, which deliveries do not have.',
-    hidden: 'Your session does not show the external id: deliveries carry it, and here it is null.',
+    hidden: 'Your session does not show the external id: here it is null, whatever deliveries carry.',
     cut: (shown: string, all: string) => `Only ${shown} of ${all} characters are shown.`,
   },
   eventTypes: {

@@ -191,7 +191,8 @@ export const webhooks = {
     title: 'Événement',
     body: 'Corps',
     hint: 'Affiché sur plusieurs lignes. Les envois le portent sans retour à la ligne.',
-    hidden: 'Votre session ne montre pas l’identifiant externe : les envois le portent, et il vaut null ici.',
+    hidden:
+      'Votre session ne montre pas l’identifiant externe : il vaut null ici, quoi que portent les envois.',
     cut: (shown: string, all: string) => `Seuls ${shown} caractères sur ${all} sont affichés.`,
   },
   eventTypes: {
