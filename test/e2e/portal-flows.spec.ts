@@ -72,9 +72,7 @@ describeInBrowser('a person in a browser', () => {
         await field(texts.newReading.lastNames).fill('Lefèvre');
         await field(texts.reading.dateOfBirth).fill('1990-04-12');
         await press(texts.newReading.submit);
-        await reads(texts.problems.validation_failed);
-        // Also where a table or the length of the page hides it.
-        expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('alert');
+        await page.locator('[role=alert]:focus').getByText(texts.problems.validation_failed).waitFor();
         expect(await field(texts.newReading.lastNames).inputValue()).toBe('Lefèvre');
         expect(await field(texts.newReading.firstNames).getAttribute('aria-invalid')).toBe('true');
       });
