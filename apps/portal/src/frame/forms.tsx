@@ -80,9 +80,9 @@ const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) =
     (one) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`),
   );
   const said = {
-    hint: hint && <Said as="hint" of={id} text={hint} />,
+    hint: hint && <Remark as="hint" of={id} text={hint} />,
     error: wrong && (
-      <Said
+      <Remark
         as="error"
         of={id}
         text={named(visit.texts.fieldErrors, wrong.code, visit.texts.fieldErrors.other)}
@@ -101,7 +101,7 @@ const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) =
   };
 };
 
-const Said = ({
+const Remark = ({
   as,
   of,
   text,

@@ -34,7 +34,6 @@ export const en = {
     ok: 'Healthy',
     warning: 'Warning',
     failure: 'Failure',
-    running: 'Running',
     consuming: 'Running',
     halted: 'Halted',
     parked: 'Parked',

@@ -36,7 +36,6 @@ export const fr: Words = {
     ok: 'En bon état',
     warning: 'Avertissement',
     failure: 'Défaut',
-    running: 'En marche',
     consuming: 'En marche',
     halted: 'Arrêté',
     parked: 'Mis de côté',
