@@ -2,7 +2,8 @@
  * Oxlint checks the code, and with it the types (`--type-check`). What it holds, beyond its rules for correctness:
  *   1. domain events travel through the event store and nothing else;
  *   2. the event store's client is imported behind its port only;
- *   3. decisions and calculations are pure: time, ids and randomness are arguments.
+ *   3. decisions and calculations are pure: time, ids and randomness are arguments;
+ *   4. ids of the running work are arguments, too.
  * Each is planted and caught in test/architecture. Borders between folders are .dependency-cruiser.mjs's.
  */
 
@@ -22,6 +23,10 @@ const inMemoryEvents = {
 const eventStoreClient = {
   regex: '^@(eventstore/db-client|kurrent/kurrentdb-client)(/|$)',
   message: 'Use the EventStore port: the clients have faults that libs/event-sourcing/src/store deals with.',
+};
+const ambientContext = {
+  name: 'node:async_hooks',
+  message: 'Pass ids as arguments: on Node 20 and 22, its first use makes every promise dearer (ADR 0038).',
 };
 /** Of these modules the hashes are pure functions; keys, nonces, ids and streams are not. */
 const impureCrypto = ['node:crypto', 'crypto'].map((name) => ({
@@ -64,7 +69,7 @@ const purity = {
 /** Overrides cannot leave files out: a later one switches the rules off again. */
 const switchedOff = (rules) => Object.fromEntries(Object.keys(rules).map((rule) => [rule, 'off']));
 
-const everywhere = restrictedImports([inMemoryEvents], [eventStoreClient]);
+const everywhere = restrictedImports([inMemoryEvents, ambientContext], [eventStoreClient]);
 
 export default {
   plugins: ['typescript', 'oxc'],
@@ -169,7 +174,10 @@ export default {
     {
       files: PURE,
       rules: {
-        ...restrictedImports([inMemoryEvents, ...impureCrypto, ...impureZlib], [eventStoreClient]),
+        ...restrictedImports(
+          [inMemoryEvents, ambientContext, ...impureCrypto, ...impureZlib],
+          [eventStoreClient],
+        ),
         ...purity,
       },
     },
@@ -189,7 +197,7 @@ export default {
         // Appends what the port cannot: events without metadata, data that is no JSON.
         'test/e2e/support/malformed-events.ts',
       ],
-      rules: restrictedImports([inMemoryEvents], []),
+      rules: restrictedImports([inMemoryEvents, ambientContext], []),
     },
     {
       // HTTP answers and parsed JSON are `any` until an expectation has looked at them.

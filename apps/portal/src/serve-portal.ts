@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { insideCaller } from '@app/platform/http/in-process.js';
+import { requestIdOf } from '@app/platform/http/request-id.js';
 import { serveDocuments } from '@app/platform/http/static-documents.js';
 import { forwardedFor } from '@app/platform/rate-limit/address.js';
 import {
@@ -96,7 +97,7 @@ class Portal {
       try {
         await answer(request, response);
       } catch (error) {
-        this.log.error({ err: error }, 'a page of the portal failed');
+        this.log.error({ requestId: requestIdOf(request), err: error }, 'a page of the portal failed');
         const { texts, site } = languageOf(request);
         this.sender.outside(response, 503, site, texts.unavailable);
       }

@@ -2,7 +2,6 @@ import { decodeAny, type EventCatalogue, type RecordedOf } from '../core/event-c
 import type { Recorded, StoredEvent } from '../core/event.js';
 import type { Consumer } from '../projections/consumer.js';
 import type { Statement } from '../projections/statement.js';
-import { withLogContext } from '../tracing/log-context.js';
 import { inSpan } from '../tracing/tracing.js';
 
 /**
@@ -70,9 +69,7 @@ export const processConsumer = <C>(
       const commands = reactions(events).flatMap((one) => (one.kind === 'command' ? [one] : []));
       const results = await Promise.allSettled(
         commands.map((one) =>
-          withLogContext({ requestId: one.event.metadata.correlationId }, () =>
-            inSpan(`process ${process.name}`, causedBy(one.event), () => dispatch(one.command)),
-          ),
+          inSpan(`process ${process.name}`, causedBy(one.event), () => dispatch(one.command)),
         ),
       );
       const failed = results.find((result) => result.status === 'rejected');

@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 
 const REQUEST_ID = Symbol('requestId');
 type Identified = Request & { [REQUEST_ID]?: string };
@@ -13,7 +12,7 @@ export const requestId = (request: Request, response: Response, next: NextFuncti
   const id = newRequestId();
   (request as Identified)[REQUEST_ID] = id;
   response.setHeader('x-request-id', id);
-  withLogContext({ requestId: id }, next);
+  next();
 };
 
 export const requestIdOf = (request: Request): string => (request as Identified)[REQUEST_ID] ?? 'req_unknown';

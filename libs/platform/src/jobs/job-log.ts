@@ -54,7 +54,7 @@ export class JobLog {
 }
 
 /** Ids that the lines of a job have. */
-export const idsOf = (payload: unknown): { requestId?: string; readingId?: string } => {
+const idsOf = (payload: unknown): { requestId?: string; readingId?: string } => {
   const { correlationId, readingId } = (payload ?? {}) as Readonly<Record<string, unknown>>;
   return {
     ...(typeof correlationId === 'string' && { requestId: correlationId }),

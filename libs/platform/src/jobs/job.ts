@@ -8,10 +8,9 @@ import type { z } from 'zod';
 import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import type { TrustedTime } from '../time/trusted-time.js';
-import { JobLog, idsOf } from './job-log.js';
+import { JobLog } from './job-log.js';
 import { NotDueYet } from './not-due-yet.js';
 
 /** Ids and numbers only: jobs are not sealed, so they must not contain personal data. */
@@ -121,9 +120,7 @@ export const startJobs = async (
       (payload: unknown, helpers: JobHelpers) =>
         postponed(pool, helpers, async () => {
           if (!(await options.time.isTrusted())) throw new ClockUntrusted('the clocks differ');
-          await withLogContext(idsOf(payload), () =>
-            traced(task, payload, attributes(payload), () => handle(payload, options.signal)),
-          );
+          await traced(task, payload, attributes(payload), () => handle(payload, options.signal));
         }),
     ]),
   );

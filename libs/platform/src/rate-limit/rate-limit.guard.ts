@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication.js';
 import { within } from '../async/within.js';
+import { requestIdOf } from '../http/request-id.js';
 import { LOGGER } from '../tokens.js';
 import { setCounted } from './counted.js';
 import type { RatePolicies, RatePolicy } from './policies.js';
@@ -47,7 +48,7 @@ export class RateLimitGuard implements CanActivate {
       this.reflector.getAllAndOverride<RatePolicy['name'] | undefined>(POLICY, targets) ??
       (isRead ? 'read' : 'manage');
     const policy = this.policies[name];
-    const verdict = await this.ask(rateSubject(principalOf(request)), policy);
+    const verdict = await this.ask(request, policy);
     if (!verdict) return true;
     http.getResponse<Response>().set(rateHeaders(policy, verdict));
     if (!verdict.allowed) throw rateLimited(policy, verdict);
@@ -55,11 +56,16 @@ export class RateLimitGuard implements CanActivate {
     return true;
   }
 
-  private async ask(subject: string, policy: RatePolicy): Promise<RateVerdict | null> {
+  private async ask(request: Request, policy: RatePolicy): Promise<RateVerdict | null> {
+    const subject = rateSubject(principalOf(request));
     const verdict =
       this.limiter.takeNow(subject, policy) ??
       (await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy)));
-    if (!verdict) this.log.warn('the rate limit could not be asked; the request passes');
+    if (!verdict)
+      this.log.warn(
+        { requestId: requestIdOf(request) },
+        'the rate limit could not be asked; the request passes',
+      );
     return verdict;
   }
 }

@@ -1,17 +1,15 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
-import { logContext } from '@app/event-sourcing/tracing/log-context.js';
 
 /**
- * Logs one JSON line per entry to standard output. Each line has the ids of the work that it is about, such as the
- * request's. Callers pass ids, never names, dates of birth, gender or secrets.
+ * Logs one JSON line per entry to standard output. Callers pass the ids of the work that a line is about, such as the
+ * request's. They never pass names, dates of birth, gender or secrets.
  */
 export const createLogger = (name: string, level: string): Logger =>
   pino({
     name,
     level,
     redact: ['*.apiKey', '*.signingSecret', '*.authorization', 'headers'],
-    mixin: () => ({ ...logContext() }),
   });
 
 /** Sends Nest's own messages through the same logger; its start-up messages become debug. */

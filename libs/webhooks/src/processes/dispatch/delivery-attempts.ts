@@ -3,7 +3,6 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { QueryBus } from '@nestjs/cqrs';
 import { AsksForRefusal } from '@app/readings/contracts/index.js';
-import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 import type { AnswerVault } from '../../application/answers/answer-vault.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
@@ -51,16 +50,8 @@ export interface AttemptParts {
 export class DeliveryAttempts {
   constructor(private readonly parts: AttemptParts) {}
 
-  /** Resolves when the outcome is recorded, or the attempt was cancelled. Its log lines name the request behind it. */
-  make(one: DeliveryInFlight): Promise<void> {
-    const { requestId, readingId } = one.delivery;
-    return withLogContext(
-      { ...(requestId !== null && { requestId }), ...(readingId !== null && { readingId }) },
-      () => this.attempt(one),
-    );
-  }
-
-  private async attempt({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
+  /** Resolves when the outcome is recorded, or the attempt was cancelled. */
+  async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
     const { clock, queues } = this.parts;
     const startedAt = clock.now();
     let isInFlight = true;
@@ -108,11 +99,12 @@ export class DeliveryAttempts {
 
   /** A delivered webhook is the rule: at thousands a second, only `LOG_LEVEL=debug` shows each. */
   private report(
-    { type, eventId }: DueDelivery,
+    { type, eventId, requestId, readingId }: DueDelivery,
     { deliveryId, endpointId, number, result }: FinishedAttempt,
   ): void {
     const { error, statusCode } = result;
-    const details = { eventId, type, deliveryId, endpointId, attempt: number, statusCode };
+    const about = { requestId, readingId, eventId, type, deliveryId, endpointId };
+    const details = { ...about, attempt: number, statusCode };
     if (error === null) this.parts.log.debug(details, 'webhook delivered');
     else this.parts.log.info({ ...details, error }, 'webhook not delivered');
   }
@@ -191,6 +183,6 @@ export class DeliveryAttempts {
     );
     if (kind !== 'accepted') return;
     const since = instant(failures.failingSince);
-    this.parts.log.warn({ endpointId, reason, since }, 'webhook endpoint disabled');
+    this.parts.log.warn({ endpointId, deliveryId, reason, since }, 'webhook endpoint disabled');
   }
 }
