@@ -52,16 +52,29 @@ export const addJob = <Payload extends JobPayload>(
   together: addJobs,
 });
 
-/** @param each the values of each `addJob` */
+/**
+ * One call for all: PostgreSQL plans and runs the statements of the queue once, and wakes the workers once.
+ * @param each the values of each `addJob`
+ */
 const addJobs = (each: readonly (readonly unknown[])[]): Statement => {
-  const column = (index: number): readonly unknown[] => each.map((values) => values[index]);
+  const last = lastOfEachKey(each);
+  const column = (index: number): readonly unknown[] => last.map((values) => values[index]);
   return sql`
-  select graphile_worker.add_job(identifier => task, payload => payload, run_at => run_at,
-    max_attempts => max_attempts, job_key => key, priority => priority)
-  from unnest(${column(0)}::text[], ${column(1)}::json[], ${column(2)}::timestamptz[], ${column(3)}::integer[],
-              ${column(4)}::text[], ${column(5)}::integer[])
-    as job (task, payload, run_at, max_attempts, key, priority)`;
+  select from graphile_worker.add_jobs(array(
+    select (task, payload, null, run_at, max_attempts, key, priority, null)::graphile_worker.job_spec
+    from unnest(${column(0)}::text[], ${column(1)}::json[], ${column(2)}::timestamptz[], ${column(3)}::smallint[],
+                ${column(4)}::text[], ${column(5)}::smallint[])
+      as job (task, payload, run_at, max_attempts, key, priority)))`;
 };
+
+/** Of jobs with one key, the last replaces the others. A statement cannot write the same row twice. */
+const lastOfEachKey = (each: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] => {
+  const lastByKey = new Map(each.map((values) => [values[KEY], values]));
+  return each.filter((values) => values[KEY] === null || lastByKey.get(values[KEY]) === values);
+};
+
+/** Place of the key among the values of `addJob`. */
+const KEY = 4;
 
 /** SQL that removes a waiting job; does nothing when it has run. */
 export const removeJob = (key: string): Statement => ({
