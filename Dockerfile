@@ -1,8 +1,8 @@
 # One image for every program of the service; the command chooses which:
 #   node dist/api.js      node dist/worker.js      node dist/ops.js <command>
 # Debian rather than Alpine: the PDF compiler's and LMDB's binaries are linked against glibc.
-# The digest is that of the tag; both are renewed together: docker buildx imagetools inspect node:22-bookworm-slim
-ARG NODE_IMAGE=node:22-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
+# The digest is that of the tag; both are renewed together: docker buildx imagetools inspect node:24-bookworm-slim
+ARG NODE_IMAGE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 # Install scripts are left out in both stages: they only serve the embedded PostgreSQL and the tests.
 FROM ${NODE_IMAGE} AS build
