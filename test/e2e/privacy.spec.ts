@@ -103,6 +103,16 @@ const found = (text: string): string[] =>
     );
   });
 
+/** `null` for a file that is gone: a running PostgreSQL replaces some. */
+const bytesOf = (path: string): Buffer | null => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+};
+
 describe('personal data and secrets appear in clear nowhere', () => {
   it('the search finds planted values', () => {
     expect(found(`x${CANARIES[0]}y`)).toEqual([CANARIES[0]]);
@@ -135,8 +145,10 @@ describe('personal data and secrets appear in clear nowhere', () => {
     for (const entry of readdirSync(stack.dataDir, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
+      const bytes = bytesOf(path);
+      if (!bytes) continue;
       files += 1;
-      for (const word of found(readFileSync(path).toString('latin1'))) leaks.push(`${path}: ${word}`);
+      for (const word of found(bytes.toString('latin1'))) leaks.push(`${path}: ${word}`);
     }
     expect(files).toBeGreaterThan(50);
     expect(leaks).toEqual([]);

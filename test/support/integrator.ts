@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { askCompanion } from './companion.js';
+import { PATIENT } from './patience.js';
 import type { Stack } from './start-stack.js';
 
 /** The members of a reading that tests use. Specs assert the full contract where it matters. */
@@ -42,7 +43,8 @@ export class Integrator {
 
   /** Opens a workspace, gives it credits, and issues a key. */
   static async open(stack: Stack, credits: number): Promise<Integrator> {
-    const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'])) as {
+    // The first append to a new EventStoreDB takes long, and a test of the limits begins after this.
+    const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'], PATIENT)) as {
       workspaceId: string;
     };
     if (credits > 0) {

@@ -28,9 +28,9 @@ export class OpsProcess {
     }
   }
 
-  /** Runs `ops <args> --json`. @returns its output @throws Error with the command's own message when it fails */
-  async json(args: readonly string[]): Promise<unknown> {
-    const { code, stdout, stderr } = await this.run([...args, '--json']);
+  /** Runs `ops <args> --json` with these additional settings. @returns its output @throws Error with the command's own message when it fails */
+  async json(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<unknown> {
+    const { code, stdout, stderr } = await this.run([...args, '--json'], settings);
     if (code === 0) return JSON.parse(stdout);
     // A command that found faults reports them in its output.
     const said = [stderr, stdout].map((text) => text.trim()).filter(Boolean);

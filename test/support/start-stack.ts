@@ -25,8 +25,8 @@ export interface Stack {
   readonly dataDir: string;
   /** The current process ids. A killed child restarts with another. */
   pids(): Readonly<Record<ChildName | 'main', number>>;
-  /** Runs `ops <args> --json` on this stack. @throws Error with the command's message */
-  ops(args: readonly string[]): Promise<unknown>;
+  /** Runs `ops <args> --json` with these settings besides those of the stack. @throws Error with the command's message */
+  ops(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<unknown>;
   /** Runs `ops <args>` with these settings besides those of the stack. @returns its output and exit code */
   runOps(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<OpsAnswer>;
   /** This spec needs it no more. */
@@ -105,7 +105,7 @@ const attach = async (folder: string, runtime: Runtime) => {
     eventStoreUrl: runtime.EVENTSTORE_URL,
     dataDir: folder,
     pids: () => (readRuntime(folder) ?? runtime).pids,
-    ops: (args: readonly string[]) => ops.json(args),
+    ops: (args: readonly string[], settings?: NodeJS.ProcessEnv) => ops.json(args, settings),
     runOps: (args: readonly string[], settings?: NodeJS.ProcessEnv) => ops.run(args, settings),
     /** Ends what runs beside the stack. */
     detach: async () => {

@@ -30,7 +30,7 @@ describe('the publication process', () => {
     );
   });
 
-  it('has a test reading published after live ones that wait', () => {
+  it('has a test reading published after live ones that wait, and before other test readings begin', () => {
     const data = { ...ids, livemode: false, attempt: 1, sealedResult: 'sealed' };
     const payload = {
       readingId: '7f9c',
@@ -40,7 +40,7 @@ describe('the publication process', () => {
       causationId: 'event-1',
     };
     given(publicationProcess, reading({ type: 'ReadingCompleted', data }, 3)).thenSends(
-      statement(addJob(PUBLISH_DOCUMENT, payload, { key: 'publishing.publish:7f9c', priority: 5 })),
+      statement(addJob(PUBLISH_DOCUMENT, payload, { key: 'publishing.publish:7f9c', priority: 4 })),
     );
   });
 

@@ -28,7 +28,7 @@ export const publicationProcess = defineProcess({
     if (isLater && event.data.version === 1) return [];
     const key = readingJobKey(PUBLISH_DOCUMENT, streamId(event.stream));
     const payload = readingJobAfter(event);
-    const priority = isLater ? LATER_VERSION : readingJobPriority(payload);
+    const priority = isLater ? LATER_VERSION : readingJobPriority(PUBLISH_DOCUMENT, payload);
     return [statement(addJob(PUBLISH_DOCUMENT, payload, { key, priority }))];
   },
 });

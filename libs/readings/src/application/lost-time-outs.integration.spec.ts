@@ -111,13 +111,13 @@ it('adds an overdue attempt again, but not one that waits in the queue for its t
   const far = { runAt: '2100-01-01T00:00:00Z' };
   const [lost, lostTest] = [await overdue(true), await overdue(false)];
   const expected = new Map<string, number>([
-    [lost, 0],
+    [lost, 1],
     [lostTest, 5],
     [await jobOf('priority = 7'), 7],
     [await jobOf('priority = 7', far), 7],
-    [await jobOf('attempts = 3', far), 0],
-    [await jobOf('attempts = max_attempts'), 0],
-    [await jobOf(`attempts = 1, locked_at = now() - interval '1 hour', locked_by = 'killed'`), 0],
+    [await jobOf('attempts = 3', far), 1],
+    [await jobOf('attempts = max_attempts'), 1],
+    [await jobOf(`attempts = 1, locked_at = now() - interval '1 hour', locked_by = 'killed'`), 1],
   ]);
   await rescue(GENERATIONS);
   const { rows } = await pool.query<{ key: string; priority: number }>(

@@ -22,12 +22,19 @@ export type ReadingJob = Readonly<z.infer<typeof readingJob>>;
 export interface ReadingJobKind {
   readonly task: string;
   readonly payload: z.ZodType<ReadingJob>;
+  /** Among jobs of one mode, the lowest goes first. */
+  readonly priority: number;
   readonly attributes: (job: ReadingJob) => Readonly<Record<string, string>>;
 }
 
-export const readingJobKind = (task: string): ReadingJobKind => ({
+/**
+ * A kind of job. A step that ends a reading goes before one that begins another (priority 1): with many readings, the first
+ * documents do not wait until the last result is calculated, and typesetting has work from the start.
+ */
+export const readingJobKind = (task: string, priority: 0 | 1 = 0): ReadingJobKind => ({
   task,
   payload: readingJob,
+  priority,
   attributes: ({ readingId }) => ({ 'reading.id': readingId }),
 });
 
@@ -35,11 +42,13 @@ export const readingJobKind = (task: string): ReadingJobKind => ({
 export const readingJobKey = ({ task }: ReadingJobKind, readingId: string): string => `${task}:${readingId}`;
 
 /** Jobs of test readings wait for those of live ones, so that no number of them delays a live reading. */
-const TEST_PRIORITY = 5;
+const TEST_PRIORITY = 4;
 
 /** The priority of a job about a reading in the queue: the lowest goes first. */
-export const readingJobPriority = ({ mode }: Pick<ReadingJob, 'mode'>): number =>
-  mode === 'test' ? TEST_PRIORITY : 0;
+export const readingJobPriority = (
+  { priority }: Pick<ReadingJobKind, 'priority'>,
+  { mode }: Pick<ReadingJob, 'mode'>,
+): number => priority + (mode === 'test' ? TEST_PRIORITY : 0);
 
 /** The payload of a job that an event of a reading adds. */
 export const readingJobAfter = (event: Recorded): ReadingJob => ({
@@ -72,5 +81,5 @@ export const readingJobAgain =
       correlationId: correlation_id,
       causationId: readingId,
     };
-    return { payload, key: readingJobKey(kind, readingId), priority: readingJobPriority(payload) };
+    return { payload, key: readingJobKey(kind, readingId), priority: readingJobPriority(kind, payload) };
   };

@@ -34,10 +34,10 @@ const REQUEST = {
 };
 
 describe('the generation process', () => {
-  it('has an accepted reading generated at once, and sets its timers', () => {
+  it('has an accepted reading generated after begun ones are published, and sets its timers', () => {
     const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
     given(process, reading({ type: 'ReadingRequested', data: requested })).thenSends(
-      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c' })),
+      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', priority: 1 })),
       statement(
         addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
       ),
@@ -74,7 +74,13 @@ describe('the generation process', () => {
   it('retries at the time that a failed attempt names', () => {
     const data = { attempt: 1, code: 'generation_failed', retryAt: '2026-04-12T10:00:04.000Z' } as const;
     given(process, reading({ type: 'ReadingAttemptFailed', data })).thenSends(
-      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', runAt: data.retryAt })),
+      statement(
+        addJob(GENERATE_READING, payload, {
+          key: 'readings.generate:7f9c',
+          priority: 1,
+          runAt: data.retryAt,
+        }),
+      ),
     );
   });
 

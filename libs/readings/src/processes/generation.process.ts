@@ -14,7 +14,7 @@ import { addEndBatchJob } from '../application/end-batch/end-batch.job.js';
 import { batchEvents, readingEvents } from '../contracts/events.js';
 
 export const GENERATION = 'readings.generation.v1';
-export const GENERATE_READING = readingJobKind('readings.generate');
+export const GENERATE_READING = readingJobKind('readings.generate', 1);
 export const DELAY_READING = readingJobKind('readings.delay');
 export const TIME_OUT_READING = readingJobKind('readings.time-out');
 
@@ -36,7 +36,7 @@ export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: n
       if (event.type === 'BatchRequested') return [statement(addEndBatchJob(event))];
       const readingId = streamId(event.stream);
       const payload = readingJobAfter(event);
-      const priority = readingJobPriority(payload);
+      const priority = readingJobPriority(GENERATE_READING, payload);
       const timer = (kind: ReadingJobKind, runAt: string): Reaction<never> =>
         statement(addJob(kind, payload, { key: readingJobKey(kind, readingId), runAt }));
       const key = readingJobKey(GENERATE_READING, readingId);
