@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Integrator, until } from '../support/integrator.js';
+import { readIfThere } from '../support/read-if-there.js';
 import {
   RECEIVER_SETTINGS,
   startReceiver,
@@ -103,16 +104,6 @@ const found = (text: string): string[] =>
     );
   });
 
-/** `null` for a file that is gone: a running PostgreSQL replaces some. */
-const bytesOf = (path: string): Buffer | null => {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-};
-
 describe('personal data and secrets appear in clear nowhere', () => {
   it('the search finds planted values', () => {
     expect(found(`x${CANARIES[0]}y`)).toEqual([CANARIES[0]]);
@@ -145,7 +136,7 @@ describe('personal data and secrets appear in clear nowhere', () => {
     for (const entry of readdirSync(stack.dataDir, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
-      const bytes = bytesOf(path);
+      const bytes = readIfThere(path);
       if (!bytes) continue;
       files += 1;
       for (const word of found(bytes.toString('latin1'))) leaks.push(`${path}: ${word}`);

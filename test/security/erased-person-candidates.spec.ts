@@ -16,6 +16,7 @@ import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { themeCalculator } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { readIfThere } from '../support/read-if-there.js';
 import { guessesOf, idOf } from './support/guessed-events.js';
 
 /**
@@ -162,16 +163,6 @@ const needlesOfRight = (): Map<string, Buffer[]> => {
   const wanted = new Map(Object.entries(right).map(([part, bytes]) => [part, needlesOf(bytes)]));
   wanted.set('request', spellingsOf(requestDigest(RIGHT)));
   return wanted;
-};
-
-/** @returns `undefined` when it was deleted meanwhile: PostgreSQL renews some of its files while it runs */
-const readIfThere = (path: string): Buffer | undefined => {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 };
 
 describe('An attacker with candidates for an erased person, all remaining data, and every key', () => {
