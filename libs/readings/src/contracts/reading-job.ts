@@ -29,7 +29,7 @@ export interface ReadingJobKind {
 
 /**
  * A kind of job. A step that ends a reading goes before one that begins another (priority 1): with many readings, the first
- * documents do not wait until the last result is calculated, and typesetting has work from the start.
+ * documents do not wait for the calculation of later ones, and typesetting has work early.
  */
 export const readingJobKind = (task: string, priority: 0 | 1 = 0): ReadingJobKind => ({
   task,
