@@ -1,0 +1,32 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { expect, it } from '@jest/globals';
+import { setPrincipal, type Principal } from '../auth/authentication.js';
+import { requestId, requestIdOf } from '../http/request-id.js';
+import type { RatePolicies } from './policies.js';
+import { RateLimitGuard } from './rate-limit.guard.js';
+import type { RateLimiter } from './rate-limiter.js';
+
+it('A request passes when the buckets are away, and a line of the log names it', async () => {
+  const said: unknown[] = [];
+  const away = { takeNow: () => null, take: () => Promise.reject(new Error('away')) };
+  const guard = new RateLimitGuard(
+    new Reflector(),
+    away as unknown as RateLimiter,
+    { read: { name: 'read', perMinute: 1, burst: 1 } } as RatePolicies,
+    { warn: (...line: unknown[]) => void said.push(line) },
+  );
+  const request = { method: 'GET' } as Request;
+  requestId(request, { setHeader: () => undefined } as unknown as Response, () => undefined);
+  setPrincipal(request, { workspaceId: 'ws_1', mode: 'live' } as Principal);
+  const context = {
+    getHandler: () => Object,
+    getClass: () => Object,
+    switchToHttp: () => ({ getRequest: () => request }),
+  } as unknown as ExecutionContext;
+
+  expect(await guard.canActivate(context)).toBe(true);
+  expect(requestIdOf(request)).toMatch(/^req_[\da-f-]{36}$/);
+  expect(said).toEqual([[{ requestId: requestIdOf(request) }, expect.stringContaining('passes')]]);
+});
