@@ -24,10 +24,10 @@ const eventStoreClient = {
   regex: '^@(eventstore/db-client|kurrent/kurrentdb-client)(/|$)',
   message: 'Use the EventStore port: the clients have faults that libs/event-sourcing/src/store deals with.',
 };
-const ambientContext = {
-  name: 'node:async_hooks',
+const ambientContext = ['node:async_hooks', 'async_hooks'].map((name) => ({
+  name,
   message: 'Pass ids as arguments: on Node 20 and 22, its first use makes every promise dearer (ADR 0038).',
-};
+}));
 /** Of these modules the hashes are pure functions; keys, nonces, ids and streams are not. */
 const impureCrypto = ['node:crypto', 'crypto'].map((name) => ({
   name,
@@ -69,7 +69,7 @@ const purity = {
 /** Overrides cannot leave files out: a later one switches the rules off again. */
 const switchedOff = (rules) => Object.fromEntries(Object.keys(rules).map((rule) => [rule, 'off']));
 
-const everywhere = restrictedImports([inMemoryEvents, ambientContext], [eventStoreClient]);
+const everywhere = restrictedImports([inMemoryEvents, ...ambientContext], [eventStoreClient]);
 
 export default {
   plugins: ['typescript', 'oxc'],
@@ -175,7 +175,7 @@ export default {
       files: PURE,
       rules: {
         ...restrictedImports(
-          [inMemoryEvents, ambientContext, ...impureCrypto, ...impureZlib],
+          [inMemoryEvents, ...ambientContext, ...impureCrypto, ...impureZlib],
           [eventStoreClient],
         ),
         ...purity,
@@ -197,7 +197,7 @@ export default {
         // Appends what the port cannot: events without metadata, data that is no JSON.
         'test/e2e/support/malformed-events.ts',
       ],
-      rules: restrictedImports([inMemoryEvents, ambientContext], []),
+      rules: restrictedImports([inMemoryEvents, ...ambientContext], []),
     },
     {
       // HTTP answers and parsed JSON are `any` until an expectation has looked at them.

@@ -59,6 +59,7 @@ describe('operator commands beside a store that is being written', () => {
     try {
       for (; !hasEnded && failure === undefined; acknowledged++)
         await writer.append('a', 'any', [{ ...event, id: randomUUID() }]);
+      expect(failure).toBeUndefined();
       expect(looks).toBeGreaterThanOrEqual(LEAST_LOOKS);
       const { events, listed } = await verifyFolder(folder, SILENT);
       expect({ events, listed, failure }).toEqual({ events: acknowledged, listed: [], failure: undefined });

@@ -28,7 +28,11 @@ export class OpsProcess {
     }
   }
 
-  /** Runs `ops <args> --json` with these additional settings. @returns its output @throws Error with the command's own message when it fails */
+  /**
+   * Runs `ops <args> --json` with these additional settings.
+   * @returns its output
+   * @throws Error with the command's own message when it fails
+   */
   async json(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<unknown> {
     const { code, stdout, stderr } = await this.run([...args, '--json'], settings);
     if (code === 0) return JSON.parse(stdout);

@@ -67,14 +67,14 @@ const addJobs = (each: readonly (readonly unknown[])[]): Statement => {
       as job (task, payload, run_at, max_attempts, key, priority)))`;
 };
 
+/** Place of the key among the values of `addJob`. */
+const KEY = 4;
+
 /** Of jobs with one key, the last replaces the others. A statement cannot write the same row twice. */
 const lastOfEachKey = (each: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] => {
   const lastByKey = new Map(each.map((values) => [values[KEY], values]));
   return each.filter((values) => values[KEY] === null || lastByKey.get(values[KEY]) === values);
 };
-
-/** Place of the key among the values of `addJob`. */
-const KEY = 4;
 
 /** SQL that removes a waiting job; does nothing when it has run. */
 export const removeJob = (key: string): Statement => ({
