@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -73,6 +73,21 @@ describe('an address with several nodes', () => {
     expect(found.message).toContain(
       `127.0.0.1:${node.port} leads; no followers; no answer from 127.0.0.1:1, head at 5`,
     );
+  });
+
+  it('is not said to lack a quorum when its leader is slow', async () => {
+    const slow = createTcpServer((inner) => {
+      const outer = connect(node.port, '127.0.0.1');
+      outer.pipe(inner);
+      setTimeout(() => inner.pipe(outer), 1_500);
+      for (const socket of [inner, outer]) socket.on('error', () => undefined);
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const found = await check(
+      `esdb://127.0.0.1:${(slow.address() as AddressInfo).port},127.0.0.1:1?tls=false`,
+    );
+    slow.close();
+    expect(found.message).toContain(`127.0.0.1:${node.port} leads`);
   });
 
   it('without a leader is a failure that says there is no quorum', async () => {

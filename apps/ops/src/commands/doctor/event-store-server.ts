@@ -7,7 +7,8 @@ import { hostOf, readAddress } from '@app/event-sourcing/store/address.js';
 import { MOST_APPEND_BYTES } from '@app/event-sourcing/store/defaults.js';
 import { readGossip, type Member } from '@app/event-sourcing/store/gossip.js';
 
-const INFO_WITHIN_MS = 1_000;
+/** Long enough for a busy node: one that is only slow must not be reported as absent. */
+const ANSWER_WITHIN_MS = 5_000;
 
 const info = z.object({ esVersion: z.string() });
 const options = z.array(z.object({ name: z.string(), value: z.string() }));
@@ -55,7 +56,7 @@ const textAt = async (url: string, node: string, path: string): Promise<string> 
     port: Number(/\d+$/.exec(node)![0]),
     path,
     agent: false,
-    signal: AbortSignal.timeout(INFO_WITHIN_MS),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     ...(address.usesTls && ca && { ca }),
     ...(address.usesTls && login && { auth: decodeURIComponent(login) }),
   }).end();
@@ -76,7 +77,7 @@ export const askCluster = async (url: string): Promise<ClusterFacts | null> => {
   if (!address.isCluster) return null;
   const gossip = { credentials: address.credentials(), proxyFromEnvironment: false };
   const asked = await Promise.allSettled(
-    address.nodes.map((node) => readGossip(node, gossip, INFO_WITHIN_MS)),
+    address.nodes.map((node) => readGossip(node, gossip, ANSWER_WITHIN_MS)),
   );
   const silent = address.nodes.filter((_, index) => asked[index]!.status === 'rejected');
   const members = asked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
