@@ -113,12 +113,13 @@ const answeredDeliveries = async (readingIds: readonly string[]): Promise<Readon
   );
   return of;
 };
+/** What is stored of those attempts that the receiver answered: on a busy machine one may time out. */
 const answersTo = async (deliveryId: string): Promise<readonly (string | null)[]> => {
   const shown = await stack.ops(['webhooks', 'delivery', '--delivery', deliveryId]);
-  const answers = (shown as { history: readonly { answer: string | null }[] }).history.map(
-    ({ answer }) => answer,
-  );
-  return [...new Set(answers)];
+  const { history } = shown as {
+    history: readonly { statusCode: number | null; answer: string | null }[];
+  };
+  return [...new Set(history.filter(({ statusCode }) => statusCode === 500).map(({ answer }) => answer))];
 };
 
 const copyDatabase = async (): Promise<void> => {

@@ -20,13 +20,15 @@ import { TEST_BOOK_EXECUTOR, createTestBookExecutor } from './test-book.executor
 @Module({
   providers: [
     {
+      provide: BookSnapshots,
+      useFactory: (...given: ConstructorParameters<typeof BookSnapshots>) => new BookSnapshots(...given),
+      inject: [POSTGRES, Digester, LOGGER],
+    },
+    {
       provide: CREDITS_EXECUTOR,
-      useFactory: (
-        store: EventStore,
-        config: Pick<Config, 'CLOCK_REFUSE_MS'>,
-        ...to: ConstructorParameters<typeof BookSnapshots>
-      ) => createCreditsExecutor(store, config.CLOCK_REFUSE_MS, new BookSnapshots(...to)),
-      inject: [EVENT_STORE, CONFIG, POSTGRES, Digester, LOGGER],
+      useFactory: (store: EventStore, config: Pick<Config, 'CLOCK_REFUSE_MS'>, snapshots: BookSnapshots) =>
+        createCreditsExecutor(store, config.CLOCK_REFUSE_MS, snapshots),
+      inject: [EVENT_STORE, CONFIG, BookSnapshots],
     },
     {
       provide: TEST_BOOK_EXECUTOR,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { Loaded } from '@app/event-sourcing/handling/folded.js';
 import type { ReadOptions } from '@app/event-sourcing/store/event-store.js';
 import { intercept } from '@app/event-sourcing/testing/intercepted-store.js';
 import { Digester } from '@app/platform/crypto/digest.js';
@@ -8,7 +9,10 @@ import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { STREAM, WS } from '../test/book.js';
 import { bookClosedInParts, fillMonth, type CrowdedBook } from '../test/crowded-book.js';
 import { BookSnapshots } from './book-snapshots.js';
+import { VerifyLedgerHandler } from './application/audit/verify-ledger.handler.js';
+import { VerifyLedger } from './contracts/index.js';
 import { createCreditsExecutor } from './credits.executor.js';
+import type { Credits } from './domain/credits/credits.state.js';
 
 const BOUND_MS = 10_000;
 /** What a search for the last close reads before anybody asks for a snapshot. */
@@ -137,5 +141,52 @@ describe('the snapshot of a book with thousands of entries in its open month', (
     expect(events).toBe(SEARCH + 1 + book.events.length - before);
     expect(revision).toBe(BigInt(book.events.length - 1));
     expect(state).toEqual(await book.process().current());
+  });
+});
+
+describe.each<[string, string | null]>([
+  ['every book', null],
+  ['one book', WS],
+])('ledger verify of %s', (_, asked) => {
+  const verify = (snapshots = snapshotsIn(pool)) =>
+    new VerifyLedgerHandler(
+      book.store,
+      { CLOCK_REFUSE_MS: BOUND_MS, OPERATOR_ROOT_KEYS: [] },
+      snapshots,
+    ).execute(new VerifyLedger(asked));
+  const COMPARED = { foreign: [], problem: null };
+  /** Puts another snapshot in the place of the right one, as a program with a defect in its fold would. */
+  const keep = async (change: (right: Loaded<Credits>) => Partial<Loaded<Credits>>) => {
+    const right = (await snapshotsIn(pool).find(STREAM))!;
+    await snapshotsIn(pool).keep(STREAM, { ...right, ...change(right) });
+  };
+  const richer = ({ state }: Loaded<Credits>) => ({
+    state: { ...state, grants: state.grants.map((one) => ({ ...one, remaining: one.remaining + 1 })) },
+  });
+
+  it('finds a snapshot right that was folded from the last close alone', async () => {
+    expect(await verify()).toMatchObject({ books: [{ findings: [] }], snapshots: COMPARED });
+  });
+
+  it('finds a snapshot that makes another book than the entries do, at the entry where it was taken', async () => {
+    await keep(richer);
+    const findings = [{ check: 'snapshot', revision: first.revision }];
+    expect(await verify()).toMatchObject({ books: [{ findings }], snapshots: COMPARED });
+  });
+
+  it('finds nothing in one that nobody uses, since the event store was set back', async () => {
+    await keep((right) => ({ ...richer(right), chain: 'of the entry that was there before' }));
+    expect(await verify()).toMatchObject({ books: [{ findings: [] }], snapshots: COMPARED });
+  });
+
+  it('names one that this service did not write', async () => {
+    const snapshots = { foreign: [WS], problem: null };
+    expect(await verify(snapshotsIn(pool, 2))).toMatchObject({ books: [{ findings: [] }], snapshots });
+  });
+
+  it('reads the entries without PostgreSQL, and says that it compared nothing', async () => {
+    const gone = { query: () => Promise.reject(new Error('PostgreSQL is gone')) };
+    const snapshots = { foreign: [], problem: 'Error: PostgreSQL is gone' };
+    expect(await verify(snapshotsIn(gone))).toMatchObject({ books: [{ findings: [] }], snapshots });
   });
 });

@@ -24,20 +24,41 @@ export class BookSnapshots implements Snapshots<Credits> {
 
   async find(stream: string): Promise<Loaded<Credits> | null> {
     try {
-      const { rows } = await this.pool.query<{ body: Buffer; mac: Buffer }>(
-        'select body, mac from billing.book_snapshot where stream = $1 and fold = $2',
-        [stream, FOLD_VERSION],
-      );
-      const [row] = rows;
-      if (!row) return null;
-      const body = row.body.toString();
-      const mac = this.macOf(stream, body);
-      if (mac.length === row.mac.length && timingSafeEqual(mac, row.mac)) return fromBody(body);
+      const found = await this.read(stream);
+      if (found !== 'foreign') return found;
       this.log.warn({ stream }, 'this service did not write the snapshot of a book, or with another key');
     } catch (error) {
       this.log.warn({ stream, reason: describe(error) }, 'the snapshot of a book could not be read');
     }
     return null;
+  }
+
+  /**
+   * @returns `foreign`: this service did not write it, or with another key; `null`: this program's fold has none
+   * @throws Error when PostgreSQL does not answer
+   */
+  async read(stream: string): Promise<Loaded<Credits> | 'foreign' | null> {
+    const { rows } = await this.pool.query<{ body: Buffer; mac: Buffer }>(
+      'select body, mac from billing.book_snapshot where stream = $1 and fold = $2',
+      [stream, FOLD_VERSION],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    const body = row.body.toString();
+    const mac = this.macOf(stream, body);
+    return mac.length === row.mac.length && timingSafeEqual(mac, row.mac) ? fromBody(body) : 'foreign';
+  }
+
+  /**
+   * The books that this program's fold has snapshots of.
+   * @throws Error when PostgreSQL does not answer
+   */
+  async streams(): Promise<readonly string[]> {
+    const { rows } = await this.pool.query<{ stream: string }>(
+      'select stream from billing.book_snapshot where fold = $1 order by stream',
+      [FOLD_VERSION],
+    );
+    return rows.map(({ stream }) => stream);
   }
 
   async keep(stream: string, loaded: Loaded<Credits>): Promise<void> {

@@ -1,4 +1,5 @@
 import { connectClient } from '@app/embedded-event-store/testing/client.js';
+import { NO_SNAPSHOTS } from '../../../libs/billing/test/no-snapshots.js';
 import { VerifyLedgerHandler } from '@app/billing/application/audit/verify-ledger.handler.js';
 import { VerifyLedger } from '@app/billing/contracts/index.js';
 import type { ServedStore } from './event-store.js';
@@ -74,13 +75,12 @@ const measureVerify = async (store: ServedStore, add: AddRow): Promise<void> => 
     seen = 0;
     for await (const _ of client.readStream(STREAM)) seen += 1;
   };
+  const config = { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] };
+  const verifier = new VerifyLedgerHandler(eventStore, config, NO_SNAPSHOTS);
   const verify = async (): Promise<void> => {
     const {
       books: [report],
-    } = await new VerifyLedgerHandler(eventStore, {
-      CLOCK_REFUSE_MS: 10_000,
-      OPERATOR_ROOT_KEYS: [],
-    }).execute(new VerifyLedger(WORKSPACE));
+    } = await verifier.execute(new VerifyLedger(WORKSPACE));
     if (!report || report.findings.length > 0) throw new Error('The book of the benchmark does not verify');
   };
   const [rawMs, verifyMs] = await bestOfBoth(
@@ -95,7 +95,7 @@ const measureVerify = async (store: ServedStore, add: AddRow): Promise<void> => 
     met: rawMs / verifyMs >= 0.7,
   });
   const used: number[] = [];
-  await new VerifyLedgerHandler(eventStore, { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] }).execute(
+  await verifier.execute(
     new VerifyLedger(WORKSPACE, (done) => {
       if (done >= (used.length + 1) * MEMORY_STEP) used.push(usedMib());
     }),

@@ -285,6 +285,7 @@ const FIELDS = {
   quarantine: 'quarantine',
   date: 'facts.occurredAt',
   invariant: 'facts.data',
+  snapshot: 'facts.data',
 } as const;
 
 const partStart = ({

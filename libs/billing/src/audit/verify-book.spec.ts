@@ -4,6 +4,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { VerifyLedgerHandler } from '../application/audit/verify-ledger.handler.js';
 import { VerifyLedger } from '../contracts/index.js';
 import { altered, eventfulBook, rechained, STREAM, TAMPERINGS, type TestBook, WS } from '../../test/book.js';
+import { NO_SNAPSHOTS } from '../../test/no-snapshots.js';
 import { BookVerifier } from './verify-book.js';
 
 let book: TestBook;
@@ -93,9 +94,11 @@ describe('verifying a book', () => {
     const store = { read } as unknown as EventStore;
     const verified = async (bound: number) =>
       (
-        await new VerifyLedgerHandler(store, { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] }).execute(
-          new VerifyLedger(WS),
-        )
+        await new VerifyLedgerHandler(
+          store,
+          { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] },
+          NO_SNAPSHOTS,
+        ).execute(new VerifyLedger(WS))
       ).books[0]!;
     expect((await verified(10_000)).findings).toMatchObject([{ check: 'clock', revision: last.revision }]);
     expect((await verified(20_000)).findings).toEqual([]);
@@ -119,7 +122,11 @@ describe('verifying a book', () => {
   });
 
   it('reads one book, or every book of the log', async () => {
-    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] });
+    const handler = new VerifyLedgerHandler(
+      book.store,
+      { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] },
+      NO_SNAPSHOTS,
+    );
     const {
       books: [report],
     } = await handler.execute(new VerifyLedger(WS));
@@ -128,11 +135,13 @@ describe('verifying a book', () => {
       books: [report],
       corrections: [],
       compensated: [],
+      snapshots: { foreign: [], problem: null },
     });
     expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({
       books: [],
       corrections: [],
       compensated: [],
+      snapshots: { foreign: [], problem: null },
     });
   });
 });

@@ -12,6 +12,7 @@ import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
 import { BookStart } from './book-start.js';
 import { PackRefunds } from './pack-refunds.js';
+import { ANOTHER_BOOK, isAnotherBook, type SnapshotMark } from './snapshot-check.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
@@ -112,6 +113,11 @@ export class BookVerifier {
     this.quarantined.push(unreadableEntry(event));
     const { revision } = event.stored;
     if (isHidden(event)) this.hidden.push({ revision, check: 'event', message: sentenceOfHidden(event) });
+  }
+
+  /** Compares the book so far with a snapshot that was taken here. */
+  compare(mark: SnapshotMark): void {
+    if (this.folded && isAnotherBook(mark, this.folded)) this.find(mark.revision, 'snapshot', ANOTHER_BOOK);
   }
 
   report(): LedgerReport {

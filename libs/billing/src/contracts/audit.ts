@@ -14,9 +14,10 @@ export interface LedgerFinding {
   readonly revision: bigint;
   /**
    * `clock`: the store's record time contradicts the date. `quarantine`: a later month was closed without an entry that
-   * can be read. In both cases the chain is whole and the books add up, so the month can be sealed.
+   * can be read. In both cases the chain is whole and the books add up, so the month can be sealed. `snapshot`: the entries
+   * are right, but a snapshot of the book from which processes start differs from them.
    */
-  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'quarantine';
+  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'quarantine' | 'snapshot';
   /** One sentence. */
   readonly message: string;
 }
@@ -42,6 +43,15 @@ export interface LedgerVerification {
   /** Of one book: only its own entries. */
   readonly corrections: AuditedCorrections;
   readonly compensated: readonly CompensatedEntry[];
+  readonly snapshots: ComparedSnapshots;
+}
+
+/** How the comparison of snapshots with entries went. A snapshot that differs is a finding of its book. */
+export interface ComparedSnapshots {
+  /** Workspaces with a snapshot that this service did not write, or with another `DIGEST_KEY`. Nothing uses it. */
+  readonly foreign: readonly string[];
+  /** Why none were compared; `null`: all were. The books count without them. */
+  readonly problem: string | null;
 }
 
 /**

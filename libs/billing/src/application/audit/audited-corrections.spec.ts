@@ -6,6 +6,7 @@ import { CloseMonth, ReconcileLedger, VerifyLedger } from '../../contracts/index
 import { CloseMonthHandler } from '../close-month/close-month.handler.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
+import { NO_SNAPSHOTS } from '../../../test/no-snapshots.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
 const UNSIGNED = 'no two operators signed this entry, or it is booked twice';
@@ -28,9 +29,11 @@ beforeEach(async () => {
 });
 
 const verify = (workspaceId: string | null, roots = office.config.OPERATOR_ROOT_KEYS) =>
-  new VerifyLedgerHandler(office.store, { ...office.config, OPERATOR_ROOT_KEYS: roots }).execute(
-    new VerifyLedger(workspaceId),
-  );
+  new VerifyLedgerHandler(
+    office.store,
+    { ...office.config, OPERATOR_ROOT_KEYS: roots },
+    NO_SNAPSHOTS,
+  ).execute(new VerifyLedger(workspaceId));
 
 it('ledger verify names entries that no two operators signed, and forged statements', async () => {
   const { books, corrections } = await verify(null);

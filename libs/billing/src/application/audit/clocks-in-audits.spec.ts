@@ -21,6 +21,7 @@ import { MonthlyStatementHandler } from './monthly-statement.handler.js';
 import { PlanDateRepairHandler } from './plan-date-repair.handler.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
+import { NO_SNAPSHOTS } from '../../../test/no-snapshots.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
 const PERIOD = '2026-04';
@@ -61,7 +62,9 @@ describe('An entry dated 15 s after its record', () => {
     [20_000, 0],
   ])('is judged by CLOCK_REFUSE_MS, here %i ms, in every report', async (bound, misdated) => {
     const config = auditConfig({ CLOCK_REFUSE_MS: bound });
-    const { books } = await new VerifyLedgerHandler(book.store, config).execute(new VerifyLedger(WS));
+    const { books } = await new VerifyLedgerHandler(book.store, config, NO_SNAPSHOTS).execute(
+      new VerifyLedger(WS),
+    );
     expect(books[0]!.findings).toHaveLength(misdated);
     const repair = new PlanDateRepairHandler(book.store, clock, config, null as never, null as never);
     expect(await repair.execute(new PlanDateRepair(WS))).toMatchObject({ misdated });
