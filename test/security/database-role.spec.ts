@@ -243,6 +243,14 @@ describe('a database that an older version created as a superuser', () => {
 
   it('is created when it does not exist', async () => {
     await ops(environment('fresh'), ['database', 'prepare']);
+    const [sorts] = await as(changed(postgres.databaseUrl, { database: 'fresh' }), async (client) => {
+      const made = await client.query<{ by: string }>(
+        `select concat_ws(' ', datlocprovider, datcollate, pg_encoding_to_char(encoding)) as by
+         from pg_database where datname = current_database()`,
+      );
+      return made.rows;
+    });
+    expect(sorts).toEqual({ by: 'c C UTF8' });
     await ops(environment('fresh'), ['migrate']);
     expect(await owners('fresh')).toEqual(['own']);
     expect(await attempt(roles('fresh').DATABASE_URL, 'select from readings.reading')).toBe('done');

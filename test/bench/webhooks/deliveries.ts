@@ -63,7 +63,7 @@ export const addDeliveries = async (
      ), inserted as (
      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                     created_at)
-     select gen_random_uuid(), endpoint_id, workspace_id, event_id, reading_id, 1, 'pending',
+     select webhooks.delivery_id(endpoint_id, event_id, at), endpoint_id, workspace_id, event_id, reading_id, 1, 'pending',
             at + $4 * interval '1 second' + place * interval '1 microsecond', at
      from added join webhooks.endpoint on endpoint_id = ($3::text[])[1 + place % array_length($3::text[], 1)]
      returning workspace_id, status, due_at)

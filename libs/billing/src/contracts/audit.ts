@@ -4,6 +4,7 @@ import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
 import type { TestBookEvent, TestPosting } from './test-book.js';
+import type { ComparedSnapshots } from './compared-snapshots.js';
 import type { UnreadableEntry } from './unreadable-entry.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
@@ -44,14 +45,6 @@ export interface LedgerVerification {
   readonly corrections: AuditedCorrections;
   readonly compensated: readonly CompensatedEntry[];
   readonly snapshots: ComparedSnapshots;
-}
-
-/** How the comparison of snapshots with entries went. A snapshot that differs is a finding of its book. */
-export interface ComparedSnapshots {
-  /** Workspaces with a snapshot that this service did not write, or with another `DIGEST_KEY`. Nothing uses it. */
-  readonly foreign: readonly string[];
-  /** Why none were compared; `null`: all were. The books count without them. */
-  readonly problem: string | null;
 }
 
 /**

@@ -26,7 +26,7 @@ describe('several clients that append one fact', () => {
     const { connectionString } = server;
     stores = await Promise.all(
       [1, 2, 3].map(() =>
-        openEventStore({ connectionString, appendTimeoutMs: 1_000, readTimeoutMs: 10_000 }),
+        openEventStore({ connectionString, appendTimeoutMs: 10_000, readTimeoutMs: 10_000 }),
       ),
     );
   });

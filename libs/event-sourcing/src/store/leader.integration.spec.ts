@@ -40,7 +40,7 @@ it('A read that reaches a follower is answered by the leader with its events, an
   const dataDir = mkdtempSync(join(tmpdir(), 'leader-'));
   const leader = await startEmbeddedEventStore({ dataDir });
   const follower = await startFollower(leader.port);
-  const bounds = { appendTimeoutMs: 1_000, readTimeoutMs: 1_000 };
+  const bounds = { appendTimeoutMs: 10_000, readTimeoutMs: 10_000 };
   const direct = await openEventStore({ connectionString: leader.connectionString, ...bounds });
   const { position } = await direct.append(`tally-${randomUUID()}`, 'no_stream', [
     addedToAppend(randomUUID(), 'r'),

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await filler.dispose();
   store = await openEventStore({
     connectionString: server.connectionString,
-    appendTimeoutMs: 1_000,
+    appendTimeoutMs: 10_000,
     readTimeoutMs: 2_000,
   });
 });

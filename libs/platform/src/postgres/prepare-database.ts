@@ -54,7 +54,7 @@ export const prepareDatabase = async (
     await run(client, await lessenedStatements(client, application));
     const { rowCount } = await client.query('select from pg_database where datname = $1', [owner.database]);
     const isThere = rowCount === 1;
-    await run(client, isThere ? [] : [`create database ${id(owner.database)}`]);
+    await run(client, isThere ? [] : [`create database ${id(owner.database)} ${BYTE_ORDER}`]);
     await run(client, databaseStatements(owner, application));
     return { there: isThere, created: !isThere && carryOut };
   });
@@ -87,6 +87,9 @@ const carriedOut = async (client: pg.Client, statement: string): Promise<boolean
     throw error;
   }
 };
+
+/** Text in the order of its bytes: the quickest, and no upgrade of the operating system changes it under the indexes. */
+const BYTE_ORDER = `encoding 'UTF8' locale_provider libc locale 'C' template template0`;
 
 const id = (name: string): string => pg.escapeIdentifier(name);
 

@@ -24,17 +24,40 @@ describe('the doctor’s check of the event store', () => {
 });
 
 describe('the doctor’s check of PostgreSQL', () => {
-  const checked = (checksums: string) => {
-    const rows = [{ version: '18.4', number: 180_004, checksums, size: '9 MB' }];
-    return checkPostgres({ query: async () => ({ rows }) } as unknown as Pool);
+  const facts = {
+    version: '18.4',
+    number: 180_004,
+    checksums: 'on',
+    size: '9 MB',
+    encoding: 'UTF8',
+    sorted_by: null,
+    sorts_by: null,
   };
+  const checked = (other: object) =>
+    checkPostgres({ query: async () => ({ rows: [{ ...facts, ...other }] }) } as unknown as Pool);
 
   it('warns about a server that would not notice damaged bytes', async () => {
-    expect(await checked('off')).toMatchObject({
+    expect(await checked({ checksums: 'off' })).toMatchObject({
       level: 'warning',
       message:
         'PostgreSQL 18.4, database of 9 MB, without data checksums: it would not notice damaged bytes on its disk',
     });
-    expect(await checked('on')).toMatchObject({ level: 'ok' });
+    expect(await checked({})).toMatchObject({ level: 'ok' });
+  });
+
+  it('finds a database that was made under another version of its collation, as after an upgrade of the system', async () => {
+    expect(await checked({ sorted_by: '2.36', sorts_by: '2.41' })).toMatchObject({
+      level: 'failure',
+      message: expect.stringContaining('made under version 2.36 of its collation and sorts by 2.41 now'),
+      advice: expect.stringContaining('reindex'),
+    });
+    expect(await checked({ sorted_by: '2.41', sorts_by: '2.41' })).toMatchObject({ level: 'ok' });
+  });
+
+  it('finds a database that cannot store every text', async () => {
+    expect(await checked({ encoding: 'LATIN1' })).toMatchObject({
+      level: 'failure',
+      message: expect.stringContaining('in LATIN1'),
+    });
   });
 });

@@ -14,17 +14,42 @@ import { failure, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
 
+interface DatabaseFacts {
+  readonly version: string;
+  readonly number: number;
+  readonly checksums: string;
+  readonly size: string;
+  readonly encoding: string;
+  /** Version of the collation under which its indexes were made, and now. `null`: one that never changes, such as C. */
+  readonly sorted_by: string | null;
+  readonly sorts_by: string | null;
+}
+
 export const checkPostgres = async (pool: Pool): Promise<Finding> => {
   const check = 'postgres';
-  const { rows } = await pool.query<{ version: string; number: number; checksums: string; size: string }>(
+  const { rows } = await pool.query<DatabaseFacts>(
     `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
-            current_setting('data_checksums') as checksums,
-            pg_size_pretty(pg_database_size(current_database())) as size`,
+            current_setting('data_checksums') as checksums, pg_size_pretty(pg_database_size(oid)) as size,
+            pg_encoding_to_char(encoding) as encoding, datcollversion as sorted_by,
+            pg_database_collation_actual_version(oid) as sorts_by
+     from pg_database where datname = current_database()`,
   );
-  const { version, number, checksums, size } = rows[0]!;
+  const { version, number, checksums, size, encoding, sorted_by: sortedBy, sorts_by: sortsBy } = rows[0]!;
   const message = `PostgreSQL ${version}, database of ${size}`;
   if (number < POSTGRES_LEAST)
     return { ...failure(check, `${message}, is too old`, ADVICE.unsupported), cause: 'unsupported' };
+  if (encoding !== 'UTF8')
+    return failure(
+      check,
+      `${message}, in ${encoding}: it cannot store every text`,
+      'Make a database with encoding UTF8, and restore a backup into it.',
+    );
+  if (sortedBy !== sortsBy)
+    return failure(
+      check,
+      `${message}, was made under version ${sortedBy} of its collation and sorts by ${sortsBy} now: indexes may miss rows, and unique ones admit doubles`,
+      'Stop API and worker, then reindex the database and refresh its collation version (docs/operations.md).',
+    );
   if (checksums !== 'on')
     return warning(
       check,

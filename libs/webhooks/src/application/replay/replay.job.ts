@@ -71,8 +71,8 @@ const REPLAY_PAGE = `
   ), inserted as (
     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                    replay_id, created_at)
-    select webhooks.delivery_id(replay.endpoint_id, chosen.event_id || '|' || replay.replay_id), replay.endpoint_id,
-           replay.workspace_id, chosen.event_id, chosen.reading_id, chosen.sequence, 'pending',
+    select webhooks.delivery_id(replay.endpoint_id, chosen.event_id || '|' || replay.replay_id, replay.created_at),
+           replay.endpoint_id, replay.workspace_id, chosen.event_id, chosen.reading_id, chosen.sequence, 'pending',
            $2::timestamptz + chosen.place * interval '1 microsecond', replay.replay_id, $2
     from chosen cross join replay
     where not replay.dry_run

@@ -115,7 +115,7 @@ export const lockNotices = sql`select pg_advisory_xact_lock(hashtextextended('we
  */
 const deliverStored = (pause: string): string => `
     subscribed as (
-      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id) as delivery_id, endpoint.endpoint_id,
+      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id, stored.occurred_at) as delivery_id, endpoint.endpoint_id,
              stored.workspace_id, stored.event_id, stored.queue, stored.sequence, stored.occurred_at, endpoint.enabled,
              endpoint.disabled_at
       from stored
