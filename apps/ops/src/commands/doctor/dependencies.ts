@@ -20,7 +20,7 @@ interface DatabaseFacts {
   readonly checksums: string;
   readonly size: string;
   readonly encoding: string;
-  /** Version of the collation under which its indexes were made, and now. `null`: one that never changes, such as C. */
+  /** Version of the collation under which its indexes were made, and now. `null`: unknown, or one that never changes. */
   readonly sorted_by: string | null;
   readonly sorts_by: string | null;
 }
@@ -44,7 +44,7 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
       `${message}, in ${encoding}: it cannot store every text`,
       'Make a database with encoding UTF8, and restore a backup into it.',
     );
-  if (sortedBy !== sortsBy)
+  if (sortedBy !== null && sortedBy !== sortsBy)
     return failure(
       check,
       `${message}, was made under version ${sortedBy} of its collation and sorts by ${sortsBy} now: indexes may miss rows, and unique ones admit doubles`,
