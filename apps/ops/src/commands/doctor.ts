@@ -14,6 +14,7 @@ import {
   checkMigrations,
   checkPostgres,
 } from './doctor/dependencies.js';
+import { checkConnections } from './doctor/connections.js';
 import { checkCertificates } from './doctor/certificates.js';
 import { checkBatches } from './doctor/batches.js';
 import { checkBalances } from './doctor/balances.js';
@@ -69,6 +70,7 @@ export const CHECKS: readonly Check[] = [
     run: ({ config }) => checkCertificates(config, Date.now()),
   },
   { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
+  { name: 'connections', needs: ['postgres'], run: ({ pool, config }) => checkConnections(pool, config) },
   { name: 'sessions', needs: ['postgres'], run: ({ pool }) => checkSessions(pool) },
   { name: 'standby', needs: ['postgres'], run: ({ pool, config }) => checkStandby(pool, config) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
