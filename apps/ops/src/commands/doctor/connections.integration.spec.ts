@@ -31,7 +31,7 @@ it('Doctor accepts as many processes as PostgreSQL takes connections of', async 
   await processes(7);
   expect(await checkConnections(application, config)).toMatchObject({
     level: 'ok',
-    message: expect.stringMatching(/^PostgreSQL takes 97, \d+ are open, and 7 processes may open 91$/),
+    message: expect.stringMatching(/^\d+ of 97 are open; 7 processes may open 91 of 97$/),
   });
 });
 
@@ -39,7 +39,7 @@ it('Doctor warns of processes that may open more connections than PostgreSQL tak
   await processes(8);
   expect(await checkConnections(application, config)).toMatchObject({
     level: 'warning',
-    message: expect.stringMatching(/and 8 processes may open 104$/),
+    message: expect.stringMatching(/; 8 processes may open 104 of 97$/),
     advice: expect.stringContaining('DATABASE_POOL_SIZE'),
   });
 });
@@ -48,13 +48,18 @@ it('Doctor does not count processes that have ended', async () => {
   await processes(8, '1 minute');
   expect(await checkConnections(application, config)).toMatchObject({
     level: 'ok',
-    message: expect.stringMatching(/and 0 processes may open 0$/),
+    message: expect.stringMatching(/; 0 processes may open 0 of 97$/),
   });
 });
 
 it('Doctor warns when others have taken most of what PostgreSQL takes', async () => {
-  const full = { query: async () => ({ rows: [{ most: 97, open: 90, processes: 1 }] }) };
+  const full = { query: async () => ({ rows: [{ server: 97, own: 97, open: 90, processes: 1 }] }) };
   expect(await checkConnections(full as never, config)).toMatchObject({ level: 'warning' });
+});
+
+it('Doctor does not take connections of others for those of its own role or database', async () => {
+  const others = { query: async () => ({ rows: [{ server: 97, own: 30, open: 60, processes: 2 }] }) };
+  expect(await checkConnections(others as never, config)).toMatchObject({ level: 'ok' });
 });
 
 it('Doctor knows the limit of the database, and that of the role', async () => {
@@ -63,12 +68,12 @@ it('Doctor knows the limit of the database, and that of the role', async () => {
   const database = name(postgres.databaseUrl, 'pathname');
   await owner.query(`alter database ${database} connection limit 40`);
   await processes(3);
-  expect((await checkConnections(application, config)).message).toContain('takes 40,');
+  expect((await checkConnections(application, config)).message).toContain('39 of 40');
   const role = name(postgres.applicationUrl, 'username');
   await owner.query(`alter role ${role} connection limit 30`);
   expect(await checkConnections(application, config)).toMatchObject({
     level: 'warning',
-    message: expect.stringContaining('takes 30,'),
+    message: expect.stringContaining('39 of 30'),
   });
   await owner.query(`alter role ${role} connection limit -1`);
 });

@@ -10,7 +10,11 @@ const LISTENING = 1;
 const FULL = 0.9;
 
 interface Facts {
-  readonly most: number;
+  /** What the server takes, of all databases and roles. */
+  readonly server: number;
+  /** What it takes of this database and role. */
+  readonly own: number;
+  /** Of all databases and roles. */
   readonly open: number;
   readonly processes: number;
 }
@@ -24,19 +28,19 @@ export const checkConnections = async (
   { DATABASE_POOL_SIZE, READINESS_WORKER_MS }: Pick<Config, 'DATABASE_POOL_SIZE' | 'READINESS_WORKER_MS'>,
 ): Promise<Finding> => {
   const { rows } = await pool.query<Facts>(
-    `select least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-                    - coalesce(current_setting('reserved_connections', true)::int, 0),
-                  (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
-                  (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as most,
+    `select server, least(server, (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+                          (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as own,
             (select sum(numbackends)::int from pg_stat_database) as open,
             (select count(*)::int from platform.heartbeat
-             where beat_at > clock_timestamp() - make_interval(secs => $1)) as processes`,
+             where beat_at > clock_timestamp() - make_interval(secs => $1)) as processes
+     from (select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+                    - coalesce(current_setting('reserved_connections', true)::int, 0) as server) limits`,
     [READINESS_WORKER_MS / 1_000],
   );
-  const { most, open, processes } = rows[0]!;
+  const { server, own, open, processes } = rows[0]!;
   const wanted = processes * (DATABASE_POOL_SIZE + LISTENING);
-  const message = `PostgreSQL takes ${most}, ${open} are open, and ${processes} processes may open ${wanted}`;
-  return wanted > most || open > FULL * most
+  const message = `${open} of ${server} are open; ${processes} processes may open ${wanted} of ${own}`;
+  return wanted > own || open > FULL * server
     ? warning(CHECK, message, ADVICE.overloaded)
     : ok(CHECK, message);
 };
