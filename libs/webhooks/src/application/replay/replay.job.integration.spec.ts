@@ -88,6 +88,24 @@ describe('The job of a replay', () => {
     expect(await test.find(asked)).toMatchObject({ events: 20 });
   });
 
+  it('makes ids that begin with the time it was asked for, as those of new events begin with the event’s', async () => {
+    await test.sending.stop();
+    await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
+    const endpointId = await test.endpoint();
+    await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(1) }));
+    const { replayId } = (await test.ask(endpointId, { since: SINCE, statuses: ['missing'] }).expect(202))
+      .body as ReplayRecord;
+    await replayTask(test.database.pool, { now: () => Date.now() + 60_000 }).handle({ replayId }, NEVER);
+    const { rows } = await test.database.pool.query<{ id: string; at: Date; replayed: boolean }>(
+      `select delivery_id as id, coalesce(replay.created_at, event.occurred_at) as at, replay_id is not null as replayed
+       from webhooks.delivery join webhooks.public_event event using (event_id)
+       left join webhooks.replay using (replay_id)`,
+    );
+    expect(rows.map(({ replayed }) => replayed).toSorted()).toEqual([false, true]);
+    for (const { id, at } of rows)
+      expect(parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(at.getTime());
+  });
+
   it('resumes when its worker was killed', async () => {
     const endpointId = await test.endpoint();
     await test.ask(endpointId, { since: SINCE }).expect(202);
