@@ -66,7 +66,8 @@ const ENQUEUE = `
   with inserted as (
     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                    created_at)
-    select webhooks.delivery_id(endpoint_id, event_id, now()), endpoint_id, workspace_id, event_id, gen_random_uuid(), 1, 'pending', now(), now()
+    select webhooks.delivery_id(endpoint_id, event_id, now()), endpoint_id, workspace_id, event_id, gen_random_uuid(), 1,
+           'pending', now(), now()
     from unnest($1::text[], $2::text[]) event (event_id, endpoint_id) join webhooks.endpoint using (endpoint_id)
     returning workspace_id, status, due_at)
   ${markQueuesReady('inserted')}`;

@@ -21,10 +21,11 @@ export const markOf = ({ revision, chain, state }: Loaded<Credits>): SnapshotMar
 /**
  * Whether a snapshot that processes would start from has another book than its entries make. One with another chain value
  * is from before the event store was set back: nobody uses it.
+ * @param book `null`: something else was found in it
  */
 export const isAnotherBook = (
   mark: SnapshotMark,
-  { state, chain }: { readonly state: Credits; readonly chain: string },
-): boolean => mark.chain === chain && mark.digest !== digestOf(state);
+  book: { readonly state: Credits; readonly chain: string } | null,
+): boolean => book !== null && mark.chain === book.chain && mark.digest !== digestOf(book.state);
 
 const digestOf = (state: Credits): string => hash('sha256', canonicalJson(state), 'hex');

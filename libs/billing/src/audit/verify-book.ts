@@ -117,7 +117,7 @@ export class BookVerifier {
 
   /** Compares the book so far with a snapshot that was taken here. */
   compare(mark: SnapshotMark): void {
-    if (this.folded && isAnotherBook(mark, this.folded)) this.find(mark.revision, 'snapshot', ANOTHER_BOOK);
+    if (isAnotherBook(mark, this.folded)) this.find(mark.revision, 'snapshot', ANOTHER_BOOK);
   }
 
   report(): LedgerReport {

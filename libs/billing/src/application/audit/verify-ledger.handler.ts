@@ -90,8 +90,11 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
     const marks = new Map<string, SnapshotMark>();
     const foreign: string[] = [];
     try {
-      const own = workspaceId === null ? null : streamName(creditsEvents.category, workspaceId);
-      for (const stream of own === null ? await this.snapshots.streams() : [own]) {
+      const streams =
+        workspaceId === null
+          ? await this.snapshots.streams()
+          : [streamName(creditsEvents.category, workspaceId)];
+      for (const stream of streams) {
         const found = await this.snapshots.read(stream);
         if (found === 'foreign') foreign.push(streamId(stream));
         const mark = found && found !== 'foreign' ? markOf(found) : null;

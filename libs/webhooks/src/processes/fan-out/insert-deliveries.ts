@@ -115,9 +115,9 @@ export const lockNotices = sql`select pg_advisory_xact_lock(hashtextextended('we
  */
 const deliverStored = (pause: string): string => `
     subscribed as (
-      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id, stored.occurred_at) as delivery_id, endpoint.endpoint_id,
-             stored.workspace_id, stored.event_id, stored.queue, stored.sequence, stored.occurred_at, endpoint.enabled,
-             endpoint.disabled_at
+      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id, stored.occurred_at) as delivery_id,
+             endpoint.endpoint_id, stored.workspace_id, stored.event_id, stored.queue, stored.sequence, stored.occurred_at,
+             endpoint.enabled, endpoint.disabled_at
       from stored
       join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
         and stored.type = any (endpoint.events || endpoint.notices)
