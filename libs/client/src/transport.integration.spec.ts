@@ -34,7 +34,7 @@ const service = async (...answers: readonly Answer[]): Promise<ReadingServiceCli
   return new ReadingServiceClient({
     baseUrl: `http://127.0.0.1:${port}/`,
     apiKey: 'rsk_test',
-    timeoutMs: 2_000,
+    timeoutMs: 30_000,
     longestPauseMs: 20,
   });
 };

@@ -101,7 +101,7 @@ describe('EpochKeys', () => {
 
   it('call a KMS once per epoch, not per reading, and report when it is unavailable', async () => {
     kms = await startKms();
-    const client = new VaultClient({ url: kms.url, token: kms.token, timeoutMs: 2_000 });
+    const client = new VaultClient({ url: kms.url, token: kms.token, timeoutMs: 30_000 });
     const keysInKms = () =>
       new EpochKeys(epochs.pool, RING, [new VaultKeyStore(client, { mount: 'transit', prefix: 'p' })], {
         provider: 'vault',

@@ -16,7 +16,7 @@ let store: VaultKeyStore;
 
 const storeWith = (changed: Partial<VaultSettings> = {}, place = PLACE) =>
   new VaultKeyStore(
-    new VaultClient({ url: kms.url, token: kms.token, namespace: 'eu', timeoutMs: 5_000, ...changed }),
+    new VaultClient({ url: kms.url, token: kms.token, namespace: 'eu', timeoutMs: 30_000, ...changed }),
     place,
   );
 

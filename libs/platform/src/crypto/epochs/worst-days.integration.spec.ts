@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 const inVault = () =>
-  new VaultKeyStore(new VaultClient({ url: kms.url, token: kms.token, timeoutMs: 1_000 }), {
+  new VaultKeyStore(new VaultClient({ url: kms.url, token: kms.token, timeoutMs: 30_000 }), {
     mount: 'transit',
     prefix: 'p',
   });

@@ -51,7 +51,7 @@ const AT = Date.parse('2026-09-29T23:31:00.000Z');
 const context = { by: requestedBy('user:u', 'c'), workspaceId: 'ws_1', at: AT };
 const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
 
-const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
+const api = (enqueueTimeoutMs = 60_000): RequestReadingHandler => {
   const rows = { query: async () => ({ rows: [] }) };
   const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
   return new RequestReadingHandler(
