@@ -39,9 +39,12 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
     const before = known.record;
     const { headers, ...settings } = asked;
     let changes: EndpointChanges = settings;
-    if (settings.url !== undefined && settings.url !== before.url) {
-      const checked = await this.urls.check(settings.url);
-      if (checked.outcome !== 'usable') return checked;
+    if (settings.url !== undefined) {
+      if (settings.url !== before.url) {
+        const checked = await this.urls.check(settings.url);
+        if (checked.outcome !== 'usable') return checked;
+      }
+      // Also of the URL that the row has: a change that is not in the row yet may have replaced it.
       changes = { ...changes, verified: await this.hosts.needsNoProbe(workspaceId, settings.url) };
     }
     let { headerNames } = before;

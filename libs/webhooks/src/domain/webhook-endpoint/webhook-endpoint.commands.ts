@@ -12,7 +12,7 @@ export interface EndpointChanges {
   readonly description?: string | null;
   readonly headersRef?: string | null;
   readonly maxPerSecond?: number | null;
-  /** With a new URL: whether its host needs no probe. */
+  /** With a URL: whether its host needs no probe. A new URL without it is not verified. */
   readonly verified?: boolean;
   readonly enabled?: boolean;
 }

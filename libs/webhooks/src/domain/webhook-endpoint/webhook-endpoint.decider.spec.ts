@@ -122,6 +122,19 @@ describe('A webhook endpoint', () => {
     expect(given(webhookEndpoint, [asked, verified]).state.verified).toBe(true);
   });
 
+  it('is verified at another URL only if the change says so, and never un-verified at its own', () => {
+    const moved = { url: 'https://moved.example/hook' };
+    const updated = (changes: Partial<typeof settings>): WebhookEndpointEvent => ({
+      type: 'WebhookEndpointUpdated',
+      data: { ...settings, ...changes },
+    });
+    const endpoint = given(webhookEndpoint, [created]);
+    endpoint.when(change(moved)).then(updated({ ...moved, verified: false }));
+    endpoint.when(change({ ...moved, verified: false })).then(updated({ ...moved, verified: false }));
+    endpoint.when(change({ ...moved, verified: true })).then(updated({ ...moved, verified: true }));
+    endpoint.when(change({ url: settings.url, verified: false })).thenIgnores('NothingChanges');
+  });
+
   it('ends the overlap of a rotation at an instant fixed by the rotation', () => {
     given(webhookEndpoint, [created])
       .when({

@@ -64,12 +64,11 @@ const settingsOf = (
   changes: EndpointChanges = {},
 ) => {
   const { enabled: _, ...chosen } = changes;
-  const settings = {
-    ...{ url, events, modes, notices, description, headersRef, maxPerSecond, verified },
-    ...chosen,
-  };
+  const settings = { url, events, modes, notices, description, headersRef, maxPerSecond, ...chosen };
   return {
     ...settings,
+    // Another URL is not verified by what was said of this one.
+    verified: settings.url === url ? verified : (changes.verified ?? false),
     events: [...settings.events],
     modes: [...settings.modes],
     notices: [...settings.notices],
