@@ -272,6 +272,20 @@ describe('The fan-out', () => {
     ]);
   });
 
+  it('makes no delivery wait for a redelivery, which is outside the order', async () => {
+    const id = randomUUID();
+    await test.handle(A.created(), reading(id).completed());
+    await test.database.pool.query(
+      `update webhooks.delivery set redelivery = true, due_at = '2036-04-04T12:00:00Z'`,
+    );
+    const published = reading(id).published();
+    await test.handle(published);
+    const due = await test.rows<{ due_at: Date }>(
+      'select due_at from webhooks.delivery where not redelivery',
+    );
+    expect(due.map(({ due_at }) => due_at.toISOString())).toEqual([published.metadata.occurredAt]);
+  });
+
   it('stays under 8 KiB', async () => {
     await test.handle(...failure(randomUUID()), reading(randomUUID()).published());
     for (const body of await test.bodies()) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(8_192);

@@ -135,7 +135,7 @@ const deliverStored = (pause: string): string => `
       left join lateral (
         select max(due_at) as due_at from webhooks.delivery earlier
         where earlier.endpoint_id = subscribed.endpoint_id and earlier.reading_id = subscribed.queue
-          and earlier.status = 'pending' and earlier.lease is null
+          and earlier.status = 'pending' and earlier.lease is null and not earlier.redelivery
       ) waiting on true
       where enabled
       order by occurred_at
