@@ -187,17 +187,23 @@ export class DeliveryRows {
     endpointId: string,
     { readingId, types }: DeliveryFilter,
   ): Promise<readonly string[] | null> {
-    if (readingId === null && !areRare(types)) return null;
-    const { rows } = await this.pool.query<{ event_id: string }>(
-      readingId === null
-        ? `select event_id from webhooks.public_event
-           where workspace_id = (select workspace_id from webhooks.endpoint where endpoint_id = $1)
-             and ${IS_RARE} and type = any ($2)
-           limit ${FEW + 1}`
-        : 'select event_id from webhooks.public_event where reading_id = $1',
-      readingId === null ? [endpointId, types] : [readingId],
+    const found = async (where: string, ...values: unknown[]): Promise<readonly string[]> => {
+      const { rows } = await this.pool.query<{ event_id: string }>(
+        `select event_id from webhooks.public_event where ${where}`,
+        values,
+      );
+      return rows.map((row) => row.event_id);
+    };
+    if (readingId !== null) return found('reading_id = $1', readingId);
+    if (!areRare(types)) return null;
+    const rare = await found(
+      `workspace_id = (select workspace_id from webhooks.endpoint where endpoint_id = $1)
+         and ${IS_RARE} and type = any ($2)
+       limit ${FEW + 1}`,
+      endpointId,
+      types,
     );
-    return rows.length > FEW ? null : rows.map((row) => row.event_id);
+    return rare.length > FEW ? null : rare;
   }
 
   /**
