@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { writeNewFile } from './new-file.js';
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'new-file-'));
+  path = join(folder, 'out.jsonl');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const fill = async (write: (part: Uint8Array) => void): Promise<number> => {
+  write(Buffer.from('one\n'));
+  write(Buffer.from('two\n'));
+  return 2;
+};
+
+describe('A new file', () => {
+  it('has all that was written, for its owner alone', async () => {
+    expect(await writeNewFile(path, fill)).toBe(2);
+    expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n');
+    expect([readdirSync(folder), statSync(path).mode & 0o777]).toEqual([['out.jsonl'], 0o600]);
+  });
+
+  it.each(['out.jsonl', 'out.jsonl.part'])(
+    'replaces no %s that exists, nor asks for anything',
+    async (name) => {
+      writeFileSync(join(folder, name), 'kept');
+      let asked = false;
+      const written = writeNewFile(path, async () => (asked = true));
+      await expect(written).rejects.toThrow(`${join(folder, name)} exists already`);
+      expect([asked, readdirSync(folder), readFileSync(join(folder, name), 'utf8')]).toEqual([
+        false,
+        [name],
+        'kept',
+      ]);
+    },
+  );
+
+  it('is not there after a failure', async () => {
+    const written = writeNewFile(path, async (write) => {
+      write(Buffer.from('half'));
+      throw new Error('the database is away');
+    });
+    await expect(written).rejects.toThrow('the database is away');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('names a folder that does not exist', async () => {
+    const nowhere = join(folder, 'nowhere', 'out.jsonl');
+    await expect(writeNewFile(nowhere, fill)).rejects.toThrow(`Cannot write ${nowhere}`);
+  });
+});
