@@ -16,7 +16,7 @@ import { Digester } from '../crypto/digest.js';
 import { routeOf } from '../http/route-of.js';
 import { readIdempotencyKey } from '../http/idempotency-key.js';
 import { Problem } from '../http/problem.js';
-import { IdempotentRequests, type RequestIdentity } from './idempotent-requests.js';
+import { IdempotentRequests, type Claim, type RequestIdentity } from './idempotent-requests.js';
 
 const OWN = 'idempotency:own';
 export const OWN_IDEMPOTENCY_KEY = OWN;
@@ -95,22 +95,22 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return next.handle().pipe(
           // Only a failed request releases the key. An answer that cannot be stored must not, because the work is done.
           catchError(async (error: unknown) => {
-            await this.requests.giveUp(identity).catch(() => undefined);
+            await this.requests.giveUp(begun.claim).catch(() => undefined);
             throw error;
           }),
-          concatMap((body: unknown) => from(this.keep(identity, response, body, omitted))),
+          concatMap((body: unknown) => from(this.keep(begun.claim, response, body, omitted))),
         );
     }
   }
 
   private async keep(
-    identity: RequestIdentity,
+    claim: Claim,
     response: Response,
     body: unknown,
     omitted: readonly string[],
   ): Promise<unknown> {
     const location = response.getHeader('location');
-    await this.requests.finish(identity, {
+    await this.requests.finish(claim, {
       status: response.statusCode,
       location: typeof location === 'string' ? location : null,
       body:

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { IdempotentRequests, type RequestIdentity } from './idempotent-requests.js';
+import { IdempotentRequests, type Claim, type RequestIdentity } from './idempotent-requests.js';
 
 let database: StartedPostgres;
 let pool: pg.Pool;
@@ -27,6 +27,11 @@ const newRequest = (): RequestIdentity => ({
 });
 const BODY = Buffer.from('one body');
 const ANSWER = { status: 201, location: '/things/1', body: '{"thing":1}' };
+const begun = async (request: RequestIdentity, body = BODY): Promise<Claim> => {
+  const answer = await requests.begin(request, body);
+  if (answer.outcome !== 'begun') throw new Error(`It is ${answer.outcome}`);
+  return answer.claim;
+};
 const age = ({ keyDigest }: RequestIdentity, interval: string) =>
   pool.query(
     'update platform.idempotent_request set started_at = now() - $2::interval where key_digest = $1',
@@ -36,30 +41,47 @@ const age = ({ keyDigest }: RequestIdentity, interval: string) =>
 describe('A request with an idempotency key', () => {
   it('that was lost with its process may be repeated after a minute, not before', async () => {
     const request = newRequest();
-    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'begun' });
+    expect(await requests.begin(request, BODY)).toMatchObject({ outcome: 'begun' });
     await age(request, '50 seconds');
     expect(await requests.begin(request, BODY)).toEqual({ outcome: 'in_progress' });
     await age(request, '61 seconds');
-    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'begun' });
+    expect(await requests.begin(request, BODY)).toMatchObject({ outcome: 'begun' });
     expect(await requests.begin(request, BODY)).toEqual({ outcome: 'in_progress' });
+  });
+
+  it('that wakes after another one took its key leaves that key alone', async () => {
+    const request = newRequest();
+    const frozen = await begun(request);
+    await age(request, '61 seconds');
+    const next = await begun(request, Buffer.from('another body'));
+    await requests.giveUp(frozen);
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'another_body' });
+    await requests.finish(frozen, ANSWER);
+    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'in_progress' });
+    const answer = { ...ANSWER, location: '/things/2' };
+    await requests.finish(next, answer);
+    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({
+      outcome: 'answered',
+      answer,
+    });
+    await requests.giveUp(next);
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'another_body' });
   });
 
   it('keeps its answer for seven days; then the key starts again without the old answer', async () => {
     const request = newRequest();
-    await requests.begin(request, BODY);
-    await requests.finish(request, ANSWER);
+    await requests.finish(await begun(request), ANSWER);
     await age(request, '6 days 23 hours');
     expect(await requests.begin(request, BODY)).toEqual({ outcome: 'answered', answer: ANSWER });
     await age(request, '7 days 1 minute');
-    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'begun' });
+    expect(await requests.begin(request, Buffer.from('another body'))).toMatchObject({ outcome: 'begun' });
     expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'in_progress' });
   });
 
   it('is forgotten after seven days, and only then', async () => {
     const [old, recent] = [newRequest(), newRequest()];
     for (const request of [old, recent]) {
-      await requests.begin(request, BODY);
-      await requests.finish(request, ANSWER);
+      await requests.finish(await begun(request), ANSWER);
     }
     await age(old, '8 days');
     expect(await requests.forget()).toBe(1);

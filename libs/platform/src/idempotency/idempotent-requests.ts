@@ -10,6 +10,12 @@ export interface RequestIdentity {
   readonly keyDigest: Buffer;
 }
 
+/** A request that is in progress. After `LOST_AFTER` another one may claim its key. */
+export interface Claim extends RequestIdentity {
+  /** When it began, to the microsecond. */
+  readonly startedAt: string;
+}
+
 export interface KeptAnswer {
   readonly status: number;
   readonly location: string | null;
@@ -18,7 +24,7 @@ export interface KeptAnswer {
 }
 
 export type Begun =
-  | { readonly outcome: 'begun' }
+  | { readonly outcome: 'begun'; readonly claim: Claim }
   | { readonly outcome: 'in_progress' }
   | { readonly outcome: 'another_body' }
   | { readonly outcome: 'answered'; readonly answer: KeptAnswer };
@@ -27,8 +33,19 @@ export type Begun =
 const LOST_AFTER = '60 seconds';
 const KEPT_FOR = '7 days';
 
+/** SQL: the row of a claim that still has its key. */
+const OF_CLAIM = `
+  where workspace_id = $1 and route = $2 and key_digest = $3 and started_at = $4::timestamptz and status is null`;
+const valuesOf = ({ workspaceId, route, keyDigest, startedAt }: Claim): readonly unknown[] => [
+  workspaceId,
+  route,
+  keyDigest,
+  startedAt,
+];
+
 interface Row {
-  readonly mine: boolean;
+  /** Of this request, if it has the key. */
+  readonly started_at: string | null;
   readonly same: boolean;
   readonly status: number | null;
   readonly location: string | null;
@@ -41,7 +58,8 @@ export class IdempotentRequests {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
   /** Claims the key for this request, or returns the state of the request that has it. Atomic, in one statement. */
-  async begin({ workspaceId, route, keyDigest }: RequestIdentity, fingerprint: Buffer): Promise<Begun> {
+  async begin(identity: RequestIdentity, fingerprint: Buffer): Promise<Begun> {
+    const { workspaceId, route, keyDigest } = identity;
     const { rows } = await this.pool.query<Row>(
       `with claimed as (
          insert into platform.idempotent_request as request (workspace_id, route, key_digest, fingerprint)
@@ -50,17 +68,18 @@ export class IdempotentRequests {
            set started_at = now(), fingerprint = excluded.fingerprint, status = null, location = null, body = null
            where (request.status is null and request.started_at < now() - interval '${LOST_AFTER}')
               or request.started_at < now() - interval '${KEPT_FOR}'
-         returning 1)
-       select true as mine, true as same, null::int as status, null as location, null as body from claimed
+         returning started_at)
+       select started_at::text, true as same, null::int as status, null as location, null as body from claimed
        union all
-       select false, fingerprint = $4, status, location, body from platform.idempotent_request
+       select null, fingerprint = $4, status, location, body from platform.idempotent_request
        where workspace_id = $1 and route = $2 and key_digest = $3 and not exists (select 1 from claimed)`,
       [workspaceId, route, keyDigest, fingerprint],
     );
     const [row] = rows;
     // Another request claimed and released the key during this statement: the caller retries.
     if (!row) return { outcome: 'in_progress' };
-    if (row.mine) return { outcome: 'begun' };
+    if (row.started_at !== null)
+      return { outcome: 'begun', claim: { ...identity, startedAt: row.started_at } };
     if (!row.same) return { outcome: 'another_body' };
     const { status, location, body } = row;
     return status === null
@@ -68,22 +87,17 @@ export class IdempotentRequests {
       : { outcome: 'answered', answer: { status, location, body } };
   }
 
-  /** Stores the answer of a started request. */
-  async finish({ workspaceId, route, keyDigest }: RequestIdentity, answer: KeptAnswer): Promise<void> {
+  /** Stores the answer of a request, unless another one has claimed its key since. */
+  async finish(claim: Claim, answer: KeptAnswer): Promise<void> {
     await this.pool.query(
-      `update platform.idempotent_request set status = $4, location = $5, body = $6
-       where workspace_id = $1 and route = $2 and key_digest = $3`,
-      [workspaceId, route, keyDigest, answer.status, answer.location, answer.body],
+      `update platform.idempotent_request set status = $5, location = $6, body = $7 ${OF_CLAIM}`,
+      [...valuesOf(claim), answer.status, answer.location, answer.body],
     );
   }
 
-  /** Releases the key: the request did not succeed and may be repeated. */
-  async giveUp({ workspaceId, route, keyDigest }: RequestIdentity): Promise<void> {
-    await this.pool.query(
-      `delete from platform.idempotent_request
-       where workspace_id = $1 and route = $2 and key_digest = $3 and status is null`,
-      [workspaceId, route, keyDigest],
-    );
+  /** Releases the key, unless another request has claimed it since: this one did not succeed and may be repeated. */
+  async giveUp(claim: Claim): Promise<void> {
+    await this.pool.query(`delete from platform.idempotent_request ${OF_CLAIM}`, [...valuesOf(claim)]);
   }
 
   /** Deletes answers older than seven days. @returns how many */
