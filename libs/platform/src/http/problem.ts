@@ -133,14 +133,21 @@ export const problemBody = (problem: Problem, requestId: string) => ({
 /** The link to the page that explains a problem (RFC 8288), because its `type` is a URN, which no browser opens. */
 export const helpOf = ({ code }: Pick<Problem, 'code'>): string => `</docs/errors/${code}>; rel="help"`;
 
-/** A 400 from field errors. When all errors have the same code and it is a problem code, it becomes the top code. */
+/** Most field errors of one answer. Who sends more has more to mend than a list can say. */
+export const MOST_ERRORS = 100;
+
+/**
+ * A 400 from field errors, of which it shows the first `MOST_ERRORS`. When all errors have the same code and it is a
+ * problem code, it becomes the top code.
+ */
 export const invalidRequest = (errors: readonly FieldError[]): Problem => {
   const codes = new Set(errors.map(({ code }) => code));
   const [only] = codes;
   const code = codes.size === 1 && only !== undefined && isBadRequest(only) ? only : 'validation_failed';
   const what = errors.every(({ pointer }) => pointer.startsWith('?')) ? 'parameter' : 'field';
-  const detail = errors.length === 1 ? `1 ${what} is invalid` : `${errors.length} ${what}s are invalid`;
-  return new Problem(code, { detail, errors });
+  const count = errors.length > MOST_ERRORS ? `More than ${MOST_ERRORS}` : errors.length;
+  const detail = errors.length === 1 ? `1 ${what} is invalid` : `${count} ${what}s are invalid`;
+  return new Problem(code, { detail, errors: errors.slice(0, MOST_ERRORS) });
 };
 
 const isBadRequest = (code: string): code is ProblemCode =>

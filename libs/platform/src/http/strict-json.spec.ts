@@ -12,6 +12,8 @@ const refusal = (body: Uint8Array): Problem => {
   throw new Error('It was accepted');
 };
 const refusalOf = (text: string) => refusal(Buffer.from(text));
+/** So many members, each with a name of its own. */
+const unlike = (count: number) => Array.from({ length: count }, (_, n) => `"${n}":1`).join();
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 describe('parseStrictJson', () => {
@@ -43,6 +45,24 @@ describe('parseStrictJson', () => {
       { pointer: '/a', code: 'duplicate_member', detail: 'appears more than once' },
       { pointer: '/a', code: 'duplicate_member', detail: 'appears more than once' },
     ]);
+  });
+
+  it('shows the first hundred errors alone, and looks for no more', () => {
+    const { options } = refusalOf(`{${Array.from({ length: 100_000 }, () => '"a":1').join()}}`);
+    expect([options.errors?.length, options.detail]).toEqual([100, 'More than 100 fields are invalid']);
+  });
+
+  it.each([
+    ['an object of 51 members', `{"a":[{${unlike(51)}}]}`, '/a/0', 'must have at most 50 members'],
+    ['more than 100,000 values', `[${'1,'.repeat(100_000)}1]`, '', 'must have at most 100000 values'],
+  ])('refuses %s', (_, text, pointer, detail) => {
+    const { code, options } = refusalOf(text);
+    expect([code, options.errors]).toEqual(['validation_failed', [{ pointer, code: 'too_many', detail }]]);
+  });
+
+  it('reads an object of 50 members, and 100,000 values', () => {
+    expect(Object.keys(parse(`{${unlike(50)}}`) as object)).toHaveLength(50);
+    expect(parse(`[${'1,'.repeat(99_999)}1]`)).toHaveLength(100_000);
   });
 
   it.each([

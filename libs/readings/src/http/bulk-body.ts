@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { Problem, invalidRequest, type FieldError } from '@app/platform/http/problem.js';
 import { parseStrictJson } from '@app/platform/http/strict-json.js';
@@ -17,6 +18,18 @@ export interface BulkBody<T> {
   readonly mode: BatchMode;
   readonly items: readonly BulkItem<T>[];
 }
+
+/** Readings checked before other requests get their turn: some milliseconds. */
+const AT_ONCE = 10;
+
+const inTurns = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> => {
+  const done: R[] = [];
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    if (from > 0) await turn();
+    done.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(work))));
+  }
+  return done;
+};
 
 const modeOf = (value: unknown, pointer: string): BatchMode => {
   const mode = BATCH_MODES.find((one) => one === value);
@@ -38,8 +51,8 @@ export const readBulkBody = async <T extends object>(
 ): Promise<BulkBody<T>> => {
   if (Buffer.isBuffer(body)) return readLines(body, modeOf(queryMode, '?mode'), metatype);
   const { mode, readings } = membersOf(body, queryMode);
-  const checked = readings.map((one) => check(one, metatype));
-  return { mode, items: (await Promise.all(checked)).map((one) => ({ line: null, checked: one })) };
+  const items = await inTurns(readings, async (one) => ({ line: null, checked: await check(one, metatype) }));
+  return { mode, items };
 };
 
 const membersOf = (body: unknown, queryMode: string | undefined) => {
@@ -77,8 +90,11 @@ const readLines = async <T extends object>(
 ): Promise<BulkBody<T>> => {
   const lines = linesOf(bytes);
   checkCount(lines.length);
-  const items = lines.map(async ({ line, text }) => ({ line, checked: await checkLine(text, metatype) }));
-  return { mode, items: await Promise.all(items) };
+  const items = await inTurns(lines, async ({ line, text }) => ({
+    line,
+    checked: await checkLine(text, metatype),
+  }));
+  return { mode, items };
 };
 
 /** Lines with something on them, numbered from 1. Stops after one line too many. */
@@ -114,8 +130,6 @@ const check = async <T extends object>(value: unknown, metatype: new () => T): P
   }
 };
 
-/** Most errors that the refusal of a whole batch repeats. */
-const MOST_ERRORS = 100;
 const INVALID = 400;
 
 /**
@@ -134,6 +148,6 @@ export const refusalOfAll = (items: readonly BulkItem<unknown>[]): Problem | nul
       detail: line === null ? detail : `line ${line}: ${detail}`,
     }));
   });
-  if (errors.length > 0) return invalidRequest(errors.slice(0, MOST_ERRORS));
+  if (errors.length > 0) return invalidRequest(errors);
   return items.map(({ checked }) => checked).find((one) => one instanceof Problem) ?? null;
 };
