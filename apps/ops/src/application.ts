@@ -16,6 +16,9 @@ import type { Config } from '../../service/src/settings.js';
 import { lazyEventStore } from './lazy-event-store.js';
 import { Modules } from './modules.js';
 
+/** Of a command to PostgreSQL. DATABASE_POOL_SIZE is that of the processes. */
+const CONNECTIONS = 4;
+
 /**
  * Connects to the stores and handles every module's commands and queries. Each connection and each module loads when
  * something first needs it. `stop` disconnects.
@@ -23,7 +26,7 @@ import { Modules } from './modules.js';
 export const openApplication = (config: Config) => {
   const pool = openPool(config.DATABASE_URL, {
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
-    size: config.DATABASE_POOL_SIZE,
+    size: CONNECTIONS,
     queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
     applicationName: 'reading-service ops',
     onError: () => undefined,

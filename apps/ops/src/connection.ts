@@ -19,7 +19,6 @@ export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
       DATABASE_CONNECT_TIMEOUT_MS: '10000',
       ...given,
       LOG_LEVEL: 'silent',
-      DATABASE_POOL_SIZE: '4',
     });
   } catch (error) {
     if (error instanceof ConfigError) throw new OpsError(error.message);
