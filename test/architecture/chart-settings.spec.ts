@@ -16,6 +16,7 @@ const NOT_FOR_VALUES = new Set([
   'DISK_FOLDER',
   'DISK_RESERVE_MIB',
   'OPERATOR_KEY_FILE',
+  'OPERATOR_NAME',
 ]);
 /** They hold secrets, so the chart takes them from its Secrets alone. */
 const FROM_SECRETS = [
@@ -27,6 +28,10 @@ const FROM_SECRETS = [
 ];
 const SECRET = new Set([...FROM_SECRETS, 'KEY_VAULT_TOKEN', 'TOKEN_SIGNING_KEY']);
 
+/** What Node and the libraries read. */
+const OF_LIBRARIES =
+  '^(OTEL_[A-Z_]+|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|RAYON_NUM_THREADS|(https?|grpc|no|no_grpc)_proxy)$';
+
 const known = settingNames(settings);
 
 it('values.schema.json names the settings that an installation may give', () => {
@@ -36,7 +41,7 @@ it('values.schema.json names the settings that an installation may give', () => 
   const wanted = {
     type: 'object',
     additionalProperties: false,
-    patternProperties: { '^(OTEL_[A-Z_]+|NODE_OPTIONS|NODE_EXTRA_CA_CERTS)$': { type: 'string' } },
+    patternProperties: { [OF_LIBRARIES]: { type: 'string' } },
     properties: Object.fromEntries(
       names
         .filter((name) => !SECRET.has(name))

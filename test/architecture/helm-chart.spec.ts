@@ -230,6 +230,7 @@ describe('the network policies of the Helm chart', () => {
     expect(portsTo(policyOf('large', 'trial-reading'))).toEqual([53, 53, 6432, 2113, 8200]);
     expect(portsTo(policyOf('plain', 'trial-reading-api'))).toEqual([]);
     expect(portsTo(policyOf('large', 'trial-reading-api'))).toEqual([443]);
+    expect(portsTo(policyOf('large', 'trial-reading-ops'))).toEqual([443]);
   });
 
   it('let webhooks out to public addresses alone, on ports that their URLs may name', () => {

@@ -12,7 +12,7 @@ import { faultOf } from '@app/platform/fault/fault.js';
 import { within } from '@app/platform/async/within.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { readConnection } from './connection.js';
-import { operatorName } from './operator-name.js';
+import { loginName } from './login-name.js';
 import { OpsError } from './ops-error.js';
 import type { Config } from '../../service/src/settings.js';
 
@@ -53,7 +53,7 @@ export const withSession = async <T>(
   // Loaded late, so that help appears at once.
   const { openApplication } = await import('./application.js');
   const { stop, workspaceExists, ...application } = openApplication(config);
-  const actor = `operator:${operatorName()}`;
+  const actor = `operator:${config.OPERATOR_NAME ?? loginName()}`;
   try {
     return await work({
       ...application,

@@ -22,7 +22,10 @@ export const settings = {
     60_000,
     'age at which a hold without a reading is abandoned and released',
   ),
-  RESERVATION_SWEEP_MS: milliseconds(15_000, 'interval between sweeps for holds without a reading'),
+  RESERVATION_SWEEP_MS: milliseconds(
+    15_000,
+    'interval between sweeps: for holds without a reading, for idle books, and for a reconciliation that is due',
+  ),
   LEDGER_RECONCILE_EVERY_MS: milliseconds(
     3_600_000,
     'how often one worker compares captures, completed readings and balances',

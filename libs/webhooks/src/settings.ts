@@ -84,14 +84,11 @@ export const settings = {
   WEBHOOK_DRY_RUN_WAIT_MS: milliseconds(5_000, 'longest wait of a request for the count of its dry run'),
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
   WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trials that may wait to be sent to each endpoint'),
-  WEBHOOK_NOTICES_EVERY_MS: milliseconds(
-    60_000,
-    'how often a worker looks for what workspaces asked to be told',
-  ),
+  WEBHOOK_NOTICES_EVERY_MS: milliseconds(60_000, 'how often a worker looks for new notices'),
   WEBHOOK_NOTICES_KEPT_DAYS: count(400, 'days for which notices of live mode stay in their feed'),
   WEBHOOK_FAILING_NOTICE_AFTER_MS: milliseconds(
     3_600_000,
-    'an endpoint without a success for this long after a failure is told of as failing',
+    'an endpoint without a success for this long after a failure causes a notice',
   ),
   WEBHOOK_DELIVERIES_KEPT_DAYS: count(
     90,

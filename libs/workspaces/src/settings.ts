@@ -31,7 +31,10 @@ export const settings = {
   TOKEN_JWKS_TIMEOUT_MS: milliseconds(3_000, 'longest wait for the issuer’s keys'),
   TOKEN_JWKS_MAX_BYTES: count(65_536, 'largest key set that is read (bytes)'),
   TOKEN_JWKS_MAX_KEYS: count(32, 'keys of a set that are used'),
-  TOKEN_JWKS_FRESH_MS: milliseconds(600_000, 'how long fetched keys are used before they are fetched again'),
+  TOKEN_JWKS_FRESH_MS: milliseconds(
+    600_000,
+    'how long a process uses the keys that it fetched before it fetches them again',
+  ),
   TOKEN_JWKS_STALE_MS: milliseconds(
     3_600_000,
     'how long fetched keys stay valid while the issuer cannot be reached',
@@ -47,7 +50,7 @@ export const settings = {
   ),
   API_KEY_CACHE_MS: milliseconds(
     3_000,
-    'how long a verified API key is trusted before it is read again: a revocation takes effect at once, and within this time in a process that is cut off from PostgreSQL',
+    'how long a process trusts an API key before it reads it again. A revocation takes effect at once, and within this time where PostgreSQL is out of reach',
   ),
   PORTAL: flag(
     'whether the API serves the workspace portal under /portal (1 or 0); it then needs PUBLIC_URL, unless HOST is of this machine alone',

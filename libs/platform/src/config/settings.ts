@@ -27,7 +27,7 @@ export const settings = z
     DATABASE_URL: setting(postgresUrl, 'PostgreSQL, as postgresql://user:password@host:port/database'),
     DATABASE_OWNER_URL: setting(
       postgresUrl.optional(),
-      'the same database, with the role that owns its schemas; for ops migrate and ops projections, never for API or worker',
+      'the same database, with the role that owns its schemas; for ops commands that make, move or copy tables, never for API or worker',
     ),
     DATABASE_POOL_SIZE: count(12, 'connections per process'),
     DATABASE_CONNECT_TIMEOUT_MS: milliseconds(
@@ -98,7 +98,7 @@ export const settings = z
     ),
     KEY_UPKEEP_EVERY_MS: milliseconds(
       60_000,
-      'how often surviving keys are rewrapped and due keys destroyed',
+      'how often the worker wraps surviving keys again, destroys due ones, deletes keys without a reading and erases old test readings',
     ),
     KEY_VAULT_URL: setting(
       z
@@ -186,7 +186,17 @@ export const settings = z
       1_000,
       'average delay of a 429 for an address, so that an immediate retry gains nothing',
     ),
-    HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests at shutdown'),
+    OPERATOR_NAME: setting(
+      z
+        .string()
+        .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores')
+        .optional(),
+      'whom ops commands record as their operator; without it the login name, which in a container is the same for all',
+    ),
+    HTTP_DRAIN_MS: setting(
+      z.coerce.number().int().min(1).max(9_000).default(8_000),
+      'longest wait for open requests at shutdown, 9,000 at most: after 9.5 s a process exits in any case (ms)',
+    ),
     CONSUMER_PARKED_MAX: count(
       25,
       'events that may keep streams of one consumer parked; at the next one the consumer halts as a whole, because a faulty release would park everything',
