@@ -213,10 +213,9 @@ describe('the network policies of the Helm chart', () => {
     const { podSelector, policyTypes, ingress } = policyOf('plain', 'trial-reading');
     expect(podSelector.matchLabels).not.toHaveProperty('app.kubernetes.io/component');
     expect([policyTypes, ingress]).toEqual([['Ingress', 'Egress'], undefined]);
-    expect(policyOf('plain', 'trial-reading-api').ingress).toEqual([
-      { ports: [{ protocol: 'TCP', port: 3000 }] },
-    ]);
-    const from = (name: string): unknown => [{ namespaceSelector: { matchLabels: { name } } }];
+    const api = [{ ports: [{ protocol: 'TCP', port: 3000 }] }];
+    expect(policyOf('plain', 'trial-reading-api').ingress).toEqual(api);
+    const from = (name: string) => [{ namespaceSelector: { matchLabels: { name } } }];
     expect(policyOf('large', 'trial-reading').ingress).toEqual([
       { from: from('monitoring'), ports: [{ protocol: 'TCP', port: 9464 }] },
     ]);
@@ -229,8 +228,8 @@ describe('the network policies of the Helm chart', () => {
     expect(portsTo(policyOf('plain', 'trial-reading'))).toEqual([53, 53, 5432, 2113]);
     expect(portsTo(policyOf('large', 'trial-reading'))).toEqual([53, 53, 6432, 2113, 8200]);
     expect(portsTo(policyOf('plain', 'trial-reading-api'))).toEqual([]);
-    expect(portsTo(policyOf('large', 'trial-reading-api'))).toEqual([443]);
-    expect(portsTo(policyOf('large', 'trial-reading-ops'))).toEqual([443]);
+    for (const asking of ['api', 'ops'])
+      expect(portsTo(policyOf('large', `trial-reading-${asking}`))).toEqual([443]);
   });
 
   it('let webhooks out to public addresses alone, on ports that their URLs may name', () => {

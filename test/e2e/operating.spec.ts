@@ -205,8 +205,7 @@ describe('an event that cannot be handled', () => {
     expect(
       (await operated.stack.runOps(['processes', 'retry', 'billing.balance.v1', '--wait', '1'])).stderr,
     ).toMatch(/still parked/);
-    const asAda = { OPERATOR_NAME: 'ada.l' };
-    await operated.stack.runOps([...skip, '--reason', 'planted by a test'], asAda);
+    await operated.stack.runOps([...skip, '--reason', 'planted by a test'], { OPERATOR_NAME: 'ada.l' });
     await operated.database.query('alter table billing.balance drop constraint planted');
     const { quarantined } = (await operated.stack.ops(['quarantine', 'list'])) as {
       quarantined: Record<string, unknown>[];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CLIENTS, STORE_DEFAULTS } from '@app/event-sourcing/store/defaults.js';
 import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
+import { httpSettings } from './http-settings.js';
 import { auditSettings, testDataSettings } from './kept-settings.js';
 import { postgresUrl } from './postgres-url.js';
 import { count, flag, milliseconds, setting } from './setting.js';
@@ -154,48 +155,13 @@ export const settings = z
       'port of GET /metrics (Prometheus), never the public one; unset: no metrics are served; 0 lets the system choose',
     ),
     METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
-    HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
-    HTTP_BULK_LIMIT_BYTES: count(4_194_304, 'largest body of a bulk request (bytes)'),
-    HTTP_HEADERS_TIMEOUT_MS: milliseconds(
-      8_000,
-      'a connection is closed when it sends the headers of a request more slowly',
-    ),
-    HTTP_REQUEST_TIMEOUT_MS: milliseconds(
-      30_000,
-      'a connection is closed when it sends a whole request more slowly',
-    ),
-    HTTP_KEEP_ALIVE_MS: milliseconds(
-      75_000,
-      'a connection is closed when no request follows on it; longer than a load balancer in front keeps idle ones',
-    ),
-    HTTP_CONNECTIONS: count(10_000, 'open connections per API process; further ones are closed'),
-    HTTP_CONNECTIONS_PER_ADDRESS: count(
-      500,
-      'open connections from one address; not checked with TRUSTED_PROXIES, because connections then come from the proxies',
-    ),
-    HTTP_WAITING_REQUESTS: count(
-      4,
-      'pipelined requests that may wait on one connection; with more, the connection is closed',
-      0,
-    ),
-    HTTP_ANSWER_TIMEOUT_MS: milliseconds(
-      60_000,
-      'a connection is closed when it takes longer to receive a response',
-    ),
-    HTTP_REFUSAL_HOLD_MS: milliseconds(
-      1_000,
-      'average delay of a 429 for an address, so that an immediate retry gains nothing',
-    ),
+    ...httpSettings,
     OPERATOR_NAME: setting(
       z
         .string()
         .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores')
         .optional(),
       'whom ops commands record as their operator; without it the login name, which in a container is the same for all',
-    ),
-    HTTP_DRAIN_MS: setting(
-      z.coerce.number().int().min(1).max(9_000).default(8_000),
-      'longest wait for open requests at shutdown, 9,000 at most: after 9.5 s a process exits in any case (ms)',
     ),
     CONSUMER_PARKED_MAX: count(
       25,
