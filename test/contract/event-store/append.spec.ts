@@ -73,7 +73,7 @@ describe('append', () => {
     await store.client.appendToStream(stream, numbered(3_000), { expectedRevision: 'no_stream' });
     await rejection(store.client.appendToStream(stream, numbered(3_000), { expectedRevision: 'no_stream' }));
     expect(await collect(store.client.readStream(stream))).toHaveLength(3_000);
-  });
+  }, 60_000);
 
   describe('with a wrong expected revision', () => {
     it('reports the current revision when the stream has moved on', async () => {

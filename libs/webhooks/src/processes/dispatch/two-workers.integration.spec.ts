@@ -70,7 +70,7 @@ const allSucceeded = (): Promise<void> =>
       `select count(*)::integer as succeeded from webhooks.settled_delivery where status = 'succeeded'`,
     );
     return rows[0]!.succeeded === WORKSPACES * EVENTS;
-  }, 30_000);
+  }, 120_000);
 
 describe('Two workers', () => {
   it('share the load: each sends a good part of it, and nothing is sent twice', async () => {
@@ -118,10 +118,10 @@ describe('One worker', () => {
     await happenIn('ws_prompt');
     await eventually(() => prompt.received.length === 2);
     // Those that have been silent for a second hold one place each, and free the others for those that wait.
-    await eventually(() => held.length === SILENT, 30_000);
+    await eventually(() => held.length === SILENT, 120_000);
     expect(receiver.open).toBe(SILENT);
     for (const answer of held.splice(0)) answer();
-    await eventually(() => held.length === SILENT, 30_000);
+    await eventually(() => held.length === SILENT, 120_000);
     for (const answer of held) answer();
     await prompt.stop();
   });
