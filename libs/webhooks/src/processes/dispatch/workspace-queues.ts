@@ -96,7 +96,10 @@ const ENDPOINTS = `
   ) endpoint
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id`;
 
-/** A transaction that inserts deliveries may lock several queues. Nothing waits for a lock here, so no deadlock. */
+/**
+ * A transaction that inserts deliveries, or follows a change of endpoints, may lock several queues. This waits for none of
+ * them. What a release waits for later, rows of deliveries and the health of endpoints, nobody holds who waits for a queue.
+ */
 const LOCK = `
   select lane.workspace_id from unnest($1::text[], $2::uuid[]) claim (workspace_id, lease)
   join webhooks.lane on lane.workspace_id = claim.workspace_id and lane.lease = claim.lease

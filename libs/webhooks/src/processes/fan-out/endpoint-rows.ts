@@ -9,8 +9,9 @@ import { skipPending } from '../skipping/skip-pending.js';
 import { askForProbe, endProbes, probeAgain } from '../verification/probe-rows.js';
 
 /**
- * Locks these endpoints until the transaction ends: waits for inserts of deliveries to them, and holds up further ones.
- * Comes first in the transaction, because every insert locks the endpoint first and the workspace queue after it.
+ * Locks these endpoints, then the queues of their workspaces, until the transaction ends: waits for inserts of deliveries
+ * and for a release that is under way, and holds up further ones. Comes first in the transaction: every insert locks the
+ * endpoint and after it the queue, and a release the queue and after it deliveries and health of endpoints.
  */
 export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[]): readonly Statement[] => {
   const known = events.filter(({ type }) => type !== 'WebhookEndpointCreated');
@@ -18,6 +19,10 @@ export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[])
   const endpointIds = known.map(({ stream }) => streamId(stream));
   return [
     sql`select from webhooks.endpoint where endpoint_id = any (${endpointIds}) order by endpoint_id for no key update`,
+    sql`
+      select from webhooks.lane
+      where workspace_id in (select workspace_id from webhooks.endpoint where endpoint_id = any (${endpointIds}))
+      order by workspace_id for no key update`,
   ];
 };
 
