@@ -172,6 +172,11 @@ describe('the operator’s commands', () => {
         1,
         expect.stringContaining('--kinds takes deliveries, events,'),
       ]);
+      const ofWorkers = await run(['retention', 'run', '--kinds', 'deliveries,test-readings']);
+      expect([ofWorkers.code, ofWorkers.stderr]).toEqual([
+        1,
+        expect.stringContaining('Workers alone delete test-readings'),
+      ]);
       expect(await left()).toHaveLength(3);
       expect(await stack.ops(['retention', 'run', '--kinds', 'deliveries'])).toMatchObject({
         kinds: [{ kind: 'deliveries', removed: 3 }],

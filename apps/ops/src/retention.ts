@@ -8,6 +8,9 @@ import type { Session } from './session.js';
 /** A kind that is this many days behind its term says that nobody deletes it. */
 export const LAGS_FROM_DAYS = 2;
 
+/** What workers alone delete: an erasure goes through the reading's events, one reading after the other. */
+export const BY_WORKERS_ALONE = ['test-readings'];
+
 type Parts = Pick<Session, 'pool' | 'config' | 'queries' | 'commands'>;
 
 /** Every kind of data that workers delete after a term. @param now milliseconds since the epoch */
@@ -20,7 +23,7 @@ export const retentionOfAll = async (
   await retentionStatus(pool, auditRetention(pool, config), now),
 ];
 
-/** One round, as workers make it. Workers alone erase test readings. @param kinds `null`: all */
+/** One round, as workers make it, without what they alone delete. @param kinds `null`: all others */
 export const runRetentions = async (
   { pool, config, commands }: Omit<Parts, 'queries'>,
   now: number,

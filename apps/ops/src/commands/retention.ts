@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
-import { LAGS_FROM_DAYS, retentionOfAll, runRetentions } from '../retention.js';
+import { BY_WORKERS_ALONE, LAGS_FROM_DAYS, retentionOfAll, runRetentions } from '../retention.js';
 import { withSession } from '../session.js';
 
 interface Options {
@@ -33,12 +33,17 @@ const addStatus = (retention: Command): void => {
           describe(kinds),
           ...kinds.filter(({ progress }) => progress !== null).flatMap(describeProgress),
           ...(kinds.some(({ waitsSince }) => waitsSince !== null) ? ['', WAITS] : []),
-          ...(late.length > 0 ? ['', `Late: ${late.join(', ')}. ops retention run deletes it now.`] : []),
+          ...(late.length > 0 ? ['', `Late: ${late.join(', ')}. ${whoDeletes(late)}`] : []),
         ].join('\n'),
       );
       if (late.length > 0) process.exitCode = 1;
     });
 };
+
+const whoDeletes = (kinds: readonly string[]): string =>
+  kinds.every((kind) => BY_WORKERS_ALONE.includes(kind))
+    ? 'A worker with the role upkeep deletes it; its log says why it does not.'
+    : 'ops retention run deletes it now.';
 
 const WAITS =
   'Workers wait: the last round was more than a week ago. When the clock is right, ops retention run lets them continue.';
@@ -51,7 +56,9 @@ const describeProgress = ({ kind, progress, due }: RetentionStatus): readonly st
 const addRun = (retention: Command): void => {
   retention
     .command('run')
-    .description('delete now what has outlived its term, as workers do every ten minutes; safe beside them')
+    .description(
+      'delete now what has outlived its term, as workers do every ten minutes; safe beside them. Workers alone delete test-readings',
+    )
     .option('--dry-run', 'only show what would be deleted')
     .option('--kinds <kinds>', 'only these, comma-separated', (text) => text.split(','))
     .addHelpText(
@@ -80,7 +87,10 @@ const showDue = async (kinds: readonly string[] | null, command: Command): Promi
 const deleteDue = async (kinds: readonly string[] | null, command: Command): Promise<void> => {
   const runs = await withSession(async (session) => {
     const now = await session.time.now();
-    if (kinds !== null) requireKnown(kinds, await retentionOfAll(session, now));
+    if (kinds !== null) {
+      requireKnown(kinds, await retentionOfAll(session, now));
+      refuseThoseOfWorkers(kinds);
+    }
     return runRetentions(session, now, kinds);
   });
   print(
@@ -100,6 +110,15 @@ const requireKnown = (kinds: readonly string[] | null, all: readonly RetentionSt
   const known = all.map(({ kind }) => kind);
   if (kinds?.every((kind) => known.includes(kind)) ?? true) return;
   throw new OpsError(`--kinds takes ${known.join(', ')}.`);
+};
+
+/** @throws OpsError when the command does not delete a kind */
+const refuseThoseOfWorkers = (kinds: readonly string[]): void => {
+  const theirs = kinds.filter((kind) => BY_WORKERS_ALONE.includes(kind));
+  if (theirs.length === 0) return;
+  throw new OpsError(
+    `Workers alone delete ${theirs.join(', ')}: leave it out of --kinds. Their role is upkeep.`,
+  );
 };
 
 const MIB = 1_048_576;

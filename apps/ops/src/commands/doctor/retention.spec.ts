@@ -5,9 +5,13 @@ import { checkRetention } from './retention.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 
-const check = (lags: readonly number[], waitsSince: string | null = null) => {
+const check = (
+  lags: readonly number[],
+  waitsSince: string | null = null,
+  nameOf = (index: number) => `kind ${index}`,
+) => {
   const kinds = lags.map((lagDays, index): RetentionStatus => ({
-    kind: `kind ${index}`,
+    kind: nameOf(index),
     what: 'things',
     setting: 'THINGS_KEPT_DAYS',
     days: 90,
@@ -44,6 +48,13 @@ it('Doctor warns when data is two days behind its term, and fails when it is a w
     },
   ]);
   expect(await check([0, 7, 2])).toMatchObject([{ level: 'failure' }, { level: 'warning' }]);
+});
+
+it('Doctor does not send an operator to a command that erases no test readings', async () => {
+  const [finding] = await check([3], null, () => 'test-readings');
+  expect(finding).toMatchObject({ level: 'warning', message: expect.stringContaining('test-readings') });
+  expect(finding!.advice).toContain('its log says why');
+  expect(finding!.advice).not.toContain('ops retention run');
 });
 
 it('Doctor says that deletion waits for an operator after a long pause, even when nothing is late yet', async () => {

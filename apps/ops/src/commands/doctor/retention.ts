@@ -1,6 +1,6 @@
 import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
 import type { Session } from '../../session.js';
-import { LAGS_FROM_DAYS, retentionOfAll } from '../../retention.js';
+import { BY_WORKERS_ALONE, LAGS_FROM_DAYS, retentionOfAll } from '../../retention.js';
 import { graded, ok, warning, type Finding } from './finding.js';
 
 /** Data that has outlived its term by so many days breaks a promise. */
@@ -22,7 +22,9 @@ export const checkRetention = async (
       lagDays,
       [LAGS_FROM_DAYS, FAILS_FROM_DAYS],
       `${kind} (${what}) are ${lagDays} days behind ${setting} (${days}): ${due.rows} rows are due`,
-      'A worker with the role upkeep deletes them every ten minutes; its log says why it does not. ops retention run does it now.',
+      `A worker with the role upkeep deletes them; its log says why it does not.${
+        BY_WORKERS_ALONE.includes(kind) ? '' : ' ops retention run does it now.'
+      }`,
     ),
   );
   return [...waiting, ...overdue];
