@@ -20,7 +20,8 @@ const defaultOf = (schema: z.ZodType): string => {
   const { success, data } = schema.safeParse(undefined);
   if (!success) return 'required';
   if (data === undefined || data === '' || (Array.isArray(data) && data.length === 0)) return '';
-  return `\`${String(data === true ? 1 : data === false ? 0 : data)}\``;
+  if (typeof data === 'boolean') return data ? '`1`' : '`0`';
+  return `\`${Array.isArray(data) ? data.join() : (data as string | number)}\``;
 };
 
 const tableOf = (title: string, shape: Shape): string => {
