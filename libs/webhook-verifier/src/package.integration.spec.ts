@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -100,6 +100,19 @@ describe('The package', () => {
       // Output and response take different routes, so the output may arrive later.
       while (!printed.includes('fetch /d')) await once(server.stdout!, 'data');
       expect(printed).not.toContain('fetch /e');
+      // Strangers that break off, or never come to an end.
+      const broken = connect(port, '127.0.0.1');
+      broken.end(
+        'POST /hook HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\ncontent-type: application/json\r\n\r\n{"a',
+      );
+      broken.resume();
+      await once(broken, 'close');
+      await post('x'.repeat(10_000_000)).then(
+        ({ status }) => expect(status).toBeGreaterThanOrEqual(400),
+        () => undefined,
+      );
+      expect((await post(body)).status).toBe(204);
+      expect(server.exitCode).toBeNull();
     } finally {
       server.kill();
     }
