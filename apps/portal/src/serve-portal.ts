@@ -135,7 +135,7 @@ class Portal {
   }
 
   async leave({ session, texts }: Visit, response: Response): Promise<void> {
-    await this.commands.execute(new EndPortalSession(session.workspaceId, session.sessionId));
+    await this.commands.execute(new EndPortalSession(session.workspaceId, session.modes, session.sessionId));
     dropSession(response);
     this.sender.outside(
       response,

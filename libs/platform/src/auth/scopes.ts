@@ -24,6 +24,11 @@ export const ORDINARY_SCOPES: readonly ApiKeyScope[] = API_KEY_SCOPES.filter(
 /** Shows names and birth dates of readings to a session of the portal. A key sees them with `readings:read`. */
 export const PERSONS_SCOPE = 'persons:read';
 /**
+ * Scopes with which a key shows what a session sees with `persons:read` alone: names, and the caller's own ids, which events
+ * and deliveries have, too.
+ */
+export const SHOW_PERSONS: readonly string[] = ['readings:read', 'events:read', 'webhooks:write'];
+/**
  * What a session of the portal may be allowed to do: what a key may, and to see persons. With `portal:write` it ends
  * other sessions, but opens none.
  */

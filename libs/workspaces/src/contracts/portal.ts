@@ -102,8 +102,10 @@ export class AdjustPortalSession extends Command<void> {
 
 /** Ends a session, or its link before it begins. `foreign`: it is another workspace's. */
 export class EndPortalSession extends Command<'ended' | 'unknown' | 'foreign'> {
+  /** @param sees the modes of the caller: a session that has none of them is `unknown` */
   constructor(
     readonly workspaceId: string,
+    readonly sees: readonly Mode[],
     readonly sessionId: string,
   ) {
     super();
@@ -127,8 +129,10 @@ export interface PortalSessionSummary {
 
 /** Sessions of a workspace, newest first, also those that have ended in the last 30 days. */
 export class ListPortalSessions extends Query<readonly PortalSessionSummary[]> {
+  /** @param sees the modes of the caller: a session has one of them, or both, or is not shown */
   constructor(
     readonly workspaceId: string,
+    readonly sees: readonly Mode[],
     readonly limit: number,
     /** `createdAt` and `sessionId` of the last one of the page before; `null`: from the newest. */
     readonly after: readonly string[] | null,

@@ -1,3 +1,4 @@
+import { PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
 import type { BeyondCaller, KeyRefusal } from '../contracts/commands.js';
 import type { ApiKeyQuery } from '../read-models/api-key/api-key.query.js';
@@ -36,6 +37,11 @@ export const problemOf = (refusal: KeyRefusal): Problem => {
 const beyond = (refusal: BeyondCaller): Problem => {
   if (refusal.term !== 'scopes') return invalidRequest([OUT_OF_REACH[refusal.term]]);
   const { scope } = refusal;
+  if (scope === PERSONS_SCOPE)
+    return new Problem('scope_missing', {
+      detail: `A session without ${PERSONS_SCOPE} gives no key ${SHOW_PERSONS.join(', ')}`,
+      members: { scope },
+    });
   return scope === 'keys:write'
     ? new Problem('auth_mode_not_allowed', {
         detail: 'Only a bearer token or the operator gives a key the scope keys:write',

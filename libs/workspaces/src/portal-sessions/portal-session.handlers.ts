@@ -103,8 +103,8 @@ export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ workspaceId, sessionId }: EndPortalSession): Promise<'ended' | 'unknown' | 'foreign'> {
-    return this.sessions.end(workspaceId, sessionId, instant(this.clock.now()));
+  execute({ workspaceId, sees, sessionId }: EndPortalSession): Promise<'ended' | 'unknown' | 'foreign'> {
+    return this.sessions.end(workspaceId, sees, sessionId, instant(this.clock.now()));
   }
 }
 
@@ -112,8 +112,8 @@ export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession
 export class ListPortalSessionsHandler implements IQueryHandler<ListPortalSessions> {
   constructor(private readonly sessions: PortalSessionStore) {}
 
-  execute({ workspaceId, limit, after }: ListPortalSessions): Promise<readonly PortalSessionSummary[]> {
-    return this.sessions.page(workspaceId, limit, after);
+  execute({ workspaceId, sees, limit, after }: ListPortalSessions): Promise<readonly PortalSessionSummary[]> {
+    return this.sessions.page(workspaceId, sees, limit, after);
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { EndPortalSession, EnterPortal, FindPortalSession, OpenPortal } from '../contracts/portal.js';
@@ -42,13 +43,13 @@ const handlers = () => {
     new EndPortalSessionHandler(sessions, clock),
   ];
   return {
-    open: (keyId: string | null = null) =>
+    open: (keyId: string | null = null, modes: readonly Mode[] = MODES) =>
       opening.execute(
         new OpenPortal(
           WORKSPACE,
           {
             scopes: ['readings:read'],
-            modes: ['live', 'test'],
+            modes,
             language: 'fr',
             timeZone: 'Europe/Paris',
             returnUrl: null,
@@ -60,8 +61,9 @@ const handlers = () => {
       ),
     enter: (token: string) => entering.execute(new EnterPortal(token)),
     find: (secret: string) => finding.execute(new FindPortalSession(secret)),
-    end: (sessionId: string, workspaceId = WORKSPACE) =>
-      ending.execute(new EndPortalSession(workspaceId, sessionId)),
+    end: (sessionId: string, workspaceId = WORKSPACE, sees: readonly Mode[] = MODES) =>
+      ending.execute(new EndPortalSession(workspaceId, sees, sessionId)),
+    list: (sees: readonly Mode[]) => sessions.page(WORKSPACE, sees, 100, null),
   };
 };
 
@@ -122,6 +124,33 @@ describe('a session', () => {
     expect(await find(secret)).not.toBeNull();
     expect([await end(begun.sessionId), await end(waiting.sessionId)]).toEqual(['ended', 'ended']);
     expect([await find(secret), await enter(waiting.token)]).toEqual([null, null]);
+  });
+
+  it('is shown to, and ended by, callers of its modes alone', async () => {
+    await pool.query('truncate workspaces.portal_session');
+    const { open, list, end } = handlers();
+    const live = await open(null, ['live']);
+    const test = await open(null, ['test']);
+    const both = await open(null, MODES);
+    const shown = async (mode: Mode) => (await list([mode])).map(({ sessionId }) => sessionId).toSorted();
+    expect(await shown('live')).toEqual([live.sessionId, both.sessionId].toSorted());
+    expect(await shown('test')).toEqual([test.sessionId, both.sessionId].toSorted());
+    expect(await list(MODES)).toHaveLength(3);
+    expect([
+      await end(live.sessionId, WORKSPACE, ['test']),
+      await end(test.sessionId, WORKSPACE, ['live']),
+    ]).toEqual(['unknown', 'unknown']);
+    expect((await list(MODES)).map(({ endedAt }) => endedAt)).toEqual([null, null, null]);
+    expect(await end(live.sessionId, WORKSPACE, ['live'])).toBe('ended');
+  });
+
+  it('of other people is forgotten for no clock of this process that is ahead', async () => {
+    const { open, list } = handlers();
+    now = Date.now();
+    const { sessionId } = await open();
+    now += 400 * 86_400_000;
+    await open();
+    expect((await list(MODES)).map((one) => one.sessionId)).toContain(sessionId);
   });
 
   it('ends with the key that opened it', async () => {

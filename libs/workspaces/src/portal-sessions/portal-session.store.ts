@@ -47,11 +47,11 @@ interface Row {
 export class PortalSessionStore {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
-  /** Adds a session, and deletes old ones of all workspaces. */
+  /** Adds a session, and deletes old ones of all workspaces: old by both clocks, of which one may be ahead. */
   async add(session: NewPortalSession): Promise<void> {
     await this.pool.query(
       `with forgotten as (
-         delete from workspaces.portal_session where expires_at < $12::timestamptz - interval '${KEPT_FOR}'
+         delete from workspaces.portal_session where expires_at < least($12::timestamptz, now()) - interval '${KEPT_FOR}'
        )
        insert into workspaces.portal_session (session_id, workspace_id, key_id, opened_by, scopes, modes, mode,
          language, time_zone, return_url, ttl_seconds, created_at, link_sha256, link_expires_at, expires_at)
@@ -129,15 +129,22 @@ export class PortalSessionStore {
     );
   }
 
-  async end(workspaceId: string, sessionId: string, now: string): Promise<'ended' | 'unknown' | 'foreign'> {
+  /** @param sees a session that has none of these modes is `unknown` */
+  async end(
+    workspaceId: string,
+    sees: readonly Mode[],
+    sessionId: string,
+    now: string,
+  ): Promise<'ended' | 'unknown' | 'foreign'> {
     const { rows } = await this.pool.query<{ ended: boolean }>(
       `with ended as (
          update workspaces.portal_session
          set ended_at = coalesce(ended_at, $3), link_sha256 = null, secret_sha256 = null
-         where workspace_id = $1 and session_id = $2
+         where workspace_id = $1 and session_id = $2 and modes && $4
          returning true)
-       select exists (select from ended) as ended from workspaces.portal_session where session_id = $2`,
-      [workspaceId, sessionId, now],
+       select exists (select from ended) as ended from workspaces.portal_session
+       where session_id = $2 and (workspace_id <> $1 or modes && $4)`,
+      [workspaceId, sessionId, now, sees],
     );
     const [row] = rows;
     return row ? (row.ended ? 'ended' : 'foreign') : 'unknown';
@@ -145,6 +152,7 @@ export class PortalSessionStore {
 
   async page(
     workspaceId: string,
+    sees: readonly Mode[],
     limit: number,
     after: readonly string[] | null,
   ): Promise<readonly PortalSessionSummary[]> {
@@ -153,9 +161,9 @@ export class PortalSessionStore {
     >(
       `select session_id, opened_by, scopes, modes, created_at, started_at, expires_at, ended_at
        from workspaces.portal_session
-       where workspace_id = $1 and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
+       where workspace_id = $1 and modes && $5 and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
        order by created_at desc, session_id desc limit $2`,
-      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null],
+      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
     );
     return rows.map((row) => ({
       sessionId: row.session_id,

@@ -26,9 +26,12 @@ export class EndPortalSessionController {
   })
   @Names('sessionId', 'not_found', NAMED_SESSION)
   @Answers(204, 'The session has ended')
-  async end(@Param('sessionId') sessionId: string, @Caller() { workspaceId }: Principal): Promise<void> {
+  async end(
+    @Param('sessionId') sessionId: string,
+    @Caller() { workspaceId, sees }: Principal,
+  ): Promise<void> {
     const outcome = UUID.test(sessionId)
-      ? await this.commands.execute(new EndPortalSession(workspaceId, sessionId))
+      ? await this.commands.execute(new EndPortalSession(workspaceId, sees, sessionId))
       : 'unknown';
     if (outcome === 'foreign') throw new Problem('wrong_workspace');
     if (outcome === 'unknown') throw new Problem('not_found', { detail: 'There is no such session' });

@@ -21,17 +21,20 @@ export class ListPortalSessionsController {
   @ApiOperation({
     operationId: 'listPortalSessions',
     summary: 'List the sessions of the workspace portal',
-    description: 'Returns the newest first, without secrets. Ended sessions stay listed for 30 days.',
+    description:
+      'Returns the newest first, without secrets: those of the mode of the caller’s key, and those of an operator, which have both modes. Ended sessions stay listed for 30 days.',
   })
   @Answers(200, 'A page of sessions', sessionPageSchema)
   async list(
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() { workspaceId, sees }: Principal,
   ) {
-    const scope = ['portal-sessions', workspaceId] as const;
+    const scope = ['portal-sessions', workspaceId, ...sees] as const;
     const page = this.cursors.read(limit, cursor, ...scope);
-    const rows = await this.queries.execute(new ListPortalSessions(workspaceId, page.limit + 1, page.after));
+    const rows = await this.queries.execute(
+      new ListPortalSessions(workspaceId, sees, page.limit + 1, page.after),
+    );
     return this.cursors.page(
       rows,
       page.limit,
