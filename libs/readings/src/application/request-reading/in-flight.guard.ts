@@ -26,14 +26,16 @@ export class InFlightGuard implements CanActivate {
     const http = context.switchToHttp();
     const caller = principalOf(http.getRequest<Request>());
     const limit = this.config.READINGS_IN_FLIGHT;
+    const admitting = this.inFlight.admit(caller.workspaceId, caller.mode === 'live', limit);
     // A database that does not answer refuses nothing here: accepting the reading needs it too, and says so.
     const answer = await within(
       ASKED_WITHIN_MS,
-      this.inFlight
-        .admit(caller.workspaceId, caller.mode === 'live', limit)
-        .then((admission) => ({ admission })),
+      admitting.then((admission) => ({ admission })),
     );
-    if (!answer) return true;
+    if (!answer) {
+      this.withdrawWhenAdmitted(caller, admitting);
+      return true;
+    }
     if (answer.admission) {
       this.follow(caller, answer.admission, http.getResponse<Response>());
       return true;
@@ -44,13 +46,27 @@ export class InFlightGuard implements CanActivate {
     });
   }
 
-  /** An accepted reading counts until it has a row; anything else no longer. */
+  /** The request went on without its admission: what the count admits later counts for nobody. */
+  private withdrawWhenAdmitted(caller: Principal, admitting: Promise<Admission | null>): void {
+    admitting.then(
+      (admission) => admission && this.withdraw(caller, admission),
+      () => undefined,
+    );
+  }
+
+  /** An accepted reading counts until it has a row; anything else no longer. A caller may have left before. */
   private follow(caller: Principal, admission: Admission, response: Response): void {
-    response.once('close', () => {
+    const end = (): void => {
       const isNew = response.statusCode === 202 && !response.hasHeader('Idempotency-Replayed');
       const readingId = READING.exec(String(response.getHeader('Location') ?? ''))?.[0];
       if (isNew && readingId !== undefined) admission.readingId = readingId;
-      else this.inFlight.withdrawn(caller.workspaceId, caller.mode === 'live', admission);
-    });
+      else this.withdraw(caller, admission);
+    };
+    if (response.closed) end();
+    else response.once('close', end);
+  }
+
+  private withdraw({ workspaceId, mode }: Principal, admission: Admission): void {
+    this.inFlight.withdrawn(workspaceId, mode === 'live', admission);
   }
 }
