@@ -5,7 +5,7 @@ import { MOST_ERRORS, invalidRequest, Problem, type FieldError } from './problem
 const MAXIMUM_DEPTH = 8;
 /** Of one object. The checks of a body compare its members with each other, so thousands would take seconds. */
 const MOST_MEMBERS = 50;
-/** Of one body, twice what the largest bulk has. */
+/** Of one body, objects and arrays too: more than the largest bulk has. */
 const MOST_VALUES = 100_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -43,7 +43,12 @@ const checkStructure = (text: string): void => {
   let values = 0;
   const tooMany = (pointer: string, detail: string): Problem =>
     invalidRequest([{ pointer, code: 'too_many', detail }]);
+  const countValue = (): void => {
+    values += 1;
+    if (values > MOST_VALUES) throw tooMany('', `must have at most ${MOST_VALUES} values`);
+  };
   const enter = (): void => {
+    countValue();
     depth += 1;
     if (depth <= MAXIMUM_DEPTH) return;
     // Thrown at once, because the visitor recurses and a body of only brackets would exhaust the stack.
@@ -61,8 +66,7 @@ const checkStructure = (text: string): void => {
       depth -= 1;
     },
     onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
-      values += 1;
-      if (values > MOST_VALUES) throw tooMany('', `must have at most ${MOST_VALUES} values`);
+      countValue();
       if (typeof value === 'string' && !isStorable(value)) add(unstorable(path()));
       // JSON does not limit numbers. This one became infinite, which neither the canonical form nor a database can
       // represent.

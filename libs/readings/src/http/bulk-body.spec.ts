@@ -33,6 +33,16 @@ describe('A bulk body', () => {
     expect(turns).toBeGreaterThanOrEqual(READINGS / 20);
   });
 
+  it('may have empty lines between its readings, and no millions of them', async () => {
+    const apart = (blank: number) =>
+      Buffer.from(`${JSON.stringify(READING)}${'\n'.repeat(blank)}${JSON.stringify(READING)}`);
+    const { items } = await readBulkBody(apart(9_999), 'all', CreateReadingDto);
+    expect(items.map(({ line }) => line)).toEqual([1, 10_000]);
+    await expect(readBulkBody(apart(10_000), 'all', CreateReadingDto)).rejects.toMatchObject({
+      options: { errors: [{ pointer: '', code: 'too_many' }] },
+    });
+  });
+
   it('keeps the order of its readings, those that are not valid among them', async () => {
     const mixed = readings.map((one, index) => (index % 7 === 3 ? { ...one, locale: 'de-DE' } : one));
     const { items } = await readBulkBody({ mode: 'available', readings: mixed }, undefined, CreateReadingDto);

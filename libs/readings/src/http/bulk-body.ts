@@ -97,10 +97,17 @@ const readLines = async <T extends object>(
   return { mode, items };
 };
 
-/** Lines with something on them, numbered from 1. Stops after one line too many. */
+/** Lines of a body, empty ones too. Millions of them would take seconds to pass over. */
+const MOST_LINES = 10 * MOST_READINGS;
+
+/** Lines with something on them, numbered from 1. Stops after one line too many. @throws Problem for too many lines */
 const linesOf = (bytes: Buffer): readonly { line: number; text: Buffer }[] => {
   const lines = [];
   for (let start = 0, line = 1; start < bytes.length && lines.length <= MOST_READINGS; line += 1) {
+    if (line > MOST_LINES) {
+      const detail = `must have at most ${MOST_LINES} lines, empty ones too`;
+      throw invalidRequest([{ pointer: '', code: 'too_many', detail }]);
+    }
     const found = bytes.indexOf(NEWLINE, start);
     const end = found === -1 ? bytes.length : found;
     const text = bytes.subarray(start, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end);
