@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
 import { rawBodies } from './bulk-body.js';
 import { setCodingAside } from './json-body.interceptor.js';
+import { dropLongPreferences } from './long-preferences.js';
 import { admissionOf } from './door/admission.js';
 import { toProblem } from './problem.filter.js';
 import { requestId, requestIdOf } from './request-id.js';
@@ -49,6 +50,7 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use(strictTransportSecurity(), xContentTypeOptions());
   app.use(PAGE, pageHeaders(PAGE_POLICY));
   app.use('/docs/reference', pageHeaders(REFERENCE_POLICY));
+  app.use(dropLongPreferences);
   app.use(setCodingAside);
   app.use(rawBodies(config.HTTP_BODY_LIMIT_BYTES, config.HTTP_BULK_LIMIT_BYTES));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {

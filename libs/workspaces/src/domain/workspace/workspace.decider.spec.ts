@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MODES } from '@app/event-sourcing/core/mode.js';
 import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { OPERATOR, type ApiKeyTerms, type KeyManager } from '../../contracts/commands.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
 import type { WorkspaceCommand } from './workspace.commands.js';
@@ -207,7 +208,7 @@ describe('a caller with a key', () => {
   });
 
   it('gives in a session no scope that the session does not have', () => {
-    const session = { ...manager, scopes: ['readings:read', 'keys:write'] };
+    const session = { ...manager, scopes: ['readings:read', 'keys:write', 'persons:read'] };
     const ask = (keyId: string | null, scope: string) =>
       workspace.when({
         ...by,
@@ -217,6 +218,19 @@ describe('a caller with a key', () => {
     for (const keyId of ['own', null])
       ask(keyId, 'erasure').thenRejects('BeyondCaller', { term: 'scopes', scope: 'erasure' });
     ask(null, 'readings:read').thenTypes('ApiKeyIssued');
+  });
+
+  it('gives and rotates in a session without persons:read no key that shows persons', () => {
+    const session: KeyManager = { keyId: null, sees: ['live'], scopes: [...API_KEY_SCOPES] };
+    const ask = (scope: string) =>
+      workspace.when({ ...by, manager: session, asked: { ...TERMS, scopes: [scope], expiresAt: null } });
+    for (const scope of ['readings:read', 'events:read', 'webhooks:write'])
+      ask(scope).thenRejects('BeyondCaller', { term: 'scopes', scope: 'persons:read' });
+    for (const scope of ['readings:write', 'documents:read', 'credits:read'])
+      ask(scope).thenTypes('ApiKeyIssued');
+    workspace
+      .when({ ...rotate, manager: session, previous: 'key00009' })
+      .thenRejects('BeyondCaller', { term: 'scopes', scope: 'persons:read' });
   });
 
   it('does not rotate a key that has more than its own, nor its own', () => {
