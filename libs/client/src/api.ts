@@ -701,7 +701,7 @@ export interface paths {
         };
         /**
          * List the sessions of the workspace portal
-         * @description Returns the newest first, without secrets. Ended sessions stay listed for 30 days.
+         * @description Returns the newest first, without secrets: those of the mode of the caller’s key, and those of an operator, which have both modes. Ended sessions stay listed for 30 days.
          */
         get: operations["listPortalSessions"];
         put?: never;
