@@ -213,7 +213,7 @@ describe('the page of keys', () => {
   it('gives no more than the session has, nor than the key that opened it', async () => {
     const host = await customer.withKey('--scopes', 'portal:write,keys:write,readings:read,credits:read');
     const { body } = await host.call<{ url: string }>('POST', '/api/v1/portal/sessions', {
-      body: { scopes: ['keys:write', 'readings:read'] },
+      body: { scopes: ['keys:write', 'readings:read', 'persons:read'] },
     });
     const manager = new PortalVisitor(stack.baseUrl);
     await manager.follow(new URL(body.url).pathname);

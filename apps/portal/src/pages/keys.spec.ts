@@ -28,3 +28,18 @@ it('offers to replace or revoke only a key that still opens something', async ()
   expect(await rowOf({ revokedAt: '2026-03-04T05:00:00.000Z' })).not.toContain(manage);
   expect(await rowOf({ expiresAt: '2026-03-04T05:00:00.000Z' })).not.toContain(manage);
 });
+
+it('offers no scope that shows persons to a session that does not see them', async () => {
+  const offered = async (may: (scope: string) => boolean) =>
+    [...(await shown(keysPage, { ...visitTo({}), may })).matchAll(/name="scopes"[^>]*value="([^"]+)"/g)].map(
+      ([, scope]) => scope,
+    );
+  const all = await offered(() => true);
+  expect(all).toEqual(expect.arrayContaining(['readings:read', 'documents:read']));
+  const blind = await offered((scope) => scope !== 'persons:read');
+  expect(all.filter((scope) => !blind.includes(scope))).toEqual([
+    'readings:read',
+    'webhooks:write',
+    'events:read',
+  ]);
+});

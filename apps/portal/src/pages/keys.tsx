@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeys, IssuedApiKey, RotatedApiKey } from '@reading-service/client';
-import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { API_KEY_SCOPES, PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
 import type { Answer, Page, Visit } from '../frame/page.js';
 import { Pager, Secret, Section, State, Table, Time } from '../frame/parts.js';
@@ -132,7 +132,9 @@ const Manage = ({ texts, keyId }: { texts: Visit['texts']; keyId: string }) => (
 
 /** Offers what the session may give: never the right to manage keys, which keys do not hand on. */
 const IssueForm = ({ visit: { texts, may, session } }: { visit: Visit }) => {
-  const scopes = API_KEY_SCOPES.filter((scope) => scope !== 'keys:write' && may(scope));
+  const scopes = API_KEY_SCOPES.filter(
+    (one) => one !== 'keys:write' && may(one) && (may(PERSONS_SCOPE) || !SHOW_PERSONS.includes(one)),
+  );
   return (
     <PostForm action="issue" submit={texts.keys.issue}>
       <p>{session.mode === 'live' ? texts.keys.liveKey : texts.keys.testKey}</p>
