@@ -101,6 +101,7 @@ export class CorrectionOffice {
       get: new GetCorrectionHandler(executors, books, clock),
       dates: new PlanDateRepairHandler(store, clock, config, executors, books),
       open: new OpenBookHandler(credits),
+      credits,
     };
   }
 
@@ -181,6 +182,13 @@ export class CorrectionOffice {
 
   async status(correctionId = 'c1') {
     return (await this.process().get.execute(new GetCorrection(correctionId)))?.status;
+  }
+
+  /** Buys a pack of 200 credits for `ws_1`. @returns the id of its event */
+  async buyPack(): Promise<string> {
+    const command = { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' } as const;
+    await this.process().credits.execute('ws_1', (now) => ({ ...command, now }), 'buy', BY);
+    return this.store.log.findLast(({ type }) => type === 'PackPurchased')!.id;
   }
 
   /** What somebody can do who runs our code with the event store's login: the hash chain is right. */

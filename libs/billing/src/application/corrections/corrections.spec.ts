@@ -60,6 +60,24 @@ describe('an approved correction', () => {
   });
 });
 
+it('The reversal of a pack’s refund is as the operators signed it, with what the book adds', async () => {
+  const bought = await office.buyPack();
+  await office.correct('c1', { amount: -200, reversesEventId: bought, grantId: 'pack:o1:sprint' });
+  const refund = office.entries().at(-1)!.id;
+  for (const [id, amount] of [
+    ['c2', 70],
+    ['c3', 130],
+  ] as const)
+    await office.correct(id, { amount, reversesEventId: refund });
+  expect(office.entries().map(({ data }) => data)).toMatchObject([
+    { amount: -200 },
+    { amount: 70, restores: { priceCents: 3_465 } },
+    { amount: 130, restores: { priceCents: 6_435 } },
+  ]);
+  expect(office.findings()).toEqual([]);
+  expect(office.report()).toMatchObject({ signedEntries: 3 });
+});
+
 describe('a correction that is proposed again', () => {
   const again = () => {
     office.now += 1_000;
