@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -82,11 +92,9 @@ export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Prom
   await checkBackup(sources, plan);
   const { config, store } = sources;
   const to = resolve(plan.to);
-  const unfinished = `${to}.unfinished`;
   const installation = installationOf(config);
+  const unfinished = newUnfinished(to);
   try {
-    rmSync(unfinished, { recursive: true, force: true });
-    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
     const postgres = await withProgress('PostgreSQL', (progress) =>
       copyTables(config.DATABASE_OWNER_URL ?? config.DATABASE_URL, unfinished, progress ?? none),
     );
@@ -108,13 +116,44 @@ export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Prom
     writeManifest(unfinished, manifest);
     const destroyed = plan.mirror.from ? await destroyedEpochs(sources) : [];
     updateMirror(plan.mirror, destroyed, installation, erasures);
-    if (existsSync(to)) rmSync(to, { recursive: true });
-    renameSync(unfinished, to);
+    giveName(unfinished, to);
     syncPath(dirname(to));
     return manifest;
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
     throw explained(error, to);
+  }
+};
+
+/** A folder of this run alone: another run with the same target has its own. */
+const newUnfinished = (to: string): string => {
+  try {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    return mkdtempSync(`${to}.unfinished-`);
+  } catch (error) {
+    throw explained(error, to);
+  }
+};
+
+const UNFINISHED = /[.]unfinished(-[A-Za-z0-9]{6})?$/;
+
+/** Folders beside a backup that a run has not finished: it goes on, or was killed. */
+export const unfinishedBeside = (to: string): readonly string[] => {
+  const parent = dirname(resolve(to));
+  const names = existsSync(parent) ? readdirSync(parent).filter((name) => UNFINISHED.test(name)) : [];
+  return names.toSorted().map((name) => join(parent, name));
+};
+
+/** @throws OpsError when the target has got content meanwhile, such as the backup of another run */
+const giveName = (unfinished: string, to: string): void => {
+  try {
+    if (existsSync(to)) rmdirSync(to);
+    renameSync(unfinished, to);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw new OpsError(
+      `${to} was filled meanwhile, as by another backup. It stays, and this backup was removed: choose a new folder.`,
+    );
   }
 };
 

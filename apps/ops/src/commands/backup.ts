@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { join, resolve } from 'node:path';
 import type { BackupPlan, LogSource } from '../backup/take-backup.js';
 import { OpsError } from '../ops-error.js';
-import { print } from '../output.js';
+import { print, tell } from '../output.js';
 import { withSession } from '../session.js';
 import { byteSize, listBeside } from './backup/options.js';
 
@@ -46,7 +46,7 @@ export const addBackupCommands = (backup: Command): void => {
     .addHelpText('after', HELP)
     .action(async (options: Options, command: Command) => {
       const plan = planOf(options);
-      const { checkBackup, takeBackup } = await import('../backup/take-backup.js');
+      const { checkBackup, takeBackup, unfinishedBeside } = await import('../backup/take-backup.js');
       const answer = await withSession(async (session) => {
         const { KEY_DIRECTORY } = session.config;
         const { to, from } = plan.mirror;
@@ -55,6 +55,11 @@ export const addBackupCommands = (backup: Command): void => {
         await checkBackup(session, own);
         return null;
       });
+      const unfinished = unfinishedBeside(plan.to);
+      if (unfinished.length > 0)
+        tell(
+          `Not finished, and no backups: ${unfinished.join(', ')}. Delete them when no backup is running.`,
+        );
       if (!answer) {
         print(command, { to: plan.to, outcome: 'not_taken' }, `Would back up to ${plan.to}.`);
         return;
