@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { furthestCheckpoint, onDatabase } from './copy-tables.js';
-import type { ErasedReading } from './load-tables.js';
+import type { ErasedReading } from './erased-reading.js';
 import type { Manifest } from './manifest.js';
 
 export interface ReplacedErasures {

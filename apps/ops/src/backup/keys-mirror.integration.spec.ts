@@ -12,19 +12,28 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const [A, B] = ['a', 'b'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`) as [
+  string,
+  string,
+];
 const reading = (readingId: string) => ({ readingId, workspaceId: 'ws_1' });
 const listed = () => readMirror(folder, 'here').erased.map(({ readingId }) => readingId);
 
 it('A mirror keeps what was erased, also when the log no longer has it', () => {
-  mirrorKeys(folder, 'here', NO_KEYS, [reading('a')]);
-  mirrorKeys(folder, 'here', NO_KEYS, [reading('b')]);
-  expect(listed()).toEqual(['a', 'b']);
+  mirrorKeys(folder, 'here', NO_KEYS, [reading(A)]);
+  mirrorKeys(folder, 'here', NO_KEYS, [reading(B)]);
+  expect(listed()).toEqual([A, B]);
 });
 
 it('A mirror forgets an erasure that only a bad event listed', () => {
-  mirrorKeys(folder, 'here', NO_KEYS, [reading('a'), reading('b')]);
-  mirrorKeys(folder, 'here', NO_KEYS, [], ['b']);
-  expect(listed()).toEqual(['a']);
+  mirrorKeys(folder, 'here', NO_KEYS, [reading(A), reading(B)]);
+  mirrorKeys(folder, 'here', NO_KEYS, [], [B]);
+  expect(listed()).toEqual([A]);
+});
+
+it('A mirror forgets an id that no reading has, as earlier versions listed some', () => {
+  mirrorKeys(folder, 'here', NO_KEYS, [reading(A), reading('foo')]);
+  expect(listed()).toEqual([A]);
 });
 
 describe('The keys in a mirror', () => {

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OpsError } from '../ops-error.js';
-import type { ErasedReading } from './load-tables.js';
+import { isReadingId, type ErasedReading } from './erased-reading.js';
 import { syncPath } from './manifest.js';
 
 /** Names the installation of a mirror, and the readings that were erased by the time of its last update. */
@@ -36,14 +36,17 @@ export interface KeySources {
   readonly secretsFile: string | null;
 }
 
-/** @throws OpsError when there is no mirror, or it is another installation's */
+/**
+ * Leaves out ids that no reading has: earlier versions listed them from streams of others.
+ * @throws OpsError when there is no mirror, or it is another installation's
+ */
 export const readMirror = (folder: string, installation: string): MirrorNote => {
   const path = join(folder, NOTE);
   const found = existsSync(path) ? note.safeParse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
   if (!found?.success) throw new OpsError(`${folder} is no mirror of keys: it has no valid ${NOTE}.`);
   if (found.data.installation !== installation)
     throw new OpsError(`The keys in ${folder} belong to another installation than the backup.`);
-  return found.data;
+  return { ...found.data, erased: found.data.erased.filter(({ readingId }) => isReadingId(readingId)) };
 };
 
 /** @returns `null` when the folder is empty or missing @throws as {@link readMirror} for any other content */

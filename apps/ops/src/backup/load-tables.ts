@@ -6,14 +6,9 @@ import { projectPath } from '@app/platform/project-path.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';
 import { copyInText, onDatabase, quoted, tableNames, type OnTable } from './copy-tables.js';
+import type { ErasedReading } from './erased-reading.js';
 import type { Manifest } from './manifest.js';
 import { readRows } from './table-file.js';
-
-/** A reading that was erased after the backup, or before another one. */
-export interface ErasedReading {
-  readonly readingId: string;
-  readonly workspaceId: string;
-}
 
 /** Migrations of the backup that this program does not have: a newer program took the backup. */
 export const unknownMigrations = ({ postgres }: Manifest): readonly string[] =>

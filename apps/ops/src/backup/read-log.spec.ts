@@ -36,19 +36,31 @@ const storeOf = (...events: StoredEvent[]): EventStore =>
     },
   }) as unknown as EventStore;
 
+const [A, B, C] = ['a', 'b', 'c'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`) as [
+  string,
+  string,
+  string,
+];
+
 describe('The log of a backup', () => {
   it('counts no reading as erased by an event that cannot be read, or is quarantined', async () => {
     const { log, erased, notErased } = await readLog(
       storeOf(
-        erasure('a'),
-        erasure('b', { data: '{"workspa' }),
-        erasure('c', { quarantine }),
-        erasure('a', { quarantine, revision: 4n }),
+        erasure(A),
+        erasure(B, { data: '{"workspa' }),
+        erasure(C, { quarantine }),
+        erasure(A, { quarantine, revision: 4n }),
       ),
       64n,
     );
     expect(log.events).toBe(4);
-    expect(erased).toEqual([{ readingId: 'a', workspaceId: 'ws_1' }]);
-    expect(notErased).toEqual(['b', 'c']);
+    expect(erased).toEqual([{ readingId: A, workspaceId: 'ws_1' }]);
+    expect(notErased).toEqual([B, C]);
+  });
+
+  it('counts no stream of others as a reading, whatever its events are called', async () => {
+    const unreadable = erasure('bar', { data: '{"workspa' });
+    const { log, erased, notErased } = await readLog(storeOf(erasure('foo'), unreadable), 64n);
+    expect([log.events, erased, notErased]).toEqual([2, [], []]);
   });
 });

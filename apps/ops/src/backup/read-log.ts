@@ -3,7 +3,7 @@ import { decodeOrShow, isOpaque, selectEvents } from '@app/event-sourcing/core/e
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
-import type { ErasedReading } from './load-tables.js';
+import { isReadingId, type ErasedReading } from './erased-reading.js';
 import type { LogFingerprint } from './manifest.js';
 
 export interface LogContents {
@@ -16,7 +16,10 @@ export interface LogContents {
 
 const ERASURES = selectEvents(readingEvents, 'ReadingErased');
 
-/** Collects which readings are erased. An event that cannot be read, or is quarantined, erases nobody. */
+/**
+ * Collects which readings are erased. An event that cannot be read, is quarantined, or is in a stream that no reading of
+ * this service has, erases nobody.
+ */
 export class Erasures {
   private readonly valid = new Map<string, ErasedReading>();
   private readonly bad = new Set<string>();
@@ -29,6 +32,7 @@ export class Erasures {
     const { stream, type } = event;
     if (type !== 'ReadingErased' || !stream.startsWith('reading-')) return null;
     const readingId = stream.slice('reading-'.length);
+    if (!isReadingId(readingId)) return null;
     if (isOpaque(decodeOrShow(ERASURES, event))) {
       this.bad.add(readingId);
       return null;

@@ -20,7 +20,8 @@ import { buildDataFolder } from './embedded-folder.js';
 import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
 import { isMountPoint } from './mount-points.js';
 import { refusalOf, requireNone } from './obstacles.js';
-import { settleTables, type ErasedReading } from './load-tables.js';
+import type { ErasedReading } from './erased-reading.js';
+import { settleTables } from './load-tables.js';
 import { syncPath, type Manifest } from './manifest.js';
 
 export interface RestoredFolder {

@@ -9,17 +9,11 @@ import { withProgress } from '../progress.js';
 import { appliedCounts } from './embedded-folder.js';
 import { requireEmpty, restoreNode, type NodeFolders } from './event-store-files.js';
 import { erasedInDatabase } from './erased-in-database.js';
+import type { ErasedReading } from './erased-reading.js';
 import { installationOf } from './installation.js';
 import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
-import {
-  dropSchemas,
-  filledTables,
-  loadTables,
-  serviceSessions,
-  settleTables,
-  type ErasedReading,
-} from './load-tables.js';
+import { dropSchemas, filledTables, loadTables, serviceSessions, settleTables } from './load-tables.js';
 import type { Manifest } from './manifest.js';
 
 export interface ServersPlan {
