@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type pg from 'pg';
 import { copyIn } from '@app/platform/postgres/copy.js';
 import { JOBS_SCHEMA, migratedLibraries, serviceSchemas } from '@app/platform/postgres/schemas.js';
 import { projectPath } from '@app/platform/project-path.js';
@@ -41,6 +42,9 @@ export const dropSchemas = (url: string): Promise<void> =>
 /**
  * Fills the tables of a freshly migrated database in one transaction: all rows, or none.
  * @param url of the role that owns the tables
+ * @param erased settles the tables in the same transaction, as {@link settleTables} does: the keys of these readings are
+ * never there. `null` leaves the tables as they were backed up
+ * @returns how many keys were kept out
  * @throws OpsError when a table's rows differ from the manifest
  */
 export const loadTables = (
@@ -48,7 +52,8 @@ export const loadTables = (
   folder: string,
   { postgres }: Manifest,
   onTable: OnTable,
-): Promise<void> =>
+  erased: readonly ErasedReading[] | null = null,
+): Promise<number> =>
   onDatabase(url, async (client) => {
     await client.query('begin');
     // Migrations put rows into some tables.
@@ -66,7 +71,9 @@ export const loadTables = (
     }
     for (const { name, value, isCalled } of postgres.sequences)
       await client.query('select setval($1::regclass, $2::bigint, $3)', [quoted(name), value, isCalled]);
+    const keptOut = erased === null ? 0 : await settle(client, erased);
     await client.query('commit');
+    return keptOut;
   });
 
 /**
@@ -78,16 +85,21 @@ export const loadTables = (
 export const settleTables = (url: string, erased: readonly ErasedReading[]): Promise<number> =>
   onDatabase(url, async (client) => {
     await client.query('begin');
-    for (const statement of SETTLING) await client.query(statement);
-    const ids = erased.map(({ readingId }) => readingId);
-    const { rowCount } = await client.query(
-      'delete from platform.subject_key where subject_id = any($1::uuid[])',
-      [ids],
-    );
-    await client.query('delete from publishing.artifact where reading_id = any($1::uuid[])', [ids]);
+    const keptOut = await settle(client, erased);
     await client.query('commit');
-    return rowCount ?? 0;
+    return keptOut;
   });
+
+const settle = async (client: pg.ClientBase, erased: readonly ErasedReading[]): Promise<number> => {
+  for (const statement of SETTLING) await client.query(statement);
+  const ids = erased.map(({ readingId }) => readingId);
+  const { rowCount } = await client.query(
+    'delete from platform.subject_key where subject_id = any($1::uuid[])',
+    [ids],
+  );
+  await client.query('delete from publishing.artifact where reading_id = any($1::uuid[])', [ids]);
+  return rowCount ?? 0;
+};
 
 const SETTLING = [
   `update ${JOBS_SCHEMA}._private_jobs set locked_at = null, locked_by = null where locked_at is not null`,

@@ -91,10 +91,9 @@ export const restoreServers = async (
     restoreKeys(keys, { keyDirectory: resolve(config.KEY_DIRECTORY), secretsFile: null });
   await dropSchemas(url);
   await migrateTo(url, MODULES, appliedCounts(manifest));
-  const keptOut = await withProgress('PostgreSQL', async (progress) => {
-    await loadTables(url, backup, manifest, progress ?? (() => undefined));
-    return settleTables(url, erased);
-  });
+  const keptOut = await withProgress('PostgreSQL', (progress) =>
+    loadTables(url, backup, manifest, progress ?? (() => undefined), erased),
+  );
   if (node) restoreNode(node, backup);
   if (command !== null) run(command, join(backup, 'event-store'));
   await migrate(url, MODULES, config.DATABASE_OWNER_URL === undefined ? undefined : applicationOf(config));

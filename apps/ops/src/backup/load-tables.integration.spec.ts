@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { copyTables } from './copy-tables.js';
+import { loadTables } from './load-tables.js';
+import type { Manifest } from './manifest.js';
+
+const ERASED = 'aaaaaaaa-0000-4000-8000-000000000000';
+const KEPT = 'bbbbbbbb-0000-4000-8000-000000000000';
+const folder = mkdtempSync(join(tmpdir(), 'load-tables-'));
+let postgres: StartedPostgres;
+let client: pg.Client;
+
+beforeAll(async () => {
+  postgres = await freshDatabase();
+  client = new pg.Client({ connectionString: postgres.databaseUrl });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await postgres.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const keys = async (): Promise<unknown[]> => {
+  const { rows } = await client.query<{ id: string }>('select subject_id as id from platform.subject_key');
+  return rows.map(({ id }) => id);
+};
+
+it('Tables are loaded without the keys of erased readings, or not at all', async () => {
+  await client.query(
+    `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
+     select id, 'ws_1', 'sealed' from unnest($1::uuid[]) as id`,
+    [[ERASED, KEPT]],
+  );
+  const manifest = { postgres: await copyTables(postgres.ownerUrl, folder, () => undefined) } as Manifest;
+  await client.query('delete from platform.subject_key');
+  const load = (readingId: string) =>
+    loadTables(postgres.ownerUrl, folder, manifest, () => undefined, [{ readingId, workspaceId: 'ws_1' }]);
+
+  await expect(load('no id')).rejects.toThrow('invalid input syntax for type uuid');
+  expect(await keys()).toEqual([]);
+  expect(await load(ERASED)).toBe(1);
+  expect(await keys()).toEqual([KEPT]);
+});
