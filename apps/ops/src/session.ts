@@ -8,6 +8,7 @@ import { requestedBy, type RequestContext } from '@app/event-sourcing/core/reque
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { KeysUnavailable } from '@app/platform/crypto/wrapping-keys.js';
 import { faultOf } from '@app/platform/fault/fault.js';
 import { within } from '@app/platform/async/within.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
@@ -77,6 +78,9 @@ export const withSession = async <T>(
       throw new OpsError(
         `Nothing was done: ${error.message}. Correct it (NTP); ops doctor compares the clocks.`,
       );
+    }
+    if (error instanceof KeysUnavailable) {
+      throw new OpsError(`A key cannot be used now: ${error.message}. ops keys status says more.`);
     }
     // Its message and advice say more than that the stack is away.
     const fault = faultOf(error);

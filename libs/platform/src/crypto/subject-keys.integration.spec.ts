@@ -7,6 +7,7 @@ import { openPool } from '../postgres/pool.js';
 import { KeyRing } from './key-ring.js';
 import { SealBroken } from './sealing.js';
 import { SubjectKeys } from './subject-keys.js';
+import { KeyNotHeld, KeysUnavailable } from './wrapping-keys.js';
 
 const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 const SECRET = Buffer.from('1815-12-10');
@@ -88,16 +89,30 @@ describe('SubjectKeys', () => {
       `update platform.subject_key set wrapped_key = (select wrapped_key from platform.subject_key where subject_id = $1) where subject_id = $2`,
       [mine, theirs],
     );
-    await expect(keys.find(theirs)).rejects.toThrow(SealBroken);
+    await expect(keys.find(theirs)).rejects.toThrow(KeyNotHeld);
     await pool.query(`update platform.subject_key set workspace_id = 'ws_2' where subject_id = $1`, [mine]);
-    await expect(keys.find(mine)).rejects.toThrow(SealBroken);
+    await expect(keys.find(mine)).rejects.toThrow(KeyNotHeld);
   });
 
   it('are stored wrapped: without the key ring the row opens nothing', async () => {
     const subject = randomUUID();
     await keys.create(subject, 'ws_1');
     const stranger = new SubjectKeys(pool, new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 9) }]));
-    await expect(stranger.find(subject)).rejects.toThrow(SealBroken);
+    await expect(stranger.find(subject)).rejects.toThrow(KeyNotHeld);
+  });
+
+  it.each([
+    ['lacks the key', { id: 'k0', key: Buffer.alloc(32, 1) }, 'No encryption key named k1 is configured'],
+    ['has other bytes for it', { id: 'k1', key: Buffer.alloc(32, 9) }, 'Sealed with another key'],
+  ])('are unavailable, not lost, in a process that %s', async (_, wrong, message) => {
+    const subject = randomUUID();
+    const sealed = (await keys.create(subject, 'ws_1')).seal('input', SECRET);
+    const behind = new SubjectKeys(pool, new KeyRing([wrong]));
+    for (const used of [() => behind.find(subject), () => behind.create(subject, 'ws_1')]) {
+      await expect(used()).rejects.toBeInstanceOf(KeysUnavailable);
+      await expect(used()).rejects.toThrow(message);
+    }
+    expect((await keys.find(subject))!.open('input', sealed)).toEqual(SECRET);
   });
 
   it('serve from memory for a bounded time, after which an erasure has taken effect', async () => {

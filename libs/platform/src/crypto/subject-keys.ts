@@ -5,7 +5,14 @@ import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { askedTogether } from '../postgres/asked-together.js';
 import type { SealedColumn } from './rewrapping.js';
 import { SealBroken, open, seal } from './sealing.js';
-import { KeyDestroyed, KeysUnavailable, splitKeyId, withKeyId, type WrappingKeys } from './wrapping-keys.js';
+import {
+  KeyDestroyed,
+  KeyNotHeld,
+  KeysUnavailable,
+  splitKeyId,
+  withKeyId,
+  type WrappingKeys,
+} from './wrapping-keys.js';
 
 /** Maximum number of opened keys in memory. */
 const OPENED_KEYS = 10_000;
@@ -89,7 +96,10 @@ export class SubjectKeys {
     throw new KeysUnavailable('The epochs of key-encryption keys end before a key can be stored');
   }
 
-  /** `null` when the subject has no key, or was erased. @throws KeysUnavailable */
+  /**
+   * `null` when the subject has no key, or was erased.
+   * @throws KeysUnavailable; KeyNotHeld when no key-encryption key of this process opens it
+   */
   async find(subjectId: string): Promise<SubjectKey | null> {
     const now = this.cache.clock.now();
     const known = this.opened.get(subjectId);
@@ -112,12 +122,13 @@ export class SubjectKeys {
     return row && this.usable(row);
   }
 
-  /** `null` when the key that wrapped it was destroyed. */
+  /** `null` when the key that wrapped it was destroyed. @throws KeysUnavailable, KeyNotHeld */
   private async usable(row: WrappedKey): Promise<SubjectKey | null> {
     try {
       return await this.unwrap(row);
     } catch (error) {
       if (error instanceof KeyDestroyed) return null;
+      if (error instanceof SealBroken) throw new KeyNotHeld(error.message, { cause: error });
       throw error;
     }
   }

@@ -33,6 +33,12 @@ export class KeysUnavailable extends StoreUnavailable {
   }
 }
 
+/**
+ * This process has no key-encryption key that opens a wrapped data key. Another process may have it: during a rotation,
+ * some have restarted with the new key and some have not.
+ */
+export class KeyNotHeld extends KeysUnavailable {}
+
 /** The key of an epoch was destroyed on purpose: what it wrapped can never be opened again. */
 export class KeyDestroyed extends Error {
   override readonly name = 'KeyDestroyed';

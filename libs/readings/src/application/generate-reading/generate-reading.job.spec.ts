@@ -6,6 +6,7 @@ import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { KeyNotHeld } from '@app/platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { openResult } from '../../sealed-reading.js';
@@ -165,6 +166,22 @@ describe('generating a reading', () => {
 
   it('fails when the key was destroyed', async () => {
     keys.keys.clear();
+    await worker().run(job);
+    expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'input_unprocessable' } });
+  });
+
+  it('spends no attempt in a worker that lacks the key-encryption key, and completes once it is there', async () => {
+    const find = keys.find.bind(keys);
+    keys.find = () => Promise.reject(new KeyNotHeld('No encryption key named k2 is configured'));
+    await expect(worker().run(job)).rejects.toBeInstanceOf(KeyNotHeld);
+    expect(types()).toEqual(['ReadingRequested']);
+    keys.find = find;
+    await worker().run(job);
+    expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
+  });
+
+  it('fails when its input was sealed with another key than its own', async () => {
+    keys.keys.set(READING, Buffer.alloc(32, 9));
     await worker().run(job);
     expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'input_unprocessable' } });
   });

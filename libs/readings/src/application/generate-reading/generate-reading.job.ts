@@ -9,7 +9,7 @@ import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { calculateTheme, canonicalGender, toResult, type Locale } from '@app/numerology/index.js';
 import { isNotQueued } from '@app/platform/jobs/rescue.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { SubjectKeys, type SubjectKey } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { CONFIG, LOGGER, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { FailureCode } from '../../contracts/events.js';
@@ -73,9 +73,11 @@ export class GenerateReadingJob {
     private readonly testOutcomes: TestOutcomes,
   ) {}
 
-  /** @throws NotDueYet when a test reading asked for a later start */
+  /** @throws NotDueYet when a test reading asked for a later start; KeysUnavailable before an attempt begins */
   async run(job: ReadingJob): Promise<void> {
     if (job.mode === 'test') await this.testOutcomes.beforeAttempt(job);
+    // First, so that a worker without the key leaves the attempt to one that has it.
+    const key = await this.keys.find(job.readingId);
     const intent = `start:${randomUUID()}`;
     const now = await this.clock.now();
     const started = await this.executor.execute(
@@ -92,7 +94,7 @@ export class GenerateReadingJob {
     const attempt = started.state.attempts;
     try {
       const { state } = started;
-      const sealedResult = await inSpan('generate the result', {}, () => this.result(job, state));
+      const sealedResult = await inSpan('generate the result', {}, () => this.result(job, key, state));
       await this.complete(job, attempt, sealedResult);
       this.log.info({ readingId: job.readingId, requestId: job.correlationId, attempt }, 'reading completed');
     } catch (error) {
@@ -115,8 +117,7 @@ export class GenerateReadingJob {
     }
   }
 
-  private async result(job: ReadingJob, { request }: Requested): Promise<string> {
-    const key = await this.keys.find(job.readingId);
+  private async result(job: ReadingJob, key: SubjectKey | null, { request }: Requested): Promise<string> {
     if (!key) throw new InputUnprocessable('The key of this reading was destroyed');
     const input = openInput(key, request.sealedInput);
     const asked = request.livemode ? null : askedOutcome(input.metadata);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { KeyNotHeld } from '@app/platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { ReadingQuery } from './reading.query.js';
 
@@ -92,4 +93,15 @@ it('shows the history in whole pages, without abandoned reservations', async () 
   ]);
   expect(await history(2, 2)).toEqual([[2, 'failed']]);
   expect(await history(3, 2)).toEqual([]);
+});
+
+it('reports that this process lacks its key, and is shown without its input among others', async () => {
+  const store = new InMemoryEventStore();
+  await store.append(`reading-${ID}`, 'no_stream', [requested]);
+  const find = () => Promise.reject(new KeyNotHeld('No encryption key named k2 is configured'));
+  const pool = { query: async () => ({ rows: [] }) } as unknown as Pool;
+  const query = new ReadingQuery(pool, store, { find } as unknown as SubjectKeys, null as never);
+  const stored = (await query.find(ID))!;
+  await expect(query.input(stored)).rejects.toBeInstanceOf(KeyNotHeld);
+  expect(await query.soundInput(stored)).toBeNull();
 });

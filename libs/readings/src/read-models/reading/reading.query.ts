@@ -8,6 +8,7 @@ import { Inject, Injectable } from '@app/platform/injection.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { KeyNotHeld } from '@app/platform/crypto/wrapping-keys.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents } from '../../contracts/events.js';
@@ -119,12 +120,12 @@ export class ReadingQuery {
     return key && openInput(key, sealedInput);
   }
 
-  /** The same for many readings: one broken seal must not stop the others. The reading itself reports it. */
+  /** The same for many readings: one that does not open must not stop the others. The reading itself reports it. */
   async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
     try {
       return await this.input(stored);
     } catch (error) {
-      if (error instanceof SealBroken) return null;
+      if (error instanceof SealBroken || error instanceof KeyNotHeld) return null;
       throw error;
     }
   }
