@@ -4,6 +4,7 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
+import { isNotQueued } from '@app/platform/jobs/rescue.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { readingEvents } from '../contracts/events.js';
 import type { ReadingJob } from '../contracts/reading-job.js';
@@ -16,15 +17,18 @@ import type { Config } from '../settings.js';
 const LOST_AFTER_SECONDS = 30;
 
 /**
- * SQL: unfinished readings whose time is over and that no job will time out, the oldest first; at most $1. The queue may
- * have lost the jobs: its tables were dropped, or restored from a backup.
+ * SQL: unfinished readings whose time is over and that no job will soon time out, the oldest first; at most $1. The queue
+ * may have lost the jobs: its tables were dropped, or restored from a backup. A killed worker keeps its job locked for
+ * hours, and one that failed often waits as long. A time-out takes much less than 15 seconds; two at once do no harm.
  */
 export const lostTimeOuts = (timeoutMs: number): string => `
   select reading_id, workspace_id, correlation_id from readings.reading
   where due_at is not null and created_at < now() - make_interval(secs => ${timeoutMs / 1_000 + LOST_AFTER_SECONDS})
+    and ${isNotQueued(`'${TIME_OUT_READING.task}:' || reading_id`)}
     and not exists (
-      select from graphile_worker._private_jobs as job
-      where job.key = '${TIME_OUT_READING.task}:' || reading_id and job.attempts < job.max_attempts)
+      select from graphile_worker._private_jobs as running
+      where running.key = '${TIME_OUT_READING.task}:' || reading_id
+        and running.locked_at > now() - interval '15 seconds')
   order by created_at limit $1`;
 
 /**
