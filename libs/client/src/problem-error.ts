@@ -34,7 +34,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** No response arrived in any attempt. */
+/** No attempt got a whole response: none came, or it was cut off. The outcome of the call is unknown. */
 export class ServiceUnreachable extends Error {
   override readonly name = 'ServiceUnreachable';
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type {
   Batch,
   BatchAnswer,
@@ -16,6 +15,7 @@ import type {
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
 import { StillUnderWay } from './problem-error.js';
+import { pauseFor } from './repetition.js';
 import { etagOf, type CallOptions, type PostOptions, type Transport } from './transport.js';
 
 /** The document as a tree: docs/reading.md, and `GET /schemas/document_v1.json`. */
@@ -102,7 +102,7 @@ export class Readings {
       const reading = await this.get(readingId, { waitSeconds: Math.max(0, left / 1_000), ...given });
       if (hasEnded(reading)) return reading;
       if (Date.now() >= deadline) throw new StillUnderWay(`Reading ${readingId} is still ${reading.status}`);
-      await delay(LOOK_AGAIN_MS, undefined, given);
+      await pauseFor(LOOK_AGAIN_MS, signal);
     }
   }
 
@@ -135,13 +135,16 @@ export class Readings {
     return format === 'markdown' ? response.text() : new Uint8Array(await response.arrayBuffer());
   }
 
-  /** The bytes of a document as they arrive, to pipe to a file or to your own caller. */
+  /**
+   * The bytes of a document as they arrive, to pipe to a file or to your own caller. A failure after the first of them is
+   * not retried: the stream ends with it.
+   */
   async documentStream(
     readingId: string,
     format: DocumentFormat,
     options: DocumentOptions = {},
   ): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.fetchDocument(readingId, format, options);
+    const { body } = await this.fetchDocument(readingId, format, { ...options, isStreamed: true });
     return body as ReadableStream<Uint8Array>;
   }
 
@@ -186,9 +189,13 @@ export class Readings {
     await this.transport.send({ method: 'DELETE', path: `${pathOf(readingId)}/personal-data`, signal });
   }
 
-  private fetchDocument(readingId: string, format: DocumentFormat, { version, signal }: DocumentOptions) {
+  private fetchDocument(
+    readingId: string,
+    format: DocumentFormat,
+    { version, ...options }: DocumentOptions & { readonly isStreamed?: boolean },
+  ) {
     const path = `${pathOf(readingId)}/document`;
-    return this.transport.send({ method: 'GET', path, query: { format, version }, signal });
+    return this.transport.send({ method: 'GET', path, query: { format, version }, ...options });
   }
 }
 

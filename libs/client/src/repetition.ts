@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, type ServiceUnreachable } from './problem-error.js';
 
 export interface RepetitionOptions {
@@ -61,6 +62,16 @@ export class Repetition {
     return failure instanceof ProblemError && REFUSED_IN_PASSING.has(failure.status);
   }
 }
+
+/** @throws the reason of `signal` */
+export const pauseFor = async (ms: number, signal?: AbortSignal): Promise<void> => {
+  try {
+    await delay(ms, undefined, signal ? { signal } : {});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+};
 
 const isOutcomeUnknown = (failure: ProblemError | ServiceUnreachable): boolean =>
   !(failure instanceof ProblemError) || OUTCOME_UNKNOWN.has(failure.status);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, ServiceUnreachable, helpOf, type AnyProblem } from './problem-error.js';
-import { Repetition } from './repetition.js';
+import { pauseFor, Repetition } from './repetition.js';
 
 export interface ClientOptions {
   /** Example: `https://readings.example.com`, without `/api/v1`. */
@@ -55,6 +54,8 @@ export interface Request {
   readonly idempotencyKey?: string | undefined;
   /** Seconds for which the service may hold the response. */
   readonly held?: number;
+  /** Gives the body as it arrives. Otherwise an answer counts only once it is whole. */
+  readonly isStreamed?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -125,7 +126,7 @@ export class Transport {
       if (method === 'DELETE' && isGone && repetition.mayBeDone) return new Response(null, { status: 204 });
       const pause = repetition.pauseAfter(outcome);
       if (pause === null) throw outcome;
-      await delay(pause, undefined, signal ? { signal } : {});
+      await pauseFor(pause, signal);
     }
   }
 
@@ -135,7 +136,8 @@ export class Transport {
   ): Promise<Response | ProblemError | ServiceUnreachable> {
     try {
       const response = await this.fetch(url, { ...init, signal: this.deadline(request) });
-      return response.ok || response.status === NOT_MODIFIED ? response : await problemOf(response);
+      if (!response.ok && response.status !== NOT_MODIFIED) return await problemOf(response);
+      return request.isStreamed ? response : await wholeOf(response);
     } catch (cause) {
       request.signal?.throwIfAborted();
       return new ServiceUnreachable(`${request.method} ${this.baseUrl}${request.path} had no answer`, {
@@ -179,6 +181,10 @@ export class Transport {
 }
 
 const NOT_MODIFIED = 304;
+
+/** Reads the body to its end, within the attempt: an answer that is cut off is none. */
+const wholeOf = async (response: Response): Promise<Response> =>
+  response.body === null ? response : new Response(await response.arrayBuffer(), response);
 
 const bodyOf = async <T>(response: Response): Promise<T> => {
   const body = (await response.json()) as T;
