@@ -15,6 +15,7 @@ const clock = { now: () => NOW };
 const config = { API_KEYS_PER_WORKSPACE: 100 };
 
 let closed: string[];
+let shortened: unknown[];
 let revoked: RevokedKeys;
 let handler: RotateApiKeyHandler;
 let workspaceId: string;
@@ -23,8 +24,13 @@ let keyId: string;
 /** No worker runs: nothing is projected. */
 beforeEach(async () => {
   closed = [];
+  shortened = [];
   revoked = new RevokedKeys();
-  const keys = { close: async (id: string) => void closed.push(id), find: async () => null };
+  const keys = {
+    close: async (id: string) => void closed.push(id),
+    shorten: async (...end: unknown[]) => void shortened.push(end),
+    find: async () => null,
+  };
   const executor = createWorkspaceExecutor(new InMemoryEventStore());
   ({ workspaceId } = await new OpenWorkspaceHandler(executor, clock).execute(
     new OpenWorkspace('Atelier', by),
@@ -41,17 +47,17 @@ describe('a rotation', () => {
   it('without overlap ends the previous key at once, even while no worker runs', async () => {
     const rotated = await handler.execute(new RotateApiKey(keyId, 0, by, workspaceId));
     expect(rotated).toMatchObject({ outcome: 'rotated', previousExpiresAt: '2026-04-04T00:00:00.000Z' });
-    expect([closed, revoked.has(keyId)]).toEqual([[keyId], true]);
+    expect([closed, shortened, revoked.has(keyId)]).toEqual([[keyId], [], true]);
   });
 
-  it('with overlap leaves the previous key alone until then', async () => {
+  it('with overlap lets the previous key end with it, even while no worker runs', async () => {
     const rotated = await handler.execute(new RotateApiKey(keyId, 60, by, workspaceId));
     expect(rotated).toMatchObject({
       apiKey: expect.stringMatching(/^ek_test_/),
       terms: { label: 'shop', mode: 'test' },
       previousExpiresAt: '2026-04-04T00:01:00.000Z',
     });
-    expect([closed, revoked.has(keyId)]).toEqual([[], false]);
+    expect([closed, shortened, revoked.has(keyId)]).toEqual([[], [[keyId, NOW + 60_000]], false]);
   });
 
   it('of a key that nobody knows is refused', async () => {

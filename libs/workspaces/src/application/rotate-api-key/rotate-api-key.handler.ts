@@ -37,7 +37,9 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
     if (outcome.kind === 'rejected') return refusalOf(outcome);
     const terms = termsOf(outcome, keyId);
     const left = outcome.state.standing.get(previous);
-    if (!left) await this.close(previous, now);
+    // The projection does this too, but may be late, parked or stopped. The end of a leaked key must not wait for it.
+    if (left) await this.keys.shorten(previous, left.endsAt);
+    else await this.close(previous, now);
     return {
       outcome: 'rotated',
       keyId,

@@ -48,6 +48,14 @@ export class ApiKeyQuery {
     );
   }
 
+  /** Shortens the life of a key whose replacement is in the log. @param endsAt milliseconds since the epoch */
+  async shorten(keyId: string, endsAt: number): Promise<void> {
+    await this.pool.query(
+      'update workspaces.api_key set expires_at = least(expires_at, $2::timestamptz) where key_id = $1',
+      [keyId, instant(endsAt)],
+    );
+  }
+
   /** Keys of a workspace and of these modes, newest first, after the last key of the page before (`issuedAt`, `keyId`). */
   async page(
     workspaceId: string,
