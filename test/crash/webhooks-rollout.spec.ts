@@ -24,7 +24,7 @@ import type { StartedPostgres } from '../support/start-postgres.js';
 
 /** 200 in a long run: CRASH_ROUNDS=200 npm test -- test/crash/webhooks-rollout */
 const KILLS = Number(process.env['CRASH_ROUNDS'] ?? 6);
-/** A folder with a build of the version before, whose workers then send, too. */
+/** A folder with a build of the version before, whose workers then send, too. It must take the settings below. */
 const PREVIOUS = process.env['PREVIOUS_BUILD'];
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261124);
 const ENDPOINTS = 4;
@@ -51,6 +51,7 @@ const secrets = new Map<string, string>();
 const bodies = new Map<string, string>();
 const lastOf = new Map<string, number>();
 const faults: string[] = [];
+let workers: { readonly version: 'previous' | 'present'; process: ChildProcess }[] = [];
 
 /** Records a delivery, and what is wrong with it. @returns its status */
 const take = ({ url = '', headers }: IncomingMessage, body: string): number => {
@@ -100,6 +101,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
+  for (const worker of workers) worker.process.kill('SIGKILL');
   await pool?.end();
   server?.close();
   await postgres?.stop();
@@ -159,7 +161,7 @@ describe(`kill -9 of workers while the history moves, ${KILLS} times (CRASH_SEED
   it('loses no delivery, and keeps the order, the bytes and the signatures', async () => {
     await addOld();
     const versions = PREVIOUS === undefined ? (['present'] as const) : (['previous', 'present'] as const);
-    const workers = await Promise.all(
+    workers = await Promise.all(
       [...versions, ...versions].map(async (version) => ({ version, process: await startWorker(version) })),
     );
     const moving = new AbortController();
@@ -186,7 +188,6 @@ describe(`kill -9 of workers while the history moves, ${KILLS} times (CRASH_SEED
     moving.abort();
     await mover;
     moved += await moveAll(pool, new AbortController().signal, 0);
-    for (const worker of workers) worker.process.kill('SIGKILL');
 
     expect(faults).toEqual([]);
     expect(bodies.size).toBe(made);
