@@ -19,6 +19,17 @@ export const writeReading = async (
   occurredAt = '2026-04-12T09:00:01.000Z',
   cost = READING_COST,
 ): Promise<void> => {
+  const events = eventsOfReading(id, end, occurredAt, cost);
+  await store.append(streamName('reading', `reading-${id}`), 'no_stream', events);
+};
+
+/** The events of a reading on the reservation `<id>`. The last one has the id `end-<id>`. */
+export const eventsOfReading = (
+  id: string,
+  end: Ended,
+  occurredAt = '2026-04-12T09:00:01.000Z',
+  cost = READING_COST,
+) => {
   const metadata = {
     actor: 'apiKey:k1',
     correlationId: 'c',
@@ -45,6 +56,5 @@ export const writeReading = async (
     metadata,
   };
   const ended = { id: `end-${id}`, type: end, data: { ...owned, ...END_DATA[end] }, metadata };
-  const events = end === 'ReadingAbandoned' ? [ended] : [requested, ended];
-  await store.append(streamName('reading', `reading-${id}`), 'no_stream', events);
+  return end === 'ReadingAbandoned' ? [ended] : [requested, ended];
 };

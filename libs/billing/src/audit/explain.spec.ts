@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { ExplainReadingHandler } from '../application/audit/explain-reading.handler.js';
 import { ExplainReading } from '../contracts/index.js';
 import { TestBook, WS } from '../../test/book.js';
-import { writeReading } from '../../test/readings.js';
+import { eventsOfReading, writeReading } from '../../test/readings.js';
 
 const AT = '2026-04-12T09:00:00.000Z';
 let book: TestBook;
@@ -88,5 +89,65 @@ describe('explaining a reading', () => {
     expect(await explain()).toBeNull();
     expect(await explain(WS)).toMatchObject({ outcome: 'open', reading: [], credits: [{ cause: null }] });
     expect(await explain('ws_nobody')).toBeNull();
+  });
+});
+
+describe('explaining a reading that was requested again after its first reservation was abandoned', () => {
+  const abandoned = eventsOfReading('r1', 'ReadingAbandoned');
+  const [requested, completed] = eventsOfReading('r2', 'ReadingCompleted');
+  const move = (type: 'CaptureCredits' | 'ReleaseCredits', reservationId: string, causeEventId: string) =>
+    book.do(AT, { type, reservationId, causeEventId });
+  /** @param first what became of the first reservation */
+  const write = async (
+    events: readonly (typeof abandoned)[number][],
+    first: Parameters<typeof move>[0] = 'ReleaseCredits',
+  ) => {
+    await book.store.append(streamName('reading', 'reading-r1'), 'no_stream', events);
+    await move(first, 'r1', 'end-r1');
+    await book.do(AT, { type: 'ReserveCredits', reservationId: 'r2', readingId: 'reading-r1', amount: 20 });
+  };
+  const findings = async () => (await explain())!.findings;
+  const RETRIED = [...abandoned, requested!, completed!];
+
+  it('is open until it ends', async () => {
+    await write([...abandoned, requested!]);
+    expect(await explain()).toMatchObject({ outcome: 'open', findings: [] });
+  });
+
+  it.each([
+    ['before', RETRIED],
+    ['after', [requested!, completed!, ...abandoned]],
+  ])('is completed and right with one capture, abandoned %s its end', async (_, events) => {
+    await write(events);
+    await move('CaptureCredits', 'r2', 'end-r2');
+    expect(await explain()).toMatchObject({ outcome: 'completed', findings: [] });
+  });
+
+  it('is a finding without a capture', async () => {
+    await write(RETRIED);
+    expect(await explain()).toMatchObject({
+      outcome: 'completed',
+      findings: ['ReadingCompleted end-r2 is not settled yet by CreditsCaptured'],
+    });
+  });
+
+  it('is a finding when its credits were released, or captured twice', async () => {
+    await write(RETRIED);
+    await move('ReleaseCredits', 'r2', 'end-r2');
+    const released = book.events.at(-1)!;
+    const other = `ReadingCompleted end-r2 was settled by CreditsReleased ${released.id}`;
+    expect(await findings()).toEqual([other]);
+    const { reservationId, readingId, amount } = released.data as Record<string, unknown>;
+    const data = { reservationId, readingId, amount, causeEventId: 'end-r2' };
+    const again = { ...released, id: 'again', type: 'CreditsCaptured', data };
+    await book.store.append(released.stream, released.revision, [again]);
+    expect(await findings()).toEqual([other, 'ReadingCompleted end-r2 was settled 2 times']);
+  });
+
+  it('is a finding when the credits of the abandoned reservation were kept', async () => {
+    await write(RETRIED, 'CaptureCredits');
+    const { id } = book.events.find(({ type }) => type === 'CreditsCaptured')!;
+    await move('CaptureCredits', 'r2', 'end-r2');
+    expect(await findings()).toEqual([`ReadingAbandoned end-r1 was settled by CreditsCaptured ${id}`]);
   });
 });

@@ -19,6 +19,7 @@ const OUTCOMES = {
 
 type EndType = keyof typeof OUTCOMES;
 type End = Extract<Recorded<ReadingEvent>, { type: EndType }>;
+type Requested = Extract<Recorded<ReadingEvent>, { type: 'ReadingRequested' }>;
 const isEnd = (event: Recorded<ReadingEvent>): event is End => event.type in OUTCOMES;
 
 /**
@@ -35,7 +36,8 @@ export const explain = (
   unreadable: readonly UnreadableEntry[],
   kind: BookKind,
 ): ReadingExplanation => {
-  const end = reading.find(isEnd);
+  const ends = reading.filter(isEnd);
+  const end = endOf(reading, ends);
   const credits = movements.map((movement) =>
     explained(movement, reading, used.get(movement.id) ?? [], kind),
   );
@@ -55,12 +57,18 @@ export const explain = (
       ...unreadable
         .filter(({ quarantine }) => quarantine === null)
         .map((entry) => `${entry.stream}@${entry.revision} (${entry.type}) ${sentenceOf(entry)}`),
-      ...(end?.quarantine?.consumers?.includes(kind.settlement)
-        ? []
-        : misfits(end, movements, credits, kind)),
+      ...misfits(ends, movements, credits, kind),
     ],
     quarantined: unreadable.filter(({ quarantine }) => quarantine !== null),
   };
+};
+
+/**
+ * How the reading ended. Reservations before and beside that of its request may be abandoned, which does not end it.
+ */
+const endOf = (reading: readonly Recorded<ReadingEvent>[], ends: readonly End[]): End | undefined => {
+  const request = reading.findLast(({ type }) => type === 'ReadingRequested') as Requested | undefined;
+  return ends.findLast(({ data }) => !request || data.reservationId === request.data.reservationId);
 };
 
 const explained = (
@@ -91,17 +99,25 @@ const explained = (
   };
 };
 
+/** Each end settles its own reservation. Of one whose settlement an operator has passed over, nothing is expected. */
 function* misfits(
-  end: End | undefined,
+  ends: readonly End[],
   movements: readonly Movement[],
   credits: readonly ExplainedMovement[],
   kind: BookKind,
 ): Generator<string> {
-  for (const { type, cause, eventId } of credits) {
-    if (type !== kind.types.reserved && cause === null)
+  const passedOver = ends.filter(({ quarantine }) => quarantine?.consumers?.includes(kind.settlement));
+  const excused = new Set(passedOver.map(({ data }) => data.reservationId));
+  for (const { type, cause, eventId, reservationId } of credits) {
+    if (type !== kind.types.reserved && cause === null && !excused.has(reservationId))
       yield `${type} ${eventId} names no event of the reading`;
   }
-  if (!end) return;
+  for (const end of ends) {
+    if (!excused.has(end.data.reservationId)) yield* misfitsOf(end, movements, kind);
+  }
+}
+
+function* misfitsOf(end: End, movements: readonly Movement[], kind: BookKind): Generator<string> {
   const settlements = movements.filter(
     ({ type, data }) => type !== kind.types.reserved && data.reservationId === end.data.reservationId,
   );
