@@ -10,7 +10,6 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, LOGGER } from '@app/platform/tokens.js';
 import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { readingJobAgain } from '@app/readings/contracts/index.js';
 import {
   OVERDUE_PUBLICATIONS,
   PDF_RENDERER,
@@ -19,7 +18,7 @@ import {
 import { LinkStore } from './links/link.store.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
 import { erasureProcess } from './processes/erasure.process.js';
-import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
+import { PUBLISH_DOCUMENT, publicationProcess, publishJobAgain } from './processes/publication.process.js';
 import { PublishingModule } from './publishing.module.js';
 import { publishingProjections } from './projections.js';
 import type { Config } from './settings.js';
@@ -60,7 +59,7 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
     this.work.addLoop(
       rescueOverdue(
         this.pool,
-        { kind: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS, jobOf: readingJobAgain(PUBLISH_DOCUMENT) },
+        { kind: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS, jobOf: publishJobAgain },
         this.log,
       ),
     );

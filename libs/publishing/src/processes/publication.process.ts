@@ -5,9 +5,11 @@ import { addJob } from '@app/platform/jobs/job.js';
 import {
   readingEvents,
   readingJobAfter,
+  readingJobAgain,
   readingJobKey,
   readingJobKind,
   readingJobPriority,
+  type OverdueReading,
 } from '@app/readings/contracts/index.js';
 import { publicationEvents } from '../contracts/events.js';
 
@@ -32,3 +34,14 @@ export const publicationProcess = defineProcess({
     return [statement(addJob(PUBLISH_DOCUMENT, payload, { key, priority }))];
   },
 });
+
+/** A reading whose publication is overdue, as found by a query. Its mode is not in this module's tables. */
+export interface OverduePublication extends OverdueReading {
+  readonly is_later: boolean;
+}
+
+/** The job that repeats an overdue publication. A later version keeps its place behind first ones. */
+export const publishJobAgain = ({ is_later: isLater, ...reading }: OverduePublication) => {
+  const job = readingJobAgain(PUBLISH_DOCUMENT)(reading);
+  return isLater ? { ...job, priority: LATER_VERSION } : job;
+};

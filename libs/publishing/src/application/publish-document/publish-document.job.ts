@@ -28,10 +28,10 @@ export const PDF_RENDERER = Symbol('PdfRenderer');
 
 /** SQL: readings whose publication, first or later, is overdue without a job, the longest overdue first; at most $1. */
 export const OVERDUE_PUBLICATIONS = `
-  select reading_id, workspace_id, correlation_id
-  from (select reading_id, workspace_id, correlation_id, due_at from publishing.publication
+  select reading_id, workspace_id, correlation_id, is_later
+  from (select reading_id, workspace_id, correlation_id, due_at, false as is_later from publishing.publication
         union all
-        select reading_id, workspace_id, correlation_id, due_at from publishing.republication) as due
+        select reading_id, workspace_id, correlation_id, due_at, true from publishing.republication) as due
   where due_at < now() and ${isNotQueued(`'${PUBLISH_DOCUMENT.task}:' || reading_id`)}
   order by due_at limit $1`;
 
