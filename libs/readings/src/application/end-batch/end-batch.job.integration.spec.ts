@@ -127,6 +127,8 @@ describe('A batch', () => {
     await expect(look(TIMEOUT_MS - 1)).rejects.toMatchObject({ name: 'NotDueYet', remainingMs: 3_600_000 });
     await look(TIMEOUT_MS);
     expect(ended()).toMatchObject([{ published: 1, notAccepted: 1 }]);
+    const shown = await new BatchQuery(pool, createBatchExecutor(store), digester).find(batchId);
+    expect(shown!.readings).toEqual({ queued: 0, processing: 0, completed: 1, failed: 0 });
   });
 
   it('waits for a reading whose row is missing, because its stream says that it was accepted', async () => {

@@ -42,8 +42,9 @@ export class BatchQuery {
     const counted = { queued: 0, processing: 0, completed: 0, failed: 0 };
     for (const { status, count } of rows) counted[status] = count;
     const { processing, completed, failed } = counted;
-    // A reading that has no row yet is queued.
-    const queued = accepted.length - processing - completed - failed;
+    // A reading that has no row yet is queued. After the end of the batch, one without a row was never accepted.
+    const isOver = batch.endedAt !== null;
+    const queued = isOver ? counted.queued : accepted.length - processing - completed - failed;
     return { batch, readings: { ...counted, queued } };
   }
 
