@@ -55,6 +55,28 @@ describe('the audit records of a reading', () => {
     expect(list).toMatchObject({ readingId: null, personal: true });
   });
 
+  it('exist also for who read its external id in an event, or in the feed', async () => {
+    const key = { 'x-api-key': service.customer.apiKey };
+    const { rows } = await service.pool.query<{ event_id: string }>(
+      'select event_id from webhooks.public_event where reading_id = $1 limit 1',
+      [readingId],
+    );
+    expect(await ask('GET', `/api/v1/events/${rows[0]!.event_id}`, key)).toBe(200);
+    expect(await ask('GET', '/api/v1/events?type=reading.published', key)).toBe(200);
+    expect(await ask('GET', '/api/v1/events?type=credits.low', key)).toBe(200);
+    const ids = seen.slice(-3).map(({ id }) => id.slice(4));
+    await until(
+      async () => (await countOf(`request_id in (${ids.map((id) => `'${id}'`).join()})`)).rows === ids.length,
+      () => 'the reads are recorded',
+    );
+    const found = await find({ personal: true, actor: `apiKey:${service.keyId}` });
+    expect(ids.map((id) => found.find(({ requestId }) => requestId === id)?.readingId)).toEqual([
+      readingId,
+      null,
+      null,
+    ]);
+  });
+
   it('exist also for a refused reader, and for one who hung up', async () => {
     const token = await portal.mint(service.customer.workspaceId, 'credits:read', 'ada');
     const other = await stranger();

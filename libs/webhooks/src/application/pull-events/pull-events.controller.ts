@@ -2,6 +2,7 @@ import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { QueryBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
+import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { sendJson } from '@app/platform/http/send-json.js';
@@ -35,6 +36,7 @@ export class PullEventsController {
   ) {}
 
   @Get()
+  @GivesPersonalData()
   @ApiOperation({
     operationId: 'listEvents',
     summary: 'Pull the events of the workspace',

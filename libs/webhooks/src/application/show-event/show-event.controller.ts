@@ -1,7 +1,8 @@
-import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Param, Req, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
+import { GivesPersonalData, setAbout } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -25,6 +26,7 @@ export class ShowEventController {
   ) {}
 
   @Get(':eventId')
+  @GivesPersonalData()
   @ApiOperation({
     operationId: 'getEvent',
     summary: 'Get an event',
@@ -38,11 +40,13 @@ export class ShowEventController {
     @Param('eventId') eventId: string,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
     @Caller() { workspaceId, sees }: Principal,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const event = await this.feed.find(eventId, sees);
     if (event === null) throw await this.missing(workspaceId, sees);
     if (event.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    if (event.readingId !== null) setAbout(request, event.readingId);
     sendJson(response, await wholeBody(event, this.queries), ifNoneMatch);
   }
 
