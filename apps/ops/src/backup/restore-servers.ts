@@ -13,7 +13,7 @@ import type { ErasedReading } from './erased-reading.js';
 import { installationOf } from './installation.js';
 import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
-import { dropSchemas, filledTables, loadTables, serviceSessions, settleTables } from './load-tables.js';
+import { dropSchemas, filledTables, loadTables, serviceSessions } from './load-tables.js';
 import type { Manifest } from './manifest.js';
 
 export interface ServersPlan {
