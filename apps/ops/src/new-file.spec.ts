@@ -1,8 +1,16 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { writeNewFile } from './new-file.js';
+import { replaceFile, writeNewFile } from './new-file.js';
 
 let folder: string;
 let path: string;
@@ -53,5 +61,36 @@ describe('A new file', () => {
   it('names a folder that does not exist', async () => {
     const nowhere = join(folder, 'nowhere', 'out.jsonl');
     await expect(writeNewFile(nowhere, fill)).rejects.toThrow(`Cannot write ${nowhere}`);
+  });
+});
+
+describe('A file that replaces an earlier one', () => {
+  beforeEach(() => writeFileSync(path, 'earlier'));
+
+  it('has all that was written, for its owner alone, also behind a link', async () => {
+    const link = join(folder, 'link');
+    symlinkSync(path, link);
+    expect(await replaceFile(link, fill)).toBe(2);
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['one\ntwo\n', 0o600]);
+    expect(readdirSync(folder)).toEqual(['link', 'out.jsonl']);
+  });
+
+  it('leaves that one until it is complete, and after a failure', async () => {
+    const replaced = replaceFile(path, async (write) => {
+      write(Buffer.from('half'));
+      expect(readFileSync(path, 'utf8')).toBe('earlier');
+      throw new Error('the database is away');
+    });
+    await expect(replaced).rejects.toThrow('the database is away');
+    expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['out.jsonl'], 'earlier']);
+  });
+
+  it('is the whole text of one of two that are written at once', async () => {
+    await Promise.all([fill, fill].map((each) => replaceFile(path, each)));
+    expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['out.jsonl'], 'one\ntwo\n']);
+  });
+
+  it('is no device, which is written to; a full one is named', async () => {
+    await expect(replaceFile('/dev/full', fill)).rejects.toThrow('Cannot write /dev/full: ENOSPC');
   });
 });

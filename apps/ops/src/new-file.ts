@@ -1,15 +1,25 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { OpsError } from './ops-error.js';
+
+type Fill<T> = (write: (part: Uint8Array) => void) => Promise<T>;
 
 /**
  * Writes a new file, readable only by its owner. It has its content when it is complete; until then, `<path>.part` has
  * it. What `fill` throws leaves neither.
  * @throws OpsError when either file exists or cannot be made; nothing is changed, and `fill` is not called
  */
-export const writeNewFile = async <T>(
-  path: string,
-  fill: (write: (part: Uint8Array) => void) => Promise<T>,
-): Promise<T> => {
+export const writeNewFile = async <T>(path: string, fill: Fill<T>): Promise<T> => {
   const part = `${path}.part`;
   // Takes the name, so that no other file gets it meanwhile.
   closeSync(openNew(path));
@@ -21,16 +31,37 @@ export const writeNewFile = async <T>(
   }
 };
 
-const writePart = async <T>(
-  part: string,
-  path: string,
-  fill: (write: (part: Uint8Array) => void) => Promise<T>,
-): Promise<T> => {
+/**
+ * Writes a file, readable only by its owner, in the place of an earlier one. That one stays until the new content is
+ * complete, and when `fill` throws.
+ * @throws OpsError when it cannot be written
+ */
+export const replaceFile = async <T>(path: string, fill: Fill<T>): Promise<T> => {
+  const earlier = existsSync(path) ? statSync(path) : null;
+  // A pipe or device, such as /dev/stdout, has no content to keep.
+  if (earlier !== null && !earlier.isFile()) return writeThrough(path, fill);
+  // Of a link, the file behind it is replaced.
+  const target = earlier === null ? path : realpathSync(path);
+  return writePart(`${target}.part-${randomUUID()}`, target, fill);
+};
+
+const writeThrough = async <T>(path: string, fill: Fill<T>): Promise<T> => {
+  const handle = orRefuse(path, () => openSync(path, 'w'));
+  try {
+    return await fill((bytes) => orRefuse(path, () => writeFileSync(handle, bytes)));
+  } finally {
+    closeSync(handle);
+  }
+};
+
+const writePart = async <T>(part: string, path: string, fill: Fill<T>): Promise<T> => {
   const handle = openNew(part);
   try {
-    const filled = await fill((bytes) => writeFileSync(handle, bytes));
-    fsyncSync(handle);
-    renameSync(part, path);
+    const filled = await fill((bytes) => orRefuse(path, () => writeFileSync(handle, bytes)));
+    orRefuse(path, () => {
+      fsyncSync(handle);
+      renameSync(part, path);
+    });
     return filled;
   } catch (error) {
     rmSync(part, { force: true });
@@ -40,9 +71,12 @@ const writePart = async <T>(
   }
 };
 
-const openNew = (path: string): number => {
+const openNew = (path: string): number => orRefuse(path, () => openSync(path, 'wx', 0o600));
+
+/** @throws OpsError that names the file */
+const orRefuse = <T>(path: string, work: () => T): T => {
   try {
-    return openSync(path, 'wx', 0o600);
+    return work();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
       throw new OpsError(`${path} exists already. Name another file, or move that one away.`);

@@ -1,10 +1,9 @@
 import { Option, type Command } from 'commander';
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { printableLines } from '@app/platform/text/printable.js';
 import { ExportLedger } from '@app/billing/contracts/index.js';
+import { replaceFile } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -84,15 +83,7 @@ async function* printableParts(text: AsyncIterable<string>): AsyncGenerator<stri
   for await (const part of text) yield printableLines(part);
 }
 
-/** The file appears under its name only when complete. */
-const writeWhole = async (out: string, text: AsyncIterable<string>): Promise<void> => {
-  const part = `${out}.part`;
-  try {
-    await pipeline(Readable.from(text), createWriteStream(part, { mode: 0o600 }));
-    await rename(part, out);
-  } catch (error) {
-    await rm(part, { force: true });
-    if (error instanceof OpsError || (error as NodeJS.ErrnoException).path === undefined) throw error;
-    throw new OpsError(`Cannot write ${out}: ${(error as Error).message}.`);
-  }
-};
+const writeWhole = (out: string, text: AsyncIterable<string>): Promise<void> =>
+  replaceFile(out, async (write) => {
+    for await (const part of text) write(Buffer.from(part));
+  });

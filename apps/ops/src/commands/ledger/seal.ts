@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetMonthlyStatement, RecordDue, SealPeriod } from '@app/billing/contracts/index.js';
 import { handoverOf, readSealKey } from '@app/billing/offline.js';
+import { writeNewFile } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -53,7 +54,7 @@ export const addSeal = (ledger: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace')
     .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
     .requiredOption('--key <file>', 'the private key from ops ledger keygen')
-    .option('--out <file>', 'write the seal to this file instead of standard output')
+    .option('--out <file>', 'write the seal to this new file instead of standard output')
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger seal --workspace ws_… --period 2026-04 --key seal-private.pem --out seal-2026-04.json',
@@ -79,13 +80,22 @@ export const addSeal = (ledger: Command): void => {
       const { seal } = result;
       const text = JSON.stringify(seal, null, 2);
       if (out === undefined) return print(command, seal, text);
-      onFile(out, () => writeFileSync(out, `${text}\n`));
+      await writeSeal(out, `${text}\n`);
       print(
         command,
         seal,
         `Sealed ${period} at revision ${seal.revision} into ${out}; head hash ${seal.headHash}`,
       );
     });
+};
+
+/**
+ * Leaves an earlier seal: only that one shows that somebody rewrote the book since.
+ * @throws OpsError when the file has anything else than this seal
+ */
+export const writeSeal = async (path: string, text: string): Promise<void> => {
+  if (onFile(path, () => existsSync(path) && readFileSync(path, 'utf8') === text)) return;
+  await writeNewFile(path, async (write) => write(Buffer.from(text)));
 };
 
 export const addKeygen = (ledger: Command): void => {

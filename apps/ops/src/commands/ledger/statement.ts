@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander';
-import { writeFileSync } from 'node:fs';
 import {
   GetLedger,
   GetMonthlyStatement,
@@ -11,6 +10,7 @@ import {
 } from '@app/billing/contracts/index.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { GetWorkspace } from '@app/workspaces/contracts/index.js';
+import { replaceFile } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -25,14 +25,6 @@ interface Options {
   readonly out?: string;
   readonly mode: Mode;
 }
-
-const write = (out: string, pdf: Uint8Array): void => {
-  try {
-    writeFileSync(out, pdf, { mode: 0o600 });
-  } catch (error) {
-    throw new OpsError(`Cannot write ${out}: ${(error as Error).message}.`);
-  }
-};
 
 export const addStatement = (ledger: Command): void => {
   ledger
@@ -67,7 +59,7 @@ export const addStatement = (ledger: Command): void => {
           const name = (await queries.execute(new GetWorkspace(workspace)))?.name ?? null;
           const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!, name));
           if (!pdf) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
-          write(out!, pdf);
+          await replaceFile(out!, async (write) => write(pdf));
           print(command, { out, bytes: pdf.byteLength }, `Wrote ${pdf.byteLength} bytes to ${out}`);
           return;
         }
