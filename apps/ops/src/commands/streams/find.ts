@@ -54,15 +54,22 @@ export const addFind = (streams: Command): void => {
     });
 };
 
-const find = async (
+/**
+ * Events of a choice, newest first. Their time is the store's, because a writer may date an event as it likes. Without
+ * the store's time, the whole log is read.
+ */
+export const find = async (
   store: EventStore,
   choice: Choice,
   { since, limit }: { since: number | undefined; limit: number },
 ): Promise<readonly StoredEvent[]> => {
   const found: StoredEvent[] = [];
+  const isBefore = (time: number): boolean => since !== undefined && time < since;
   for await (const event of store.readAll({ direction: 'backwards' })) {
-    if (since !== undefined && Date.parse(event.metadata.occurredAt) < since) break;
-    if (isChosen(choice, event)) found.push(shownEvent(event));
+    const { recordedAt, metadata } = event;
+    if (recordedAt !== undefined && isBefore(recordedAt)) break;
+    const isOld = recordedAt === undefined && isBefore(Date.parse(metadata.occurredAt));
+    if (!isOld && isChosen(choice, event)) found.push(shownEvent(event));
     if (found.length >= limit || (choice.id !== undefined && found.length > 0)) break;
   }
   return found;
