@@ -1,11 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { open, type Database } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { startEmbeddedEventStore, UnusableDataError } from '../index.js';
 import { positionKey, revisionKey } from '../log/keys.js';
+import { LogStore } from '../log/log-store.js';
 import { backUpFolder } from './backup.js';
 import { describeFolder } from './info.js';
 import { SILENT } from './progress.js';
@@ -213,6 +214,26 @@ describe('the operator’s commands', () => {
           if (event) backwards.push(event.revision);
         }
         expect(backwards).toEqual([21n, 20n]);
+      });
+    });
+
+    it('leaves the store and no copy when the disk is full', async () => {
+      await using(async (client) => {
+        await client.appendToStream('a', events(3));
+      });
+      const before = readdirSync(dataDir);
+      const copying = jest.spyOn(LogStore.prototype, 'copyTo').mockImplementation(async (to) => {
+        writeFileSync(join(to, 'data.mdb'), 'half');
+        throw new Error('No space left on device');
+      });
+      try {
+        await expect(scavengeFolder(dataDir, Date.now(), SILENT)).rejects.toThrow('No space left');
+      } finally {
+        copying.mockRestore();
+      }
+      expect(readdirSync(dataDir)).toEqual(before);
+      await using(async (client) => {
+        expect(await revisionsOf(client, 'a')).toHaveLength(3);
       });
     });
 

@@ -36,20 +36,20 @@ function* hiddenEvents(store: LogStore, head: StreamHead, now: number): Generato
 /**
  * Removes events hidden by `$maxAge`, `$maxCount`, `$tb`, deletes and tombstones, also from $all. Then
  * rewrites the file without the freed pages. Each stream keeps its last event, so its numbering continues.
- * It works offline and locks the folder as a server does. It needs free disk space for the new file. An
- * interruption leaves the store intact.
+ * It works offline and locks the folder as a server does. It needs free disk space for the new file. A
+ * failure leaves the store intact, and no copy.
  * @param now milliseconds since 1970, the reference time for `$maxAge`
  * @throws {UnusableDataError} when a server holds the folder or it cannot be opened
  */
 export const scavengeFolder = async (folder: string, now: number, progress: Progress): Promise<Scavenged> => {
   const dataFile = join(folder, 'data', 'data.mdb');
+  const copy = join(folder, 'data.scavenged');
   const unlock = lockFolder(folder);
   try {
     // LogStore.open would create a missing store; a scavenge must not.
     if (!existsSync(dataFile)) throw new UnusableDataError(`The data file ${dataFile} does not exist.`);
     const bytesBefore = statSync(dataFile).size;
     const store = await LogStore.open(folder);
-    const copy = join(folder, 'data.scavenged');
     let removedEvents = 0;
     try {
       let batch: Removal[] = [];
@@ -73,9 +73,13 @@ export const scavengeFolder = async (folder: string, now: number, progress: Prog
     rmSync(join(folder, 'data', 'lock.mdb'), { force: true });
     renameSync(join(copy, 'data.mdb'), dataFile);
     syncFolder(join(folder, 'data'));
-    rmSync(copy, { recursive: true, force: true });
     return { removedEvents, bytesBefore, bytesAfter: statSync(dataFile).size };
   } finally {
-    unlock();
+    try {
+      // Also after a failure: half a copy would keep a full disk full.
+      rmSync(copy, { recursive: true, force: true });
+    } finally {
+      unlock();
+    }
   }
 };
