@@ -89,7 +89,9 @@ export class Group {
     return maxSubscriberCount > 0 && this.consumers.length >= maxSubscriberCount;
   }
 
+  /** Drops the consumer at once when the group is closed, as during an update: it joins the new one. */
   connect(consumer: Consumer): void {
+    if (this.closed) return consumer.drop(this.parts.dropped());
     this.consumers.push(consumer);
     this.pump();
   }
