@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { creditsEvents } from '@app/billing/contracts/index.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { parkAgain, placeText, type Place } from '@app/event-sourcing/projections/parked-streams.js';
@@ -14,6 +13,7 @@ import { print } from '../../output.js';
 import { PROJECTIONS } from '../../projections.js';
 import type { Session } from '../../session.js';
 import { withWorkshop } from '../projections/workshop.js';
+import { closedWithout } from './closed-without.js';
 import { ownerOf, parsePlace, problemOf, requireEvent } from './place.js';
 import { releaseStopped } from './release.js';
 
@@ -62,7 +62,7 @@ const withdraw = async (workshop: Workshop, session: Session, place: Place, reas
     throw new OpsError(
       `This program cannot read ${placeText(place)} (${event.type}): ${problem}. It stays quarantined.`,
     );
-  await requireOpenMonth(session, event);
+  await requireInClose(session, event);
   if (quarantine) {
     const data = { stream: place.stream, revision: String(place.revision), reason };
     await decideQuarantine(session, { type: 'QuarantineWithdrawn', data }, session.by());
@@ -109,14 +109,11 @@ const passedBy = async (
   return rows.map(({ name }) => name).filter((name) => consumers !== null || follows(name));
 };
 
-/** @throws OpsError when a later month of the book was closed without the event */
-const requireOpenMonth = async ({ store }: Session, { stream, revision }: StoredEvent): Promise<void> => {
-  if (categoryOf(stream) !== creditsEvents.category) return;
-  for await (const later of store.read(stream, { direction: 'backwards' })) {
-    if (later.revision <= revision) return;
-    if (later.type === 'PeriodClosed' || later.type === 'PeriodCarried')
-      throw new OpsError(
-        `A month of ${stream} was closed without it, at revision ${later.revision}: correct the book with ops credits adjust.`,
-      );
-  }
+/** @throws OpsError when the month of the event was closed without it */
+const requireInClose = async ({ store }: Session, event: StoredEvent): Promise<void> => {
+  const revision = await closedWithout(store, event);
+  if (revision !== null)
+    throw new OpsError(
+      `A month of ${event.stream} was closed without it, at revision ${revision}: correct the book with ops credits adjust.`,
+    );
 };
