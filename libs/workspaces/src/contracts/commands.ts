@@ -40,6 +40,8 @@ export interface KeyManager {
   readonly sees: readonly Mode[];
   /** Of a session of the portal: it gives no others. Absent: no further bound. */
   readonly scopes?: readonly string[];
+  /** Scopes with which a key would show the caller what it does not see itself: it gives none of them. */
+  readonly hides?: readonly string[];
 }
 
 /** An operator may manage every key. */
@@ -48,7 +50,9 @@ export const OPERATOR: KeyManager = { keyId: null, sees: MODES };
 /** A term that a caller may not give a key. */
 export type BeyondCaller =
   /** `scope`: the first that it does not have, or `keys:write`, which no key gives. */
-  { readonly term: 'scopes'; readonly scope: string } | { readonly term: 'mode' | 'networks' | 'expiresAt' };
+  | { readonly term: 'scopes'; readonly scope: string }
+  /** `persons`: a scope of those that the caller `hides`. */
+  | { readonly term: 'mode' | 'persons' | 'networks' | 'expiresAt' };
 
 export type KeyRefusal =
   | { readonly outcome: 'unknown_workspace' }

@@ -1,6 +1,7 @@
 import { applyDecorators, Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Accepts, type Principal } from '@app/platform/auth/authentication.js';
+import { PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
 import type { KeyManager } from '../contracts/commands.js';
 
 /** The routes of a workspace's API keys. */
@@ -15,5 +16,8 @@ export const WritesKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:wr
 export const managerOf = ({ authMode, actor, sees, scopes, openedBy }: Principal): KeyManager => ({
   keyId: authMode === 'apiKey' ? actor.slice('apiKey:'.length) : (openedBy ?? null),
   sees,
-  ...(authMode === 'session' && { scopes }),
+  ...(authMode === 'session' && {
+    scopes,
+    hides: scopes.includes(PERSONS_SCOPE) ? [] : SHOW_PERSONS,
+  }),
 });

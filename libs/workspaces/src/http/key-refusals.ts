@@ -35,13 +35,13 @@ export const problemOf = (refusal: KeyRefusal): Problem => {
 };
 
 const beyond = (refusal: BeyondCaller): Problem => {
-  if (refusal.term !== 'scopes') return invalidRequest([OUT_OF_REACH[refusal.term]]);
-  const { scope } = refusal;
-  if (scope === PERSONS_SCOPE)
+  if (refusal.term === 'persons')
     return new Problem('scope_missing', {
       detail: `A session without ${PERSONS_SCOPE} gives no key ${SHOW_PERSONS.join(', ')}`,
-      members: { scope },
+      members: { scope: PERSONS_SCOPE },
     });
+  if (refusal.term !== 'scopes') return invalidRequest([OUT_OF_REACH[refusal.term]]);
+  const { scope } = refusal;
   return scope === 'keys:write'
     ? new Problem('auth_mode_not_allowed', {
         detail: 'Only a bearer token or the operator gives a key the scope keys:write',

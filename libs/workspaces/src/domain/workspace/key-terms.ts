@@ -1,5 +1,4 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
-import { PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
 import type { ApiKeyTerms, AskedTerms, BeyondCaller, KeyManager } from '../../contracts/commands.js';
 import { areWithin, readNetwork, type Network } from '../../contracts/networks.js';
 
@@ -31,15 +30,13 @@ export const completed = (
 /** The first term that the caller may not give, or `null`. */
 export const beyondCaller = (
   terms: ApiKeyTerms,
-  { sees, scopes }: KeyManager,
+  { sees, scopes, hides = [] }: KeyManager,
   own: StandingKey | null,
 ): BeyondCaller | null => {
   if (!sees.includes(terms.mode)) return { term: 'mode' };
   const ungiven = terms.scopes.find((one) => scopes && !scopes.includes(one));
   if (ungiven !== undefined) return { term: 'scopes', scope: ungiven };
-  // Of a session: a key that it makes must not show what it does not see itself.
-  if (scopes && !scopes.includes(PERSONS_SCOPE) && terms.scopes.some((one) => SHOW_PERSONS.includes(one)))
-    return { term: 'scopes', scope: PERSONS_SCOPE };
+  if (terms.scopes.some((one) => hides.includes(one))) return { term: 'persons' };
   if (own === null) return null;
   const scope = terms.scopes.find((one) => one === NEVER_GIVEN_BY_KEYS || !own.scopes.includes(one));
   if (scope !== undefined) return { term: 'scopes', scope };
