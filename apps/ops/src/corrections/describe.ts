@@ -32,6 +32,8 @@ export const describeRefusal = (refusal: CorrectionRefusal): string => {
       return 'A proposal expires within 31 days';
     case 'stale':
       return 'It has changed since it was signed: repeat the command';
+    case 'too_slow':
+      return 'The command was slow after it counted the credits of the day: repeat it';
     case 'unknown':
       return 'There is no such correction: ops corrections list shows them';
     case 'reference_in_use':

@@ -115,6 +115,8 @@ export type CorrectionRefusal =
   | { readonly code: 'same_person'; readonly operator: string }
   | { readonly code: 'not_proposer'; readonly operator: string }
   | { readonly code: 'bad_signature' | 'bad_expiry' | 'stale' | 'unknown' }
+  /** The credits of the day may have changed since the command counted them. */
+  | { readonly code: 'too_slow' }
   /** Another correction of this kind has the reference. */
   | { readonly code: 'reference_in_use'; readonly status: CorrectionStatus }
   | { readonly code: 'wrong_status'; readonly status: CorrectionStatus }

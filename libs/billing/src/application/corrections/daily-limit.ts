@@ -18,8 +18,10 @@ import { CorrectionBooks } from './correction-books.js';
 
 type Count = CorrectionDayEvent['data'];
 
-/** How long a count holds without a signature: between the two, a command needs less. */
+/** How long a count holds without a signature. */
 const UNSIGNED_MS = 30_000;
+/** A command that takes longer records no signature. Its clock and the store's may differ by the rest. */
+export const RECORDED_WITHIN_MS = 20_000;
 
 /**
  * The credits that one operator may sign for on a day. Counts are not signed, so anybody with the store's login can

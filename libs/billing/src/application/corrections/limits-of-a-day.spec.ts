@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ada, CorrectionOffice, eve } from '../../../test/correction-office.js';
 
 const MOST = 1_000;
@@ -7,6 +7,10 @@ let office: CorrectionOffice;
 
 beforeEach(async () => {
   office = await CorrectionOffice.open();
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
 });
 
 const proposal = (id: string, who = ada) => office.proposedAs(id, [{ amount: MOST, reference: id }], who);
@@ -79,6 +83,22 @@ describe('The limit of a day', () => {
     expect(await propose('c6')).toMatchObject(refused(5_000));
     office.now += 60_000;
     expect(await propose('c6')).toMatchObject({ outcome: 'recorded' });
+  });
+
+  it('holds for a command that froze after its count: it records nothing, and may be repeated', async () => {
+    for (const id of ['c1', 'c2', 'c3', 'c4']) await propose(id);
+    const append = office.store.append.bind(office.store);
+    office.store.append = async (stream, ...rest) => {
+      const appended = await append(stream, ...rest);
+      if (!stream.startsWith('correctionday-')) return appended;
+      office.store.append = append;
+      office.now += 31_000;
+      jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 31_000);
+      expect(await propose('c6')).toMatchObject({ outcome: 'recorded' });
+      return appended;
+    };
+    expect(await propose('c5')).toMatchObject({ outcome: 'refused', refusal: { code: 'too_slow' } });
+    expect(await propose('c5')).toMatchObject(refused(5_000));
   });
 
   it('is of one operator, whatever others sign', async () => {

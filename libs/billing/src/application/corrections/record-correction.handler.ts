@@ -25,7 +25,7 @@ import { VerifiedRegister } from '../operators/operator-register.js';
 import { isSignedNow } from '../operators/signed-now.js';
 import { askedOf, byWorkspace, CorrectionBooks, NO_WORKSPACE } from './correction-books.js';
 import { correctionView } from './correction-view.js';
-import { DailyLimit } from './daily-limit.js';
+import { DailyLimit, RECORDED_WITHIN_MS } from './daily-limit.js';
 
 /** Decides first, then counts the credits of the day, then records: commands that run at once keep to the limit. */
 @CommandHandler(RecordCorrection)
@@ -55,8 +55,13 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     if (decision.kind === 'reject') return refused(refusalOf(decision));
     if (decision.kind === 'ignore')
       return { outcome: 'already', correction: correctionView(state!, booked, now) };
-    const refusal = await this.prepare(statement, state, now, by);
+    const refusal = await this.refusalOfBooks(statement, state, now);
     if (refusal) return refused(refusal);
+    const countedAt = performance.now();
+    const limited = await this.count(statement, state, now, by);
+    if (limited) return refused(limited);
+    // Its count may hold no longer, so others may have used the credits.
+    if (performance.now() - countedAt > RECORDED_WITHIN_MS) return refused({ code: 'too_slow' });
     const outcome = await this.executors.correction.execute(correctionId, command, {
       intent: statementDigest(statement),
       by,
@@ -74,30 +79,39 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     return correctionView(state, await this.books.booked(state), now);
   }
 
-  /** What the books and the day say. Rejecting and withdrawing need neither. */
-  private async prepare(
+  /** What the books say of a proposal. */
+  private async refusalOfBooks(
+    statement: SignedCorrectionEvent,
+    state: CorrectionState | null,
+    now: number,
+  ): Promise<CorrectionRefusal | null> {
+    if (statement.type !== 'CorrectionProposed') return null;
+    const proposed = statement.data;
+    const proposal = statementDigest(statement);
+    // Entries for later days depend on those before them, and are checked when they are booked.
+    const positions = proposed.entries.flatMap(({ notBefore }, position) => (notBefore ? [] : [position]));
+    const attempt = { proposed, proposal, approved: null, earlier: attemptsOf(state) };
+    for (const [workspaceId, own] of byWorkspace(proposed, [...proposed.entries.keys()])) {
+      const refusal = await this.books.repeated(workspaceId, askedOf(attempt, workspaceId, own));
+      if (refusal) return refusal;
+    }
+    for (const [workspaceId, own] of byWorkspace(proposed, positions)) {
+      const refusal = await this.books.refusal(workspaceId, askedOf(attempt, workspaceId, own), now);
+      if (refusal) return refusal;
+    }
+    return null;
+  }
+
+  /** Counts the credits of the day. Rejecting and withdrawing use none. */
+  private async count(
     statement: SignedCorrectionEvent,
     state: CorrectionState | null,
     now: number,
     by: RequestContext,
   ): Promise<CorrectionRefusal | null> {
-    if (statement.type === 'CorrectionProposed') {
-      const proposed = statement.data;
-      const proposal = statementDigest(statement);
-      // Entries for later days depend on those before them, and are checked when they are booked.
-      const positions = proposed.entries.flatMap(({ notBefore }, position) => (notBefore ? [] : [position]));
-      const attempt = { proposed, proposal, approved: null, earlier: attemptsOf(state) };
-      for (const [workspaceId, own] of byWorkspace(proposed, [...proposed.entries.keys()])) {
-        const refusal = await this.books.repeated(workspaceId, askedOf(attempt, workspaceId, own));
-        if (refusal) return refusal;
-      }
-      for (const [workspaceId, own] of byWorkspace(proposed, positions)) {
-        const refusal = await this.books.refusal(workspaceId, askedOf(attempt, workspaceId, own), now);
-        if (refusal) return refusal;
-      }
-    } else if (statement.type !== 'CorrectionApproved') return null;
-    const { correctionId, signedBy } = statement.data;
     const isProposal = statement.type === 'CorrectionProposed';
+    if (!isProposal && statement.type !== 'CorrectionApproved') return null;
+    const { correctionId, signedBy } = statement.data;
     return this.dailyLimit.count(
       {
         correctionId,
