@@ -209,37 +209,6 @@ describe('the page of keys', () => {
     const revoked = await visitor.submit('/portal/keys', { action: 'revoke', key: 'k', about: next });
     expect(revoked.text).toContain('The key is revoked.');
   });
-
-  it('gives no more than the session has, nor than the key that opened it', async () => {
-    const host = await customer.withKey('--scopes', 'portal:write,keys:write,readings:read,credits:read');
-    const visitorWith = async (...scopes: string[]): Promise<PortalVisitor> => {
-      const { body } = await host.call<{ url: string }>('POST', '/api/v1/portal/sessions', {
-        body: { scopes },
-      });
-      const opened = new PortalVisitor(stack.baseUrl);
-      await opened.follow(new URL(body.url).pathname);
-      return opened;
-    };
-    const manager = await visitorWith('keys:write', 'readings:read', 'persons:read');
-    const page = await manager.get('/portal/keys');
-    expect(page.text).not.toMatch(/value="(credits:read|keys:write|erasure)"/);
-    const ask = (scope: string) =>
-      manager.post('/portal/keys', { ...hiddenFields(page.text, 'issue'), key: scope, scopes: [scope] });
-    for (const scope of ['credits:read', 'keys:write', 'erasure'])
-      expect((await ask(scope)).status).toBe(403);
-    const blind = await visitorWith('keys:write', 'readings:read');
-    const form = hiddenFields((await blind.get('/portal/keys')).text, 'issue');
-    expect((await blind.post('/portal/keys', { ...form, key: 'b', scopes: ['readings:read'] })).status).toBe(
-      403,
-    );
-    const issued = await ask('readings:read');
-    const [apiKey = ''] = /ek_live_\w+/.exec(issued.text) ?? [];
-    const own = { headers: { 'x-api-key': apiKey } };
-    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(200);
-    // What a session of a leaked key issued goes with that key.
-    await stack.ops(['key', 'revoke', '--key', host.apiKey.split('_')[2]!, '--and-issued']);
-    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(401);
-  });
 });
 
 describe('the pages of credits', () => {

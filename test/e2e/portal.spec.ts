@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
-import { PortalVisitor } from '../support/portal-visitor.js';
+import { hiddenFields, PortalVisitor } from '../support/portal-visitor.js';
 
 let stack: Stack;
 let customer: Integrator;
@@ -183,5 +183,36 @@ describe('every answer of the portal', () => {
     const [, style = ''] = /href="([^"]+portal[.]css)"/.exec((await visitor.get('/portal')).text) ?? [];
     const { status, headers } = await visitor.get(style);
     expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+  });
+});
+
+describe('the keys of a session', () => {
+  it('have no more than the session, nor than the key that opened it', async () => {
+    const host = await customer.withKey('--scopes', 'portal:write,keys:write,readings:read,credits:read');
+    const visitorWith = async (...scopes: string[]): Promise<PortalVisitor> => {
+      const { body } = await open(host, { scopes });
+      const opened = new PortalVisitor(stack.baseUrl);
+      await opened.follow(new URL(body.url).pathname);
+      return opened;
+    };
+    const manager = await visitorWith('keys:write', 'readings:read', 'persons:read');
+    const page = await manager.get('/portal/keys');
+    expect(page.text).not.toMatch(/value="(credits:read|keys:write|erasure)"/);
+    const ask = (scope: string) =>
+      manager.post('/portal/keys', { ...hiddenFields(page.text, 'issue'), key: scope, scopes: [scope] });
+    for (const scope of ['credits:read', 'keys:write', 'erasure'])
+      expect((await ask(scope)).status).toBe(403);
+    const blind = await visitorWith('keys:write', 'readings:read');
+    const form = hiddenFields((await blind.get('/portal/keys')).text, 'issue');
+    expect((await blind.post('/portal/keys', { ...form, key: 'b', scopes: ['readings:read'] })).status).toBe(
+      403,
+    );
+    const issued = await ask('readings:read');
+    const [apiKey = ''] = /ek_live_\w+/.exec(issued.text) ?? [];
+    const own = { headers: { 'x-api-key': apiKey } };
+    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(200);
+    // What a session of a leaked key issued goes with that key.
+    await stack.ops(['key', 'revoke', '--key', host.apiKey.split('_')[2]!, '--and-issued']);
+    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(401);
   });
 });
