@@ -39,7 +39,7 @@ describe('The dispatcher', () => {
     await test.service.happen(reading(randomUUID()).completed());
     await eventually(() => answers.length === 1);
     const context = { workspaceId: 'ws_1', by: requestedBy('apiKey:test', 'req_move') };
-    const changes = { url: moved.url };
+    const changes = { url: moved.url, verified: true };
     await test.service.streams.execute(
       endpointId,
       { type: 'ChangeEndpoint', changes, ifRevision: null },
