@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { UnusableDataError } from '../log/environment.js';
 import { lookAt } from '../log/look-at.js';
@@ -14,7 +14,8 @@ const ATTEMPTS = 2;
  * to write, because the copy is one durable state. The folder gets its final name once the copy is complete
  * and synced.
  * @param includes position of an acknowledged event: a copy without it is not one
- * @throws {UnusableDataError} when there is no store, the target is a non-empty folder, or the copy lacks that event
+ * @throws {UnusableDataError} when there is no store, the target is a non-empty folder, or the copy lacks that event; then
+ *   no copy is left
  */
 export const backUpFolder = async (
   from: string,
@@ -26,19 +27,40 @@ export const backUpFolder = async (
   if (existsSync(target) && readdirSync(target).length > 0) {
     throw new UnusableDataError(`The folder ${to} is not empty: choose a new folder for the backup.`);
   }
-  const unfinished = `${target}.unfinished`;
-  for (let attempt = 1; ; attempt++) {
-    await copyFolder(from, unfinished);
-    const verification = await verifyFolder(unfinished, progress);
-    if (verification.findings > 0 && attempt < ATTEMPTS) continue;
+  mkdirSync(dirname(target), { recursive: true });
+  // Of this run alone: another one may have the same target.
+  const unfinished = mkdtempSync(`${target}.unfinished-`);
+  try {
+    const verification = await copyVerified(from, unfinished, progress);
     if (includes !== null && !(await lookAt(unfinished, (copy) => copy.isFound(includes))))
       throw new UnusableDataError(
         `The copy of ${from} lacks the event at position ${includes}: it is no backup.`,
       );
-    renameSync(unfinished, target);
-    syncFolder(dirname(target));
+    giveName(unfinished, target);
     return verification;
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    throw error;
   }
+};
+
+const copyVerified = async (from: string, to: string, progress: Progress): Promise<Verification> => {
+  for (let attempt = 1; ; attempt++) {
+    await copyFolder(from, to);
+    const verification = await verifyFolder(to, progress);
+    if (verification.findings === 0 || attempt === ATTEMPTS) return verification;
+  }
+};
+
+/** @throws {UnusableDataError} when the target has got content meanwhile, such as the copy of another run */
+const giveName = (unfinished: string, target: string): void => {
+  try {
+    renameSync(unfinished, target);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw new UnusableDataError(`${target} was filled meanwhile, as by another backup: choose a new folder.`);
+  }
+  syncFolder(dirname(target));
 };
 
 const copyFolder = (from: string, to: string): Promise<void> =>

@@ -166,6 +166,20 @@ describe('the operator’s commands', () => {
       });
       await expect(backUpFolder(dataDir, dataDir, SILENT)).rejects.toThrow(/is not empty/);
     });
+
+    it('beside another one to the same folder is whole, and neither deletes the other', async () => {
+      await using(async (client) => {
+        await client.appendToStream('a', events(1));
+      });
+      const copies = join(folder, 'copies');
+      const copy = join(copies, 'copy');
+      const both = await Promise.allSettled([1, 2].map(() => backUpFolder(dataDir, copy, SILENT)));
+      expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      const [lost] = both.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+      expect(String(lost!.reason)).toMatch(/was filled meanwhile/);
+      expect(await verifyFolder(copy, SILENT)).toMatchObject({ findings: 0 });
+      expect(readdirSync(copies)).toEqual(['copy']);
+    });
   });
 
   describe('scavenge', () => {
