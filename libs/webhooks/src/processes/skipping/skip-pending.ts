@@ -18,9 +18,8 @@ const NOTE = `
   on conflict do nothing`;
 
 /**
- * Leaves out deliveries whose outcome is being recorded, until the next round: their rows are locked, or their attempts are
- * no longer those that this statement `seen`, which would leave the new attempt behind. The outcome of an attempt under way
- * is added later (processes/dispatch/outcome-sql.ts).
+ * Leaves out deliveries whose outcome is being recorded, until the next round. The outcome of an attempt under way is
+ * added later (processes/dispatch/outcome-sql.ts).
  */
 const SKIP = `
   with noted as (
@@ -28,7 +27,6 @@ const SKIP = `
   ), chosen as (
     select delivery.delivery_id, noted.skipped_at
     from noted join webhooks.delivery using (endpoint_id)
-    join webhooks.delivery seen on seen.delivery_id = delivery.delivery_id and seen.attempts = delivery.attempts
     where delivery.status = 'pending' and coalesce(delivery.added, 0) <= noted.up_to
     order by delivery.reading_id, delivery.sequence limit ${AT_ONCE}
     for update of delivery skip locked
