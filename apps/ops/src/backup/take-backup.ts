@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   rmSync,
 } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -147,7 +146,7 @@ export const unfinishedBeside = (to: string): readonly string[] => {
 /** @throws OpsError when the target has got content meanwhile, such as the backup of another run */
 const giveName = (unfinished: string, to: string): void => {
   try {
-    if (existsSync(to)) rmdirSync(to);
+    // An empty folder gives way.
     renameSync(unfinished, to);
   } catch (error) {
     if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;

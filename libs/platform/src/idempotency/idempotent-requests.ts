@@ -36,7 +36,7 @@ const KEPT_FOR = '7 days';
 /** SQL: the row of a claim that still has its key. */
 const OF_CLAIM = `
   where workspace_id = $1 and route = $2 and key_digest = $3 and started_at = $4::timestamptz and status is null`;
-const valuesOf = ({ workspaceId, route, keyDigest, startedAt }: Claim): readonly unknown[] => [
+const valuesOf = ({ workspaceId, route, keyDigest, startedAt }: Claim): unknown[] => [
   workspaceId,
   route,
   keyDigest,
@@ -97,7 +97,7 @@ export class IdempotentRequests {
 
   /** Releases the key, unless another request has claimed it since: this one did not succeed and may be repeated. */
   async giveUp(claim: Claim): Promise<void> {
-    await this.pool.query(`delete from platform.idempotent_request ${OF_CLAIM}`, [...valuesOf(claim)]);
+    await this.pool.query(`delete from platform.idempotent_request ${OF_CLAIM}`, valuesOf(claim));
   }
 
   /** Deletes answers older than seven days. @returns how many */
