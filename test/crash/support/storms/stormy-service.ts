@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { observeContract, assertObserved } from '../../../support/observe-contract.js';
 import { Integrator, until } from '../../../support/integrator.js';
@@ -17,6 +18,8 @@ export const PROCESSES: readonly ProcessName[] = [...APIS, ...WORKERS];
 /** Far more than a run can spend. */
 const CREDITS = 1_000_000;
 const AT_REST_WITHIN_MS = 120_000;
+/** On a busy machine the consumers of a process begin some tenths of a second apart. */
+const UNCHANGED_MS = 1_000;
 
 /** Limits that a storm of seconds reaches, and leases that end soon after. */
 const IMPATIENT = {
@@ -182,20 +185,22 @@ export class StormyService {
     );
     receiver.secret = body.signingSecret;
     this.endpointId = body.endpointId;
-    await this.noteSubscriptions();
     await until(
       async () => Boolean(await stores.ops(['projections', 'replay', '--all'])),
       () => 'every projection has a checkpoint',
     );
+    await this.noteSubscriptions();
   }
 
-  /** Both workers run the same consumers. */
+  /** Both workers run the same consumers. All have begun when their number stays the same. */
   private async noteSubscriptions(): Promise<void> {
     await until(
       async () => {
+        const before = WORKERS.map((name) => this.subscriptions.get(name));
+        await delay(UNCHANGED_MS);
         for (const name of PROCESSES) this.subscriptions.set(name, (await this.openCalls(name)).subscription);
         const [one, other] = WORKERS.map((name) => this.subscriptions.get(name)!);
-        return one === other && one! > 0;
+        return one! > 0 && [one, other, ...before].every((count) => count === one);
       },
       () => 'each consumer of both workers has its subscription',
     );

@@ -8,7 +8,7 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { skipPending } from '../skipping/skip-pending.js';
+import { noteSkipping, skipNext } from '../skipping/skip-pending.js';
 import { WorkspaceQueues, type WorkspaceClaim } from './workspace-queues.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
 import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
@@ -46,6 +46,14 @@ beforeEach(async () => {
   deliveryIds = (await service.deliveries()).map(({ delivery_id: deliveryId }) => deliveryId);
   await service.stop();
 });
+
+/** As the worker that follows the event does, and the one that skips. */
+const disable = async (endpointId: string, now: number): Promise<void> => {
+  await transaction(database.pool, (client) =>
+    runSteps(client, [noteSkipping(endpointId, '99', instant(now))]),
+  );
+  await skipNext(database.pool);
+};
 
 const claimNext = async (now: number): Promise<WorkspaceClaim> => (await queues.claim(1, now))[0]!;
 const attemptIn = (claim: WorkspaceClaim, endedAt: number, result: AttemptResult): FinishedAttempt => ({
@@ -149,9 +157,7 @@ describe('A detached delivery', () => {
     const toDetach = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
     await queues.release([{ ...claim, toDetach, paces: [], rests: [], pauseMs: 0 }], now);
     const { endpointId } = claim.endpoints[0]!;
-    await transaction(database.pool, (client) =>
-      runSteps(client, skipPending(endpointId, '99', instant(now))),
-    );
+    await disable(endpointId, now);
     await outcomes.succeeded(attemptIn(claim, now, success));
     const { rows } = await database.pool.query(`select delivery_id, error from ${ALL_ATTEMPTS}`);
     expect(rows).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
@@ -190,9 +196,7 @@ describe('An attempt under way when its endpoint is disabled', () => {
     const now = Date.now();
     const claim = await claimNext(now);
     const { endpointId } = claim.endpoints[0]!;
-    await transaction(database.pool, (client) =>
-      runSteps(client, skipPending(endpointId, '99', instant(now))),
-    );
+    await disable(endpointId, now);
     await record(outcomes, attemptIn(claim, now, result));
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1 },

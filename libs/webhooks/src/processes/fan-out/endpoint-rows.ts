@@ -5,7 +5,7 @@ import { sql, type Statement, type Step } from '@app/event-sourcing/projections/
 import { foldInto } from '@app/event-sourcing/projections/view.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
 import { endpoints } from '../../read-models/endpoint/endpoint.projection.js';
-import { skipPending } from '../skipping/skip-pending.js';
+import { noteSkipping } from '../skipping/skip-pending.js';
 import { askForProbe, endProbes, probeAgain } from '../verification/probe-rows.js';
 
 /**
@@ -52,12 +52,12 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
     case 'WebhookEndpointVerified':
       return [endProbes(endpointId), makeReady(endpointId, revision, occurredAt, null)];
     case 'WebhookEndpointDisabled':
-      return skipPending(endpointId, revision, occurredAt);
+      return [noteSkipping(endpointId, revision, occurredAt)];
     case 'WebhookEndpointEnabled':
       return [...resetFailures(endpointId, revision, occurredAt, null), probeAgain(endpointId, occurredAt)];
     case 'WebhookEndpointDeleted':
       return [
-        ...skipPending(endpointId, revision, occurredAt),
+        noteSkipping(endpointId, revision, occurredAt),
         sql`delete from webhooks.secret where endpoint_id = ${endpointId}`,
         sql`delete from webhooks.endpoint_headers where endpoint_id = ${endpointId}`,
         sql`delete from webhooks.endpoint_health where endpoint_id = ${endpointId}`,

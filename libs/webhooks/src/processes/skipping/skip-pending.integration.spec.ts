@@ -6,6 +6,7 @@ import { Receiver, eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { skipNext } from './skip-pending.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 /** More than are skipped at once. */
@@ -51,13 +52,15 @@ const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await service.rows.find(endpointId))?.record.enabled;
 
 describe('An endpoint with thousands of pending deliveries that is disabled', () => {
-  it('does not delay deliveries to others: most of them are skipped later', async () => {
+  it('does not delay deliveries to others: a worker skips them in batches', async () => {
     const { endpointId } = await service.create(receiver.url, { workspaceId: 'ws_big' });
     await service.create(receiver.url);
     await addPending(endpointId, 'ws_big');
     await change(endpointId, false, 'ws_big');
     await service.happen(reading(randomUUID()).completed());
     await eventually(() => receiver.received.length === 1);
+    expect(await rows.countSkipped(endpointId)).toBe(MANY);
+    await skipNext(database.pool);
     const skipped = await count('skipped');
     expect(skipped).toBeGreaterThan(0);
     expect(skipped).toBeLessThan(MANY);
@@ -84,5 +87,43 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     await eventually(() => receiver.received.length === 1);
     await eventually(async () => (await count('succeeded')) === 1);
     expect(await count('skipped')).toBe(MANY);
+  });
+
+  it('has each attempt that failed meanwhile in its history: none is left behind in the queue', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await addPending(endpointId, 'ws_1');
+    // As outcomes are recorded, each in a transaction of its own.
+    const failing = database.pool.query(`
+      do $$
+      declare id uuid;
+      begin
+        for id in select delivery_id from webhooks.delivery order by reading_id loop
+          with retried as (
+            update webhooks.delivery set attempts = 1 where delivery_id = id and status = 'pending' returning endpoint_id)
+          insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, error, endpoint_id)
+          select id, 1, now(), 1, 'timeout', endpoint_id from retried;
+          commit;
+        end loop;
+      end $$`);
+    await change(endpointId, false);
+    await eventually(async () => (await isEnabled(endpointId)) === false);
+    await service.skip();
+    await failing;
+    const orphans = await database.pool.query(
+      'select from webhooks.attempt where delivery_id not in (select delivery_id from webhooks.delivery)',
+    );
+    expect([await count('skipped'), orphans.rowCount]).toEqual([MANY, 0]);
+    const untold = await database.pool.query(
+      'select from webhooks.settled_delivery where attempts <> (started_at is not null)::int',
+    );
+    expect(untold.rowCount).toBe(0);
+  });
+
+  it('is not noted when nothing of it waits, so that it is sent to at once when enabled again', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await change(endpointId, false);
+    await eventually(async () => (await isEnabled(endpointId)) === false);
+    const noted = await database.pool.query('select from webhooks.skipping');
+    expect(noted.rowCount).toBe(0);
   });
 });

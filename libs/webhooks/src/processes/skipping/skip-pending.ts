@@ -10,33 +10,36 @@ import { appendSettled } from '../../read-models/delivery/settled-sql.js';
 const AT_ONCE = 5_000;
 const LOOK_EVERY_MS = 1_000;
 
-/** Deliveries inserted so far are to be skipped; those inserted from now on are not. */
+/** Deliveries inserted so far are to be skipped, if any waits; those inserted from now on are not. */
 const NOTE = `
   insert into webhooks.skipping (endpoint_id, up_to, skipped_at)
   select endpoint_id, coalesce(pg_sequence_last_value('webhooks.delivery_added'), 0), $3::timestamptz
-  from webhooks.endpoint where endpoint_id = $1 and revision < $2
+  from webhooks.endpoint
+  where endpoint_id = $1 and revision < $2
+    and exists (select from webhooks.delivery where delivery.endpoint_id = $1 and status = 'pending')
   on conflict do nothing`;
 
+const NEXT =
+  'select endpoint_id, up_to, skipped_at from webhooks.skipping order by up_to limit 1 for update skip locked';
+
+/** Leaves out deliveries whose outcome is being recorded, until the next round. */
+const LOCK = `
+  select delivery_id from webhooks.delivery
+  where endpoint_id = $1 and status = 'pending' and coalesce(added, 0) <= $2
+  order by reading_id, sequence limit ${AT_ONCE}
+  for update skip locked`;
+
 /**
- * Leaves out deliveries whose outcome is being recorded, until the next round. The outcome of an attempt under way is
- * added later (processes/dispatch/outcome-sql.ts).
+ * Deliveries that are locked: a statement of its own, which sees every attempt that was recorded before the locks. The
+ * outcome of an attempt under way is added later (processes/dispatch/outcome-sql.ts).
  */
 const SKIP = `
-  with noted as (
-    select * from webhooks.skipping where endpoint_id = $1 order by up_to limit 1
-  ), chosen as (
-    select delivery.delivery_id, noted.skipped_at
-    from noted join webhooks.delivery using (endpoint_id)
-    where delivery.status = 'pending' and coalesce(delivery.added, 0) <= noted.up_to
-    order by delivery.reading_id, delivery.sequence limit ${AT_ONCE}
-    for update of delivery skip locked
-  ), ended as (
-    delete from webhooks.delivery using chosen where delivery.delivery_id = chosen.delivery_id
-    returning delivery.delivery_id, delivery.endpoint_id, delivery.event_id,
-              '${STATUS_AFTER.skip}' as status, delivery.attempts, delivery.test, delivery.redelivery,
-              delivery.replay_id, delivery.created_at, chosen.skipped_at as settled_at
+  with ended as (
+    delete from webhooks.delivery where delivery_id = any ($1)
+    returning delivery_id, endpoint_id, event_id, '${STATUS_AFTER.skip}' as status, attempts, test, redelivery, replay_id,
+              created_at, $2::timestamptz as settled_at
   ), ${appendSettled('ended')}
-  select count(*)::integer as skipped from ended`;
+  select from ended`;
 
 const FORGET = `
   delete from webhooks.skipping noted
@@ -45,18 +48,17 @@ const FORGET = `
     where delivery.endpoint_id = noted.endpoint_id and status = 'pending' and coalesce(added, 0) <= noted.up_to)`;
 
 /**
- * Permanently skips the pending deliveries of an endpoint: enabling it again sends none of them. Skips a few thousand
- * at once and notes the rest, which may be millions, so that the fan-out is not delayed.
+ * Notes that the pending deliveries of an endpoint are to be skipped, permanently: enabling it again sends none of them.
+ * There may be millions, and the fan-out does not wait for them. Until they are skipped, the endpoint is sent nothing.
  *
  * The caller locks the endpoint's row first, so that running inserts commit before.
  * @param revision of the event: it changes nothing for an endpoint that has seen it
  * @param at when the endpoint was disabled or deleted (RFC 3339)
  */
-export const skipPending = (endpointId: string, revision: string, at: string): readonly Statement[] => [
-  { text: NOTE, values: [endpointId, revision, at] },
-  { text: SKIP, values: [endpointId] },
-  { text: FORGET, values: [endpointId] },
-];
+export const noteSkipping = (endpointId: string, revision: string, at: string): Statement => ({
+  text: NOTE,
+  values: [endpointId, revision, at],
+});
 
 /** Skips the noted deliveries in the background. */
 export const skipNoted = (pool: pg.Pool): WorkLoop => ({
@@ -72,14 +74,13 @@ export const skipNoted = (pool: pg.Pool): WorkLoop => ({
 });
 
 /** @returns whether there may be more to skip now; deliveries that are being recorded are left for a later round */
-const skipNext = (pool: pg.Pool): Promise<boolean> =>
+export const skipNext = (pool: pg.Pool): Promise<boolean> =>
   transaction(pool, async (client) => {
-    const { rows } = await client.query<{ endpoint_id: string }>(
-      'select endpoint_id from webhooks.skipping order by up_to limit 1 for update skip locked',
-    );
+    const { rows } = await client.query<{ endpoint_id: string; up_to: string; skipped_at: Date }>(NEXT);
     if (!rows[0]) return false;
-    const values = [rows[0].endpoint_id];
-    const found = await client.query<{ skipped: number }>(SKIP, values);
-    await client.query(FORGET, values);
-    return found.rows[0]!.skipped === AT_ONCE;
+    const { endpoint_id: endpointId, up_to: upTo, skipped_at: skippedAt } = rows[0];
+    const locked = await client.query<{ delivery_id: string }>(LOCK, [endpointId, upTo]);
+    await client.query(SKIP, [locked.rows.map(({ delivery_id: deliveryId }) => deliveryId), skippedAt]);
+    await client.query(FORGET, [endpointId]);
+    return locked.rows.length === AT_ONCE;
   });
