@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isUuid } from '@app/platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';
-import { isReadingId, type ErasedReading } from './erased-reading.js';
+import type { ErasedReading } from './erased-reading.js';
 import { syncPath } from './manifest.js';
 
 /** Names the installation of a mirror, and the readings that were erased by the time of its last update. */
@@ -46,7 +47,7 @@ export const readMirror = (folder: string, installation: string): MirrorNote => 
   if (!found?.success) throw new OpsError(`${folder} is no mirror of keys: it has no valid ${NOTE}.`);
   if (found.data.installation !== installation)
     throw new OpsError(`The keys in ${folder} belong to another installation than the backup.`);
-  return { ...found.data, erased: found.data.erased.filter(({ readingId }) => isReadingId(readingId)) };
+  return { ...found.data, erased: found.data.erased.filter(({ readingId }) => isUuid(readingId)) };
 };
 
 /** @returns `null` when the folder is empty or missing @throws as {@link readMirror} for any other content */

@@ -3,7 +3,8 @@ import { decodeOrShow, isOpaque, selectEvents } from '@app/event-sourcing/core/e
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
-import { isReadingId, type ErasedReading } from './erased-reading.js';
+import { isUuid } from '@app/platform/text/uuid.js';
+import type { ErasedReading } from './erased-reading.js';
 import type { LogFingerprint } from './manifest.js';
 
 export interface LogContents {
@@ -32,7 +33,7 @@ export class Erasures {
     const { stream, type } = event;
     if (type !== 'ReadingErased' || !stream.startsWith('reading-')) return null;
     const readingId = stream.slice('reading-'.length);
-    if (!isReadingId(readingId)) return null;
+    if (!isUuid(readingId)) return null;
     if (isOpaque(decodeOrShow(ERASURES, event))) {
       this.bad.add(readingId);
       return null;

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import ipaddr from 'ipaddr.js';
 import type { AuditLoss, AuditRecord } from '@app/platform/audit/audit-record.js';
 import { AuditRecords, type AuditFilter } from '@app/platform/audit/audit-records.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
@@ -119,11 +120,9 @@ const describe = (
   ].join('\n');
 };
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 function parseReading(text: string): string {
   const id = text.toLowerCase();
-  if (!UUID.test(id)) throw new InvalidArgumentError('must be the id of a reading, a UUID');
+  if (!isUuid(id)) throw new InvalidArgumentError('must be the id of a reading, a UUID');
   return id;
 }
 
@@ -143,7 +142,7 @@ function parseAddress(text: string): string {
 
 function parseCursor(text: string): NonNullable<AuditFilter['before']> {
   const [at = '', requestId = ''] = text.split(',');
-  if (Number.isNaN(Date.parse(at)) || !UUID.test(requestId)) {
+  if (Number.isNaN(Date.parse(at)) || !isUuid(requestId)) {
     throw new InvalidArgumentError('must be a cursor that ops audit printed');
   }
   return { at: Date.parse(at), requestId };

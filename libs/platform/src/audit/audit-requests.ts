@@ -11,8 +11,8 @@ import type { AuditedResource } from '../manifest.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditTrail } from './audit-trail.js';
 import { aboutOf, givesPersonalData } from './personal-data.js';
+import { isUuid } from '../text/uuid.js';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LONGEST_ACTOR = 256;
 const GONE_AWAY = 499;
 const LOWEST_REFUSAL = 400;
@@ -76,7 +76,8 @@ const auditedId = (
   const location = String(response.getHeader('location') ?? '');
   const created = location.startsWith(`${path}/`) ? location.slice(path.length + 1) : null;
   const named = typeof given === 'string' ? given : created;
-  return named !== null && UUID.test(named) ? named.toLowerCase() : null;
+  const id = named?.toLowerCase() ?? null;
+  return id !== null && isUuid(id) ? id : null;
 };
 
 interface RouterLayer {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { StoreDamaged, StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
+import { KeyNotHeld } from '../crypto/wrapping-keys.js';
 import { faultOf } from './fault.js';
 
 const withCode = (code: string | number, message = 'said so') => Object.assign(new Error(message), { code });
@@ -38,6 +39,13 @@ describe('the fault of a store', () => {
     ['a damaged event store', new StoreDamaged('record 7 is damaged'), 'the event store', 'damaged'],
   ])('%s', (_, error, where, kind) => {
     expect(faultOf(error)).toMatchObject({ where, kind, message: expect.stringContaining(where) });
+  });
+
+  it('a key that this process lacks is no fault of the event store', () => {
+    const fault = faultOf(new KeyNotHeld('No key with the id k2'))!;
+    expect(fault).toMatchObject({ where: 'the keeper of keys', kind: 'absent' });
+    expect(fault.message).toBe('a key cannot be used now (No key with the id k2)');
+    expect(fault.advice).toContain('ENCRYPTION_KEYS');
   });
 
   it('keeps what the store said', () => {

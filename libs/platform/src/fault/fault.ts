@@ -1,4 +1,5 @@
 import { StoreDamaged, StoreUnavailable, isAccessDenied } from '@app/event-sourcing/store/errors.js';
+import { KeysUnavailable } from '../crypto/wrapping-keys.js';
 
 /**
  * - `absent`: it does not answer: stopped, starting, or another address
@@ -25,7 +26,7 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 /** Why a store did not do its work, and what to do about it. */
 export interface Fault {
   readonly kind: FaultKind;
-  readonly where: 'PostgreSQL' | 'the event store';
+  readonly where: 'PostgreSQL' | 'the event store' | 'the keeper of keys';
   /** One line without personal data. */
   readonly message: string;
   readonly advice: string;
@@ -69,6 +70,9 @@ export const ADVICE: Readonly<Record<FaultKind, string>> = {
   overloaded: 'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
 };
 
+const KEYS_ADVICE =
+  'Does this process have the same ENCRYPTION_KEYS and KMS settings as the others? ops keys status says more.';
+
 const SAID: Readonly<Record<FaultKind, string>> = {
   absent: 'does not answer',
   refused: 'refuses this login or action',
@@ -83,6 +87,13 @@ const SAID: Readonly<Record<FaultKind, string>> = {
 /** The store's fault behind an error; `null` when the error is anything else, such as a refusal or a bug. */
 export const faultOf = (error: unknown): Fault | null => {
   if (error instanceof StoreDamaged) return fault('the event store', 'damaged', error.message);
+  if (error instanceof KeysUnavailable)
+    return {
+      kind: 'absent',
+      where: 'the keeper of keys',
+      message: `a key cannot be used now (${error.message})`,
+      advice: KEYS_ADVICE,
+    };
   if (error instanceof StoreUnavailable)
     return fault(
       'the event store',

@@ -3,6 +3,7 @@ import type { Principal } from '@app/platform/auth/authentication.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { invalidParameter } from '@app/platform/http/query-parameters.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 
 /** Query parameters as Express parses them: a repeated parameter is an array. */
 export type QueryValue = string | readonly string[] | undefined;
@@ -66,7 +67,5 @@ export const readModes = (
 export const readUuid = (name: string, value: QueryValue): string | null => {
   if (value === undefined) return null;
   const text = String(value).toLowerCase();
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
-    ? text
-    : refuse(name, 'invalid_value', 'must be a UUID');
+  return isUuid(text) ? text : refuse(name, 'invalid_value', 'must be a UUID');
 };

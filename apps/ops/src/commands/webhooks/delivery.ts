@@ -3,6 +3,7 @@ import { FindAnsweredDelivery, type AnsweredDelivery } from '@app/webhooks/contr
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 
 export const addDelivery = (webhooks: Command): void => {
   webhooks
@@ -49,7 +50,6 @@ const describe = ({
   ].join('\n');
 
 function parseUuid(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
-    throw new InvalidArgumentError('must be a UUID');
+  if (!isUuid(text.toLowerCase())) throw new InvalidArgumentError('must be a UUID');
   return text.toLowerCase();
 }

@@ -6,12 +6,11 @@ import { Accepts } from '@app/platform/auth/authentication.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 import { NAMED_LINK } from '../../http/link.schemas.js';
 import { NAMED_READING } from '../../http/named-reading.js';
 import { OwnReadingGuard, readingOf } from '../../http/own-reading.guard.js';
 import { LinkStore } from '../../links/link.store.js';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Ends a link before its time. */
 @Controller('api/v1/readings/:readingId/document/links/:linkId')
@@ -41,8 +40,7 @@ export class RevokeLinkController {
   @Refuses('link_not_found')
   async revoke(@Req() request: Request, @Param('linkId') linkId: string): Promise<void> {
     const { readingId } = readingOf(request);
-    const isKnown =
-      UUID.test(linkId) && (await this.links.revoke(readingId, linkId, instant(this.clock.now())));
+    const isKnown = isUuid(linkId) && (await this.links.revoke(readingId, linkId, instant(this.clock.now())));
     if (!isKnown) throw new Problem('link_not_found');
   }
 }

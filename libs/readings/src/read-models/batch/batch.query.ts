@@ -2,12 +2,11 @@ import type { Pool } from 'pg';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
 import { batchIdOf, batchReadingId } from '../../batch-reading-id.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 import type { Batch, BatchEndings, BatchRecord } from '../../domain/batch/batch.decider.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** A batch, and how many of its readings are in each state. */
 export interface BatchCounts {
@@ -31,7 +30,7 @@ export class BatchQuery {
   }
 
   async find(batchId: string): Promise<BatchCounts | null> {
-    const batch = UUID.test(batchId) ? (await this.batches.load(batchId)).state : null;
+    const batch = isUuid(batchId) ? (await this.batches.load(batchId)).state : null;
     if (batch === null) return null;
     const accepted = this.acceptedIds(batchId, batch);
     const { rows } = await this.pool.query<{ status: ReadingStatus; count: number }>({

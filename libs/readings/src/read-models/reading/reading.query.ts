@@ -11,6 +11,7 @@ import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { KeyNotHeld } from '@app/platform/crypto/wrapping-keys.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 import { readingEvents } from '../../contracts/events.js';
 import { externalIdLookup } from '../../external-id.js';
 import { openInput, openResult } from '../../sealed-reading.js';
@@ -40,8 +41,6 @@ const AHEAD_OF_ROW = 10_000;
 /** How long an erasure waits for its own projection, and how often it checks (ms). */
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 @Injectable()
 export class ReadingQuery {
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
@@ -61,7 +60,7 @@ export class ReadingQuery {
    * read until the row has caught up. A failed reading therefore never looks queued again to the caller.
    */
   async find(readingId: string): Promise<StoredReading | null> {
-    if (!UUID.test(readingId)) return null;
+    if (!isUuid(readingId)) return null;
     const row = await this.row(readingId);
     const isBehind = row?.status === 'queued' || row?.status === 'processing';
     if (row && !(isBehind && this.aheadOfRow.get(readingId))) return fromRow(row);
@@ -148,7 +147,7 @@ export class ReadingQuery {
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
   async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string; livemode: boolean } | null> {
-    if (!UUID.test(readingId)) return null;
+    if (!isUuid(readingId)) return null;
     const stored = (await this.resultRow(readingId)) ?? (await this.resultEvent(readingId));
     const key = stored && (await this.keys.find(readingId));
     if (!stored || !key) return null;

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 import type { DeliveryStatus } from '../../contracts/deliveries.js';
 import type { DeliveredType } from '../../contracts/notice-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
@@ -98,8 +99,6 @@ const FEW = 1_000;
 /** Most skipped deliveries counted when an endpoint is enabled. */
 const MOST_SKIPPED = 100_000;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /**
  * A literal, because the planner matches the partial index of unsuccessful deliveries by query text, not by parameters.
  */
@@ -114,7 +113,7 @@ export class DeliveryRows {
 
   /** A delivery of this endpoint, or `null`, also for a delivery of another endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
-    if (!UUID.test(deliveryId)) return null;
+    if (!isUuid(deliveryId)) return null;
     const { rows } = await this.pool.query<Columns>(
       `${SELECT} where delivery.delivery_id = $1 and delivery.endpoint_id = $2`,
       [deliveryId, endpointId],

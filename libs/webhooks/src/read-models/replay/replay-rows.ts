@@ -3,6 +3,7 @@ import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import { ALL_DELIVERIES } from '../delivery/settled-sql.js';
 import { GetReplay, type ReplayableStatus, type ReplayRecord } from '../../contracts/replay.js';
@@ -34,8 +35,6 @@ const SELECT = `
   from webhooks.replay`;
 
 const NONE = { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** Reads replays. */
 @Injectable()
 export class ReplayRows {
@@ -43,7 +42,7 @@ export class ReplayRows {
 
   /** A replay of this endpoint, or `null`, also for a replay of another endpoint. */
   async find(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
-    if (!UUID.test(replayId)) return null;
+    if (!isUuid(replayId)) return null;
     return this.first('where replay_id = $1 and endpoint_id = $2', [replayId, endpointId]);
   }
 

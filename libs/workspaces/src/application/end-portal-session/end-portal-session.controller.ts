@@ -4,10 +4,9 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
+import { isUuid } from '@app/platform/text/uuid.js';
 import { EndPortalSession } from '../../contracts/portal.js';
 import { NAMED_SESSION } from '../../http/portal-session.schemas.js';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Ends sessions of the portal before their time. */
 @Controller('api/v1/portal/sessions')
@@ -30,7 +29,7 @@ export class EndPortalSessionController {
     @Param('sessionId') sessionId: string,
     @Caller() { workspaceId, sees }: Principal,
   ): Promise<void> {
-    const outcome = UUID.test(sessionId)
+    const outcome = isUuid(sessionId)
       ? await this.commands.execute(new EndPortalSession(workspaceId, sees, sessionId))
       : 'unknown';
     if (outcome === 'foreign') throw new Problem('wrong_workspace');
