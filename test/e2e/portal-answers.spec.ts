@@ -53,6 +53,21 @@ const answerOn = async (...options: readonly string[]): Promise<string> => {
   return text;
 };
 
+interface Look {
+  readonly route: string;
+  readonly actor: string;
+  readonly readingId: string | null;
+  readonly personal: boolean;
+}
+
+/** Records of looks at one delivery, the newest first. */
+const looksAtDelivery = async (): Promise<readonly Look[]> => {
+  const { records } = (await stack.ops(['audit', '--workspace', customer.workspaceId])) as {
+    records: readonly Look[];
+  };
+  return records.filter(({ route }) => route.endsWith('/deliveries/:deliveryId'));
+};
+
 it('shows a receiver’s answer as text, cut, to who may see persons', async () => {
   const text = await answerOn();
   expect(text).toContain('&lt;script>alert(1)&lt;/script> Eurydice\\u202e is order 4711');
@@ -62,6 +77,17 @@ it('shows a receiver’s answer as text, cut, to who may see persons', async () 
 
 it('shows no answer to a session without that scope', async () => {
   expect(await answerOn('--scopes', 'webhooks:read,webhooks:write')).not.toContain('4711');
+});
+
+it('records these looks as reads of personal data of the reading, except those without that scope', async () => {
+  let looks: readonly Look[] = [];
+  await until(
+    async () => new Set((looks = await looksAtDelivery()).map(({ personal }) => personal)).size === 2,
+    () => `looks of both sessions are recorded: ${JSON.stringify(looks)}`,
+  );
+  expect(looks).toEqual(
+    looks.map((look) => ({ ...look, actor: expect.stringMatching(/^portal:/), readingId })),
+  );
 });
 
 it('shows no answer after the person is erased', async () => {

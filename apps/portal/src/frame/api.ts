@@ -55,11 +55,10 @@ export const busy = (): ApiProblem => refusal(503, 'http_503', undefined, MOMENT
 
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 
-interface SendOptions {
+interface SendOptions extends Pick<InsideCall, 'headers' | 'isPersonal'> {
   readonly body?: unknown;
   /** For a POST: the same key never does it twice. */
   readonly key?: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Members of the API's answers that say who a reading is about. */
@@ -85,6 +84,11 @@ export class Api {
     );
     const search = new URLSearchParams(given).toString();
     return this.json('GET', search === '' ? path : `${path}?${search}`, {});
+  }
+
+  /** A resource that the page shows with what may tell of a person: the record of the call says so. @throws ApiProblem */
+  personal<T>(path: string): Promise<T> {
+    return this.json('GET', path, { isPersonal: this.principal.scopes.includes(PERSONS_SCOPE) });
   }
 
   /** @param path below `/api/v1`. @throws ApiProblem */
@@ -129,7 +133,7 @@ export class Api {
   private async send(
     method: InsideCall['method'],
     path: string,
-    { body, key, headers = {} }: SendOptions,
+    { body, key, headers = {}, isPersonal }: SendOptions,
   ): Promise<InsideAnswer> {
     const answer = await this.call({
       method,
@@ -142,14 +146,13 @@ export class Api {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      isPersonal,
       principal: this.principal,
       connection: this.connection,
     });
     if (answer.status < 400) return answer;
-    const retryAfter = Number(answer.headers['retry-after']);
-    throw new ApiProblem(
-      JSON.parse(answer.body.toString('utf8')) as AnyProblem,
-      Number.isFinite(retryAfter) ? retryAfter : null,
-    );
+    const problem = JSON.parse(answer.body.toString('utf8')) as AnyProblem;
+    const seconds = Number(answer.headers['retry-after']);
+    throw new ApiProblem(problem, Number.isFinite(seconds) ? seconds : null);
   }
 }

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { setGivesPersonalData } from '../audit/personal-data.js';
 import { setInsider, type Principal } from '../auth/authentication.js';
 
 export interface InsideCall {
@@ -10,6 +11,8 @@ export interface InsideCall {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The caller shows personal data together with the answer: the read is recorded as one of these. */
+  readonly isPersonal?: boolean;
   /** Who calls: already verified. */
   readonly principal: Principal;
   /** The person's own connection: its address is for the audit record, the port for links. */
@@ -59,7 +62,15 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n');
  */
 export const insideCaller =
   (listener: RequestListener) =>
-  ({ method, path, headers = {}, body = '', principal, connection }: InsideCall): Promise<InsideAnswer> =>
+  ({
+    method,
+    path,
+    headers = {},
+    body = '',
+    isPersonal,
+    principal,
+    connection,
+  }: InsideCall): Promise<InsideAnswer> =>
     new Promise((resolve, reject) => {
       const sink = new Sink(connection);
       const socket = sink as unknown as Socket;
@@ -76,6 +87,7 @@ export const insideCaller =
       Object.assign(request.headers, { host: 'inside', ...length, ...headers });
       request.complete = true;
       setInsider(request, principal);
+      if (isPersonal) setGivesPersonalData(request);
       const response = new ServerResponse(request);
       response.assignSocket(socket);
       response.once('finish', () => {

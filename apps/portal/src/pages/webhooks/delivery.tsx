@@ -29,7 +29,7 @@ export const deliveryPage: Page = {
   needs: 'webhooks:read',
   show: async (visit, failed) => {
     const { texts, may, api, queries, session } = visit;
-    const delivery = await api.get<DeliveryHistory>(pathOf(visit));
+    const delivery = await api.personal<DeliveryHistory>(pathOf(visit));
     const [endpoint, told, answered] = await Promise.all([
       api.get<WebhookEndpoint>(endpointPath(visit)),
       queries.execute(new FindToldEvent(session.workspaceId, session.mode, delivery.eventId)),

@@ -1,5 +1,7 @@
-import { Get, Param, Query } from '@nestjs/common';
+import { Get, Param, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { setAbout } from '@app/platform/audit/personal-data.js';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { seesMode } from '@app/platform/auth/livemode.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
@@ -112,10 +114,12 @@ export class ShowDeliveriesController {
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,
     @Caller() caller: Principal,
+    @Req() request: Request,
   ) {
     const record = await this.rows.find(endpointId, deliveryId);
     if (!record || !(record.test || seesMode(caller, record.livemode)))
       throw problemOf(await this.deleted.refusalOfDelivery(endpointId, caller.sees));
+    if (record.readingId) setAbout(request, record.readingId);
     return { ...record, history: await this.rows.attempts(deliveryId) };
   }
 }
