@@ -49,7 +49,7 @@ export const fanningOut = (): FanningOut => {
   afterAll(() => test.database.stop());
   beforeEach(async () => {
     await test.database.pool.query(
-      `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery, webhooks.secret,
+      `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery, webhooks.skipping, webhooks.secret,
          webhooks.lane, webhooks.unreleased_failure, webhooks.notice, webhooks.replay, webhooks.content,
          webhooks.deleted_past, webhooks.last_sequence, platform.retention_round`,
     );

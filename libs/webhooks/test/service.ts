@@ -98,10 +98,11 @@ export class TestService {
     return testConfig(this.database, this.options.settings);
   }
 
-  /** Follows the log and sends due deliveries, until `stop`. */
+  /** Follows the log, sends due deliveries and skips noted ones, until `stop`. */
   start(): this {
     this.follow();
     this.dispatch();
+    this.running.push(skipNoted(this.database.pool).run(this.stopped.signal));
     return this;
   }
 

@@ -7,6 +7,7 @@ import { DAY, NEVER, SINCE, WS, replaying } from '../../../test/replaying.js';
 import { TestService } from '../../../test/service.js';
 import type { ReplayRecord } from '../../contracts/replay.js';
 import { replayTask, rescueAbandoned } from './replay.job.js';
+import { skipNext } from '../../processes/skipping/skip-pending.js';
 
 const test = replaying();
 
@@ -42,9 +43,10 @@ describe('The job of a replay', () => {
     });
     await replayTask(slow, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
     await disabled;
-    await eventually(async () =>
-      (await test.sending.deliveries()).every(({ status: is }) => is === 'skipped'),
-    );
+    await eventually(async () => {
+      await skipNext(test.database.pool);
+      return (await test.sending.deliveries()).every(({ status: is }) => is === 'skipped');
+    });
     const { body } = await test.api
       .request('patch', `/webhooks/${endpointId}`, WS, { enabled: true })
       .expect(200);

@@ -15,6 +15,14 @@ const FORGET_OTHERS = `
   delete from webhooks.settled_delivery_other where ctid = any (array(
     select ctid from webhooks.settled_delivery_other where settled_at < $1 limit ${AT_ONCE}))`;
 
+/** Attempts that earlier versions left in the queue when they skipped their delivery at the moment of an outcome. */
+const FORGET_LEFT_BEHIND = `
+  delete from webhooks.attempt where ctid = any (array(
+    select ctid from webhooks.attempt
+    where started_at < $1
+      and not exists (select from webhooks.delivery where delivery.delivery_id = attempt.delivery_id)
+    limit ${AT_ONCE}))`;
+
 /** Partitions of weeks, the oldest first, with the beginning of each. */
 const WEEKS = `
   select relname as name, to_date(substr(relname, 18), 'IYYY"w"IW')::timestamp at time zone 'UTC' as begins,
@@ -52,12 +60,13 @@ export const deliveryRetention = (
       removed += weeks.get(week) ?? 0;
       await onStep(weeks.get(week) ?? 0);
     }
-    removed += await inSteps(
-      AT_ONCE,
-      signal,
-      async () => (await pool.query(FORGET_OTHERS, [instant(before)])).rowCount ?? 0,
-      onStep,
-    );
+    for (const forgetSome of [FORGET_OTHERS, FORGET_LEFT_BEHIND])
+      removed += await inSteps(
+        AT_ONCE,
+        signal,
+        async () => (await pool.query(forgetSome, [instant(before)])).rowCount ?? 0,
+        onStep,
+      );
     return { removed, keptSince: beginOfWeek(before) };
   },
 });

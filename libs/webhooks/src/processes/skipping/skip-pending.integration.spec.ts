@@ -24,7 +24,9 @@ afterAll(async () => database.stop());
 beforeEach(async () => {
   await wipe(database);
   receiver = await Receiver.start();
-  service = new TestService(database).start();
+  service = new TestService(database);
+  service.follow();
+  service.dispatch();
   rows = new DeliveryRows(database.pool);
 });
 afterEach(async () => {
@@ -125,5 +127,24 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     await eventually(async () => (await isEnabled(endpointId)) === false);
     const noted = await database.pool.query('select from webhooks.skipping');
     expect(noted.rowCount).toBe(0);
+  });
+
+  it('waits for no turn when many are disabled at once', async () => {
+    for (let n = 0; n < 5; n += 1) {
+      const { endpointId } = await service.create(receiver.url, { workspaceId: `ws_${n}` });
+      await database.pool.query(
+        `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                        created_at)
+         values (gen_random_uuid(), $1, $2, 'evt_1', gen_random_uuid(), 1, 'pending', now() + interval '1 day', now())`,
+        [endpointId, `ws_${n}`],
+      );
+      await change(endpointId, false, `ws_${n}`);
+      await eventually(async () => (await isEnabled(endpointId)) === false);
+    }
+    const more: boolean[] = [];
+    do more.push(await skipNext(database.pool));
+    while (more.at(-1));
+    expect(more).toHaveLength(6);
+    expect(await count('skipped')).toBe(5);
   });
 });

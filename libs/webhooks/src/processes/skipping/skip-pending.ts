@@ -73,7 +73,10 @@ export const skipNoted = (pool: pg.Pool): WorkLoop => ({
   },
 });
 
-/** @returns whether there may be more to skip now; deliveries that are being recorded are left for a later round */
+/**
+ * Skips a batch of the endpoint that was noted first.
+ * @returns whether there may be more to skip now; deliveries that are being recorded are left for a later round
+ */
 export const skipNext = (pool: pg.Pool): Promise<boolean> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<{ endpoint_id: string; up_to: string; skipped_at: Date }>(NEXT);
@@ -81,6 +84,6 @@ export const skipNext = (pool: pg.Pool): Promise<boolean> =>
     const { endpoint_id: endpointId, up_to: upTo, skipped_at: skippedAt } = rows[0];
     const locked = await client.query<{ delivery_id: string }>(LOCK, [endpointId, upTo]);
     await client.query(SKIP, [locked.rows.map(({ delivery_id: deliveryId }) => deliveryId), skippedAt]);
-    await client.query(FORGET, [endpointId]);
-    return locked.rows.length === AT_ONCE;
+    const { rowCount: forgotten } = await client.query(FORGET, [endpointId]);
+    return locked.rows.length === AT_ONCE || forgotten !== 0;
   });
