@@ -6,6 +6,9 @@ import { collect, freshStream, rejection } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';
 import { GROUP, groupsOf, settings } from './support/groups.js';
 
+/** A server may report a checkpoint before it is written. Nothing tells when it is; a busy machine takes longer. */
+const CHECKPOINT_WRITTEN_MS = 1_000;
+
 const store = storeUnderTest();
 const { group, info, infoWhen } = groupsOf(store);
 
@@ -75,14 +78,14 @@ describe('a group', () => {
     const stream = await group(4, changes);
     const consumer = await join(store.client, stream, GROUP, 1);
     await consumer.process(1);
-    // A server may report a checkpoint before it is written, and write none meanwhile.
-    await delay(300);
+    // The server writes no other checkpoint meanwhile.
+    await delay(CHECKPOINT_WRITTEN_MS);
     await consumer.process(1);
     await infoWhen(
       stream,
       ({ stats }) => stats.totalItems === 3n && stats.lastCheckpointedEventRevision === checkpoint,
     );
-    await delay(300);
+    await delay(CHECKPOINT_WRITTEN_MS);
     const dropped = consumer.failure();
     await store.client.updatePersistentSubscriptionToStream(stream, GROUP, settings({ maxRetryCount: 1 }));
     expect(await dropped).toMatchObject({ type: 'persistent-subscription-dropped' });
@@ -194,7 +197,7 @@ describe('a group', () => {
     const consumer = await join(store.client, stream, GROUP, 1);
     await consumer.process(1);
     await infoWhen(stream, ({ stats }) => stats.lastCheckpointedEventRevision === 0n);
-    await delay(300);
+    await delay(CHECKPOINT_WRITTEN_MS);
     const dropped = consumer.failure();
     await store.client.restartPersistentSubscriptionSubsystem();
     expect(await dropped).toMatchObject({ type: 'persistent-subscription-dropped' });
