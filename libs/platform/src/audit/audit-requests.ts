@@ -7,11 +7,11 @@ import { routeOf } from '../http/route-of.js';
 import { addressKey, forwardedFor, fullClientAddress } from '../rate-limit/address.js';
 import { wasCounted } from '../rate-limit/counted.js';
 import { printable } from '../text/printable.js';
+import { isUuid } from '../text/uuid.js';
 import type { AuditedResource } from '../manifest.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditTrail } from './audit-trail.js';
 import { aboutOf, givesPersonalData } from './personal-data.js';
-import { isUuid } from '../text/uuid.js';
 
 const LONGEST_ACTOR = 256;
 const GONE_AWAY = 499;

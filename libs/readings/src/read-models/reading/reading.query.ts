@@ -41,6 +41,7 @@ const AHEAD_OF_ROW = 10_000;
 /** How long an erasure waits for its own projection, and how often it checks (ms). */
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
+
 @Injectable()
 export class ReadingQuery {
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));

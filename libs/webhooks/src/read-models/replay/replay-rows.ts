@@ -35,6 +35,7 @@ const SELECT = `
   from webhooks.replay`;
 
 const NONE = { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 };
+
 /** Reads replays. */
 @Injectable()
 export class ReplayRows {
