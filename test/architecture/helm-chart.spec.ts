@@ -57,6 +57,10 @@ describe('the manifests of the Helm chart', () => {
       'ScaledObject trial-reading-worker-jobs',
       'ScaledObject trial-reading-worker-webhooks',
     ]);
+    // KEDA takes an empty result for no lag by default, also of a metric that nobody reads.
+    const triggers = manifestsFor('large').flatMap(({ spec }) => (spec as { triggers?: object[] }).triggers ?? []);
+    expect(triggers).toHaveLength(2);
+    for (const trigger of triggers) expect(trigger).toMatchObject({ metadata: { ignoreNullValues: 'false' } });
   });
 
   it.each(names)('select the pods that they are about (%s)', (name) => {
@@ -286,6 +290,14 @@ describe('bad values of the Helm chart', () => {
       'lag without Prometheus',
       { workers: { jobs: { autoscaling: { mode: 'lag' } } } },
       'workers.jobs.autoscaling.mode lag needs keda.prometheusAddress',
+    ],
+    [
+      'lag whose metrics nobody may read',
+      {
+        workers: { jobs: { autoscaling: { mode: 'lag' } } },
+        keda: { prometheusAddress: 'http://prometheus:9090' },
+      },
+      'workers.jobs.autoscaling.mode lag needs networkPolicy.metricsFrom',
     ],
     [
       'prepare without its Secret',

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,12 +18,15 @@ import {
 } from '../support/start-processes.js';
 import { startLoad } from './support/load.js';
 import { nothingIsLost } from './support/nothing-lost.js';
+import { buildOf, previousVersion } from './support/previous-build.js';
 
 /**
- * A folder with a build of the version before. It needs its own dist/, libs/ and node_modules:
+ * A folder with a build of another version, with its own dist/, libs/ and node_modules. By default the spec builds the
+ * newest version whose tables differ from ours, from the history of the repository.
  * PREVIOUS_BUILD=/tmp/previous UPGRADES=20 npm test -- test/crash/rolling-upgrades
  */
-const PREVIOUS = process.env['PREVIOUS_BUILD'];
+const GIVEN = process.env['PREVIOUS_BUILD'];
+const VERSION = GIVEN === undefined ? previousVersion() : null;
 const UPGRADES = Number(process.env['UPGRADES'] ?? 1);
 const READINGS_A_STEP = 4;
 const CREDITS = 1_000_000;
@@ -43,8 +46,14 @@ const SETTINGS = {
 /** Two of each, so that one goes on while the other is exchanged. */
 const PROCESSES = ['worker', 'worker', 'api', 'api'] as const;
 
+let previous = '';
+
+beforeAll(async () => {
+  previous = GIVEN ?? (VERSION === null ? '' : await buildOf(VERSION));
+}, 600_000);
+
 const programOf = (name: 'api' | 'worker' | 'ops', version: 'previous' | 'present'): string =>
-  version === 'present' ? programPath(name) : join(PREVIOUS!, 'dist', `${name}.js`);
+  version === 'present' ? programPath(name) : join(previous, 'dist', `${name}.js`);
 
 /** The commands of the version before, as its operator ran them. */
 const previousOps =
@@ -75,9 +84,9 @@ afterEach(async () => {
   await stores?.stop();
 });
 
-const suite = PREVIOUS === undefined ? describe.skip : describe;
+const suite = GIVEN === undefined && VERSION === null ? describe.skip : describe;
 
-suite('rolling upgrades and downgrades (needs PREVIOUS_BUILD, the folder of a built earlier version)', () => {
+suite('rolling upgrades and downgrades (needs the history of the repository, or PREVIOUS_BUILD)', () => {
   it.each(Array.from({ length: UPGRADES }, (_, index) => index + 1))(
     'number %i loses nothing, under load',
     async (number) => {

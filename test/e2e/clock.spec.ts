@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
+import { RECEIVER_SETTINGS } from '../support/index.js';
 import { OpsProcess } from '../support/ops-process.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 
@@ -155,6 +156,20 @@ describe('processes whose clock is 40 days ahead', () => {
     expect(await stores.ops([...plan, '--propose'])).toMatchObject({ adjustments: [], proposal: null });
     await Promise.all([worker.stop(), aheadApi.stop()]);
   });
+});
+
+it('An API whose clock is an hour behind takes what does not need the time: its appends are in time for the store', async () => {
+  shiftClock(-3_600_000);
+  const api = await start('api', { ...SHIFTED, ...RECEIVER_SETTINGS });
+  const behind = Object.assign(Object.create(customer) as Integrator, { baseUrl: api.baseUrl });
+  await until(
+    async () => !(await readiness(api)).checks['clock'],
+    () => 'it sees that it is behind',
+  );
+  const body = { url: 'http://127.0.0.1:9999/hook' };
+  expect(await behind.call('POST', '/api/v1/webhooks', { body })).toMatchObject({ status: 201 });
+  shiftClock(0);
+  await api.stop();
 });
 
 /** Shadows the functions that tell the time, for every session that begins from now on, and ends the present ones. */

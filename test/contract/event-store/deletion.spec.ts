@@ -44,6 +44,21 @@ describe('a soft-deleted stream', () => {
     },
   );
 
+  it('is revived by new metadata, which hides the events from before', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(3));
+    await store.client.deleteStream(stream);
+    await store.client.setStreamMetadata(stream, { owner: 'us' });
+    // A second event of metadata follows, maybe a moment later.
+    let { metadata } = await store.client.getStreamMetadata(stream);
+    while (metadata?.truncateBefore !== 3) ({ metadata } = await store.client.getStreamMetadata(stream));
+    expect(metadata).toEqual({ owner: 'us', truncateBefore: 3 });
+    expect(await collect(store.client.readStream(stream))).toEqual([]);
+    await store.client.appendToStream(stream, numbered(1), { expectedRevision: 2n });
+    while (await isMissing(stream));
+    expect(revisions(await collect(store.client.readStream(stream)))).toEqual([3n]);
+  });
+
   it('does not exist for stream_exists', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, one());

@@ -15,7 +15,8 @@ const SCALED_OBJECT = `interface ScaledObject {
     pollingInterval?: number; cooldownPeriod?: number; minReplicaCount?: number; maxReplicaCount?: number;
     fallback?: { failureThreshold: number; replicas: number };
     triggers: { type: 'prometheus'; metadata: {
-      serverAddress: string; query: string; threshold: string; activationThreshold?: string } }[];
+      serverAddress: string; query: string; threshold: string; activationThreshold?: string;
+      ignoreNullValues?: 'true' | 'false' } }[];
   };
 }`;
 

@@ -34,7 +34,7 @@ spec:
     name: {{ .name }}
   minReplicaCount: {{ int .autoscaling.min }}
   maxReplicaCount: {{ int .autoscaling.max }}
-  # Without Prometheus, as many as at least.
+  # Without Prometheus or without the metric, as many as at least.
   fallback:
     failureThreshold: 3
     replicas: {{ int .autoscaling.min }}
@@ -44,4 +44,6 @@ spec:
         serverAddress: {{ .root.Values.keda.prometheusAddress | quote }}
         query: {{ .autoscaling.query | quote }}
         threshold: {{ int .autoscaling.threshold | quote }}
+        # A query without a result is a failure. KEDA would take it for no lag, and keep silent.
+        ignoreNullValues: "false"
 {{- end -}}

@@ -189,6 +189,9 @@ annotations:
 {{- if not $values.keda.prometheusAddress }}
 {{- fail (printf "workers.%s.autoscaling.mode lag needs keda.prometheusAddress, such as http://prometheus.monitoring:9090" $name) }}
 {{- end }}
+{{- if and $values.networkPolicy.enabled (not $values.networkPolicy.metricsFrom) }}
+{{- fail (printf "workers.%s.autoscaling.mode lag needs networkPolicy.metricsFrom: nobody may read the metrics" $name) }}
+{{- end }}
 {{- if not $worker.autoscaling.query }}
 {{- fail (printf "workers.%s.autoscaling.mode lag needs workers.%s.autoscaling.query" $name $name) }}
 {{- end }}

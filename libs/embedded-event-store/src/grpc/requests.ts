@@ -64,8 +64,9 @@ export const proposedEvent = (message: ProposedMessage): ProposedEvent => {
   };
 };
 
-/** Bytes that an event counts towards the append size limit. */
-export const appendBytes = (event: ProposedEvent): number => event.data.length + event.metadata.length;
+/** Bytes that an event counts towards the append size limit, as EventStoreDB counts them: two for each character of its type. */
+export const appendBytes = ({ type, data, metadata }: ProposedEvent): number =>
+  data.length + metadata.length + 2 * type.length;
 
 interface RevisionOption {
   hasRevision(): boolean;

@@ -13,7 +13,7 @@ import {
 } from './append-decision.js';
 import { HeadCache } from './head-cache.js';
 import { RecentEvents } from './recent-events.js';
-import { DELETED_STREAM, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
+import { DELETED_STREAM, isSoftDeleted, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
 import {
   deletedMetadata,
   isMetastream,
@@ -108,8 +108,10 @@ export class StreamWriter {
           });
         }
         if (decision.revives && facts.head) this.revive(draft, facts.head);
+        const uncovers = isMetastream(stream) && this.isSoftDeleted(originalOf(stream));
         this.place(draft, stream, events);
         const last = draft.records.at(-1);
+        if (uncovers) this.keepHidden(draft, originalOf(stream), events.at(-1)!.data);
         if (this.options.systemLinks) this.placeLinks(draft, stream, events);
         return this.write(draft, last);
       }
@@ -226,6 +228,17 @@ export class StreamWriter {
     const current =
       metastream && (this.store.recordOf(metastream.number, metastream.last)?.data ?? deletedMetadata());
     this.placeMetadata(draft, head.name, revivedMetadata(current ?? deletedMetadata(), head.last + 1n));
+  }
+
+  private isSoftDeleted(stream: string): boolean {
+    const head = this.heads.get(stream);
+    return head !== undefined && isSoftDeleted(head);
+  }
+
+  /** New metadata ends a soft delete, but the events from before it stay hidden: a second event of metadata says so. */
+  private keepHidden(draft: Draft, stream: string, metadata: Uint8Array): void {
+    const { last } = this.headFor(draft, stream);
+    this.placeMetadata(draft, stream, revivedMetadata(metadata, last + 1n));
   }
 
   private async write(draft: Draft, last: NumberedRecord | undefined): Promise<WriteOutcome> {

@@ -56,6 +56,26 @@ describe('an append of unknown outcome', () => {
     expect(count.attempts - since).toBeGreaterThan(3);
   });
 
+  it('stays of unknown outcome while its repeats do not reach the store', async () => {
+    const [unknown, unreached] = [true, false].map((outcome) => new StoreUnavailable('away', outcome));
+    let [attempts, reachedAgainAt] = [0, 4];
+    const memory = new InMemoryEventStore();
+    const store = intercept(memory, {
+      append: async (...asked) => {
+        attempts += 1;
+        if (attempts >= reachedAgainAt) return memory.append(...asked);
+        throw attempts === 1 ? unknown! : unreached!;
+      },
+    });
+    expect(await appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).toMatchObject({ revision: 0n });
+
+    [attempts, reachedAgainAt] = [0, Infinity];
+    await expect(appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unknown);
+    attempts = 1;
+    await expect(appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unreached);
+    expect(attempts).toBe(2);
+  });
+
   it('is not repeated when another event stands there', async () => {
     const { append, memory, count } = unsteady((attempt) => attempt === 1);
     await memory.append('s', 'no_stream', [addedToAppend('other', 'r')]);

@@ -30,6 +30,7 @@ export const appendSurely = async (
   callersTimeMs = CALLERS_TIME_MS,
 ): Promise<AppendResult> => {
   let pauseMs = FIRST_PAUSE_MS;
+  let unknown: StoreUnavailable | null = null;
   for (let attempt = 1; ; attempt += 1) {
     const begunAt = performance.now();
     try {
@@ -37,15 +38,18 @@ export const appendSurely = async (
       failing.delete(store);
       return result;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable && error.outcomeUnknown)) {
-        if (!(error instanceof StoreUnavailable)) failing.delete(store);
+      if (!(error instanceof StoreUnavailable)) {
+        failing.delete(store);
         throw error;
       }
+      // A repeat that did not reach the store says nothing of the attempt before it.
+      unknown = error.outcomeUnknown ? error : unknown;
+      if (unknown === null) throw error;
       const known = failing.get(store);
       const since = known && begunAt - known.last < FORGOTTEN_AFTER_MS ? known.since : begunAt;
       const last = performance.now();
       failing.set(store, { since, last });
-      if (attempt > 1 && last - since >= callersTimeMs) throw error;
+      if (attempt > 1 && last - since >= callersTimeMs) throw unknown;
     }
     await delay(pauseMs * Math.random());
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);

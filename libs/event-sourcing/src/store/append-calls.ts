@@ -96,8 +96,7 @@ export const openAppendCalls = ({ internals }: StoreClient, timeoutMs: number): 
     append: (stream, expected, events) =>
       new Promise((resolve, reject) => {
         const correlationId = randomUUID();
-        const deadline = internals.createDeadline();
-        const message = encodeAppendRequest({ correlationId, stream, expected, deadline, events });
+        const message = encodeAppendRequest({ correlationId, stream, expected, events });
         const append: Waiting = {
           correlationId,
           message,

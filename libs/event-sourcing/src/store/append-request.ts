@@ -4,26 +4,26 @@ import { AppendTooLarge } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
 import { ProtobufWriter } from './protobuf-writer.js';
 
-/** One append of a call that carries many. Source: `BatchAppendReq` in streams.proto of EventStoreDB and KurrentDB. */
+/**
+ * One append of a call that carries many. Source: `BatchAppendReq` in streams.proto of EventStoreDB and KurrentDB. It names
+ * no deadline: that is an instant by our clock, and a server whose clock is ahead would refuse every append. The server's
+ * own time limit applies.
+ */
 export interface AppendRequest {
   /** A UUID. The answer repeats it. */
   readonly correlationId: string;
   readonly stream: string;
   readonly expected: ExpectedRevision;
-  /** The server refuses an append that reaches it later. */
-  readonly deadline: Date;
   readonly events: readonly EventToAppend[];
 }
 
 const REQUEST = { correlationId: 1, options: 2, message: 3, isFinal: 4 } as const;
-const OPTIONS = { stream: 1, revision: 2, noStream: 3, deadline: 6 } as const;
+const OPTIONS = { stream: 1, revision: 2, noStream: 3 } as const;
 const STREAM_NAME = 3;
-const TIMESTAMP = { seconds: 1, nanos: 2 } as const;
 const MESSAGE = { id: 1, properties: 2, metadata: 3, data: 4 } as const;
 const ID_TEXT = 2;
 const MAP = { key: 1, value: 2 } as const;
 
-const NANOS_PER_MS = 1_000_000;
 /** Heads, ids and names beside data and metadata; more costs a copy. */
 const USUAL_BYTES = 256;
 
@@ -38,8 +38,10 @@ export const encodeAppendRequest = (request: AppendRequest): Buffer => {
     data: JSON.stringify(event.data),
     metadata: metadataOf(event),
   }));
+  // As the server counts them: types twice.
   let bytes = 0;
-  for (const { data, metadata } of encoded) bytes += Buffer.byteLength(data) + Buffer.byteLength(metadata);
+  for (const { type, data, metadata } of encoded)
+    bytes += Buffer.byteLength(data) + Buffer.byteLength(metadata) + 2 * type.length;
   if (bytes > MOST_APPEND_BYTES)
     throw new AppendTooLarge(`${bytes} bytes for ${stream} are more than ${MOST_APPEND_BYTES} in one append`);
   const writer = new ProtobufWriter(bytes + USUAL_BYTES * (events.length + 1));
@@ -78,13 +80,7 @@ const writeProperty = (writer: ProtobufWriter, key: string, value: string): void
   });
 };
 
-const writeOptions = (writer: ProtobufWriter, { stream, expected, deadline }: AppendRequest): void => {
-  const at = deadline.getTime();
-  const milliseconds = at % 1_000;
-  writer.message(OPTIONS.deadline, () => {
-    if (milliseconds > 0) writer.varint(TIMESTAMP.nanos, milliseconds * NANOS_PER_MS);
-    writer.varint(TIMESTAMP.seconds, (at - milliseconds) / 1_000);
-  });
+const writeOptions = (writer: ProtobufWriter, { stream, expected }: AppendRequest): void => {
   if (typeof expected === 'bigint') writer.varint(OPTIONS.revision, expected);
   else writer.message(OPTIONS.noStream);
   writer.message(OPTIONS.stream, () => writer.text(STREAM_NAME, stream));

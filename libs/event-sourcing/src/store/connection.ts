@@ -20,8 +20,15 @@ export interface ConnectionOptions {
   readonly readTimeoutMs: number;
   /** After this, an append stream on a former node has no answers left to give. */
   readonly appendTimeoutMs: number;
+  /** The nodes of a cluster. Connections that share it need not find them again through one that fell silent. */
+  readonly nodes?: KnownNodes;
   /** Receives what each answer shows of the store's clock. */
   readonly onServerTime?: (time: ServerTime) => void;
+}
+
+/** The nodes of a cluster that are known: those of the address, and what they said of others. */
+export interface KnownNodes {
+  known: readonly string[];
 }
 
 /** A client with TCP connections of its own. */
@@ -31,6 +38,8 @@ export interface Connection {
   readonly slots: CallSlots;
   /** Open streaming calls, as the client counts them. */
   openStreams(): { readonly append: number; readonly read: number };
+  /** Resolves when the first call knows its node. */
+  readonly located: Promise<void>;
   /** Ends every call and closes the TCP connection. */
   close(): Promise<void>;
 }
@@ -61,17 +70,23 @@ export const openConnection = (options: ConnectionOptions): Connection => {
 
   // The clients ask one node after the other, and each node that is silent costs five seconds.
   const address = readAddress(connectionString);
-  let known = address.nodes;
+  const nodes = options.nodes ?? { known: address.nodes };
   const chooseNode = async (): Promise<string> => {
     const gossip = { credentials: address.credentials(), proxyFromEnvironment };
     const ask = (node: string) => readGossip(node, gossip, ASK_WITHIN_MS);
-    const found = await findLeader(known, ask, SEARCH_WITHIN_MS);
-    known = found.known;
-    return found.node;
+    const { node, known } = await findLeader(nodes.known, ask, SEARCH_WITHIN_MS);
+    nodes.known = known;
+    return node;
   };
   const resolveUri = internals.resolveUri;
+  let foundNode: () => void;
+  const located = new Promise<void>((resolve) => (foundNode = resolve));
   // It must not fail: the client would keep the failure as its channel.
-  internals.resolveUri = async () => (uri = await (address.isCluster ? chooseNode() : resolveUri()));
+  internals.resolveUri = async () => {
+    uri = await (address.isCluster ? chooseNode() : resolveUri());
+    foundNode();
+    return uri;
+  };
 
   const createChannel = internals.createChannel;
   internals.createChannel = async () => {
@@ -94,6 +109,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
     client,
     appends: openAppendCalls(client, appendTimeoutMs),
     slots: new CallSlots(reads, readTimeoutMs),
+    located,
     openStreams: () => {
       const streams = [...internals.disposableStreams];
       const append = streams.filter(isAppendStream).length;

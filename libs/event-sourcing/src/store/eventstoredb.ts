@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isNotLeader } from './classify.js';
+import { isNotLeader, noAnswer } from './classify.js';
 import { loadClient } from './clients/load.js';
 import { readAddress } from './address.js';
-import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
+import { openConnection, SEARCH_WITHIN_MS, type Connection, type KnownNodes } from './connection.js';
 import { CLUSTER_WATCH, STORE_DEFAULTS, type ClientName } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
 import { decodeReadAnswer, locateReadAnswer, type EncodedEvent, type ReadAnswer } from './read-answer.js';
@@ -62,6 +62,7 @@ export const openEventStore = async ({
   const openClient = await loadClient(client);
   let serverTime: ServerTime | null = null;
   const watch = watchOf(connectionString, stuckAfterMs, readTimeoutMs);
+  const nodes: KnownNodes = { known: readAddress(connectionString).nodes };
   const kept = keepConnected({
     open: () =>
       openConnection({
@@ -71,15 +72,13 @@ export const openEventStore = async ({
         readTimeoutMs,
         reads,
         proxyFromEnvironment,
+        nodes,
         onServerTime: (time) => (serverTime = time),
       }),
     ask: (connection, { isFresh }) =>
-      readOnce(
-        connection,
-        endOfLog(1),
-        isFresh ? watch.answerAfreshMs : watch.pingWithinMs,
-        decodeReadAnswer,
-      ),
+      isFresh
+        ? answerAfresh(connection, readTimeoutMs)
+        : readOnce(connection, endOfLog(1), watch.pingWithinMs, decodeReadAnswer),
     confirmWithinMs: 5 * readTimeoutMs,
     stuckAfterMs: watch.stuckAfterMs,
     quietMs: watch.quietMs,
@@ -176,9 +175,8 @@ export const openEventStore = async ({
 interface WatchTimes {
   readonly stuckAfterMs: number;
   readonly quietMs: number;
-  /** Longest waits for an answer over the connection in use, and over a fresh one. */
+  /** Longest wait for an answer over the connection in use. */
   readonly pingWithinMs: number;
-  readonly answerAfreshMs: number;
 }
 
 const LONGEST_QUIET_MS = 5_000;
@@ -190,13 +188,11 @@ const watchOf = (connectionString: string, stuckAfterMs: number, readTimeoutMs: 
         stuckAfterMs: Math.min(stuckAfterMs, CLUSTER_WATCH.stuckAfterMs),
         quietMs: CLUSTER_WATCH.quietMs,
         pingWithinMs: Math.min(readTimeoutMs, CLUSTER_WATCH.pingWithinMs),
-        answerAfreshMs: SEARCH_WITHIN_MS + readTimeoutMs,
       }
     : {
         stuckAfterMs,
         quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3),
         pingWithinMs: readTimeoutMs,
-        answerAfreshMs: readTimeoutMs,
       };
 
 type Decode<E> = (message: Buffer) => ReadAnswer<E>;
@@ -224,6 +220,20 @@ const partOfLog = (
 });
 
 const endOfLog = (count: number): ReadRequest => partOfLog(null, false, count);
+
+/**
+ * The answer over a fresh connection. The search for the leader has its own time. From then on the node has as long as it has
+ * for other reads: if it is slow for everybody, a new connection does not help.
+ */
+const answerAfresh = async (connection: Connection, readTimeoutMs: number): Promise<unknown> => {
+  const answer = readOnce(connection, endOfLog(1), SEARCH_WITHIN_MS + readTimeoutMs, decodeReadAnswer);
+  const tooLate = async (): Promise<never> => {
+    await connection.located;
+    await delay(readTimeoutMs, undefined, { ref: false });
+    throw noAnswer('read over a fresh connection', readTimeoutMs, false);
+  };
+  return Promise.race([answer, tooLate()]);
+};
 
 /** The client needs a moment to leave a node that is not the leader. */
 const SWITCH_MS = 20;

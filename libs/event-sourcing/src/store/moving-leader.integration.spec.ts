@@ -21,12 +21,16 @@ let store: EventStoreDb;
 let load: Load;
 let said: string[];
 
-const open = ({ appendTimeoutMs }: { appendTimeoutMs: number }): Promise<EventStoreDb> =>
+const open = ({
+  appendTimeoutMs = 500,
+  readTimeoutMs = 1_000,
+  connectionString = cluster.connectionString,
+}): Promise<EventStoreDb> =>
   openEventStore({
     client: CLIENT_UNDER_TEST,
-    connectionString: cluster.connectionString,
+    connectionString,
     appendTimeoutMs,
-    readTimeoutMs: 1_000,
+    readTimeoutMs,
     report: (message) => said.push(message),
   });
 
@@ -35,10 +39,17 @@ beforeEach(async () => {
   server = await startServer(dataDir);
   cluster = await startCluster(server.port);
   said = [];
-  store = await open({ appendTimeoutMs: 500 });
+  store = await open({});
   load = await startLoad(store);
   await load.more(3);
 });
+
+/** Replaces the store of `beforeEach`, and its load. */
+const openAgain = async (options: Parameters<typeof open>[0]): Promise<void> => {
+  await load.stop();
+  await store.close();
+  store = await open(options);
+};
 
 afterEach(async () => {
   await load.stop();
@@ -77,10 +88,8 @@ describe('a process whose address names three nodes', () => {
   });
 
   it('repeats an append at once that reaches a former leader, which would lose it', async () => {
-    await load.stop();
-    await store.close();
     // Nothing but an answer ends an append.
-    store = await open({ appendTimeoutMs: 1_000_000 });
+    await openAgain({ appendTimeoutMs: 1_000_000 });
     const stream = newStream();
     const [before, after] = newEvents(2) as [EventToAppend, EventToAppend];
     await store.append(stream, 'no_stream', [before]);
@@ -131,6 +140,17 @@ describe('a process whose address names three nodes', () => {
     await goesOnAt(second);
   });
 
+  it('keeps its connection to a leader that is slow for everybody: a new one would not help', async () => {
+    await openAgain({ readTimeoutMs: 200 });
+    load = await startLoad(store);
+    await load.more(3);
+    for (const { network } of cluster.nodes) network.delay(110);
+    await failures(30);
+    expect([store.connection.renewals, store.connection.beyondHelp]).toEqual([0, false]);
+    for (const { network } of cluster.nodes) network.delay(0);
+    await goesOnAt(cluster.nodes[0]!);
+  });
+
   it('outlives a restart of each node, one after the other', async () => {
     for (const [index, node] of cluster.nodes.entries()) {
       const next = cluster.nodes[(index + 1) % cluster.nodes.length]!;
@@ -141,4 +161,17 @@ describe('a process whose address names three nodes', () => {
       node.network.refuse(false);
     }
   });
+});
+
+it('A process whose address names one node leaves it when it freezes, for another that it has learnt of', async () => {
+  const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
+  await openAgain({ connectionString: `esdb+discover://${first.node}?tls=false` });
+  load = await startLoad(store);
+  await load.more(3);
+  first.network.hold('all');
+  cluster.lead(second, first);
+  await until(() => store.connection.renewals > 0);
+  await load.more(3);
+  thaw(first, second);
+  await goesOnAt(second);
 });

@@ -24,8 +24,6 @@ export interface ClientInternals {
     create: (calls: GrpcClient) => Call,
     cache?: WeakMap<GrpcClient, Call>,
   ): () => Promise<Call>;
-  /** When the server may give up a request that is made now: the address says after how long. */
-  createDeadline(): Date;
   callArguments(
     options: { readonly requiresLeader?: boolean },
     callOptions: { readonly deadline: number },

@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import { Notifications } from '@app/platform/postgres/notifications.js';
 
 const POLL_MS = 1_000;
-const RECONNECT_MS = 1_000;
 
 /**
  * Wakes the dispatcher: at once when Postgres notifies, and every second in any case. A notification may be lost, and
@@ -49,34 +47,21 @@ export class WakeSignal {
     return mayHaveNews;
   }
 
-  /** Listens on its own connection, reconnecting when it breaks, until the signal aborts. */
+  /** Listens until the signal aborts, on a connection of its own. What came before a new connection was not heard. */
   async listen(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.listenOnce(signal).catch(() => undefined);
-      await delay(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const notified = (): void => this.notified();
+    const notifications = new Notifications(this.databaseUrl, this.channel, {
+      onNotification: notified,
+      onConnected: notified,
+    });
+    notifications.start();
+    if (!signal.aborted)
+      await new Promise<unknown>((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await notifications.stop();
   }
 
   private notified(): void {
     this.isNotified = true;
     this.now();
-  }
-
-  private async listenOnce(signal: AbortSignal): Promise<void> {
-    const client = new pg.Client({ connectionString: this.databaseUrl, keepAlive: true });
-    const ended = new Promise<void>((resolve) => {
-      client.once('error', () => resolve());
-      client.once('end', () => resolve());
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    client.on('error', () => undefined);
-    client.on('notification', () => this.notified());
-    try {
-      await client.connect();
-      await client.query(`listen ${pg.escapeIdentifier(this.channel)}`);
-      await ended;
-    } finally {
-      await client.end().catch(() => undefined);
-    }
   }
 }
