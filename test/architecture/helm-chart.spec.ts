@@ -58,9 +58,12 @@ describe('the manifests of the Helm chart', () => {
       'ScaledObject trial-reading-worker-webhooks',
     ]);
     // KEDA takes an empty result for no lag by default, also of a metric that nobody reads.
-    const triggers = manifestsFor('large').flatMap(({ spec }) => (spec as { triggers?: object[] }).triggers ?? []);
+    const triggers = manifestsFor('large').flatMap(
+      ({ spec }) => (spec as { triggers?: object[] }).triggers ?? [],
+    );
     expect(triggers).toHaveLength(2);
-    for (const trigger of triggers) expect(trigger).toMatchObject({ metadata: { ignoreNullValues: 'false' } });
+    for (const trigger of triggers)
+      expect(trigger).toMatchObject({ metadata: { ignoreNullValues: 'false' } });
   });
 
   it.each(names)('select the pods that they are about (%s)', (name) => {

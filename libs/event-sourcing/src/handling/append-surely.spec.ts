@@ -67,7 +67,9 @@ describe('an append of unknown outcome', () => {
         throw attempts === 1 ? unknown! : unreached!;
       },
     });
-    expect(await appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).toMatchObject({ revision: 0n });
+    expect(await appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).toMatchObject({
+      revision: 0n,
+    });
 
     [attempts, reachedAgainAt] = [0, Infinity];
     await expect(appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unknown);
