@@ -67,6 +67,11 @@ export class PinnedConnections {
     return pool;
   }
 
+  /** The address to connect to, of those of one receiver: the first of a family that has a source. */
+  choose(addresses: readonly string[]): string {
+    return addresses.find((address) => this.sourceFor(address) !== undefined) ?? addresses[0]!;
+  }
+
   async close(): Promise<void> {
     const pools = [...this.pools.values()];
     this.pools.clear();
@@ -96,11 +101,10 @@ export class PinnedConnections {
 
   /** Connects to the address and checks where the socket leads; or connects through the proxy. */
   private connector(address: string): buildConnector.connector {
-    const { connectTimeoutMs: timeout, proxy, sources = [] } = this.limits;
-    const source = sources.find((one) => one.includes(':') === address.includes(':'));
+    const { connectTimeoutMs: timeout, proxy } = this.limits;
+    const source = this.sourceFor(address);
     // Without an own address of its family the system would choose one, which no receiver expects.
-    if (sources.length > 0 && source === undefined)
-      return (_, callback) => callback(new AttemptFailed('connect_failed'), null);
+    if (source === undefined) return (_, callback) => callback(new AttemptFailed('connect_failed'), null);
     // `rejectUnauthorized` is set here, so that no environment variable can disable it.
     const dial = buildConnector({
       timeout,
@@ -109,7 +113,7 @@ export class PinnedConnections {
     });
     if (proxy) return (options, callback) => void this.tunnel(proxy, address, options, dial, callback);
     return (options, callback) => {
-      dial({ ...options, hostname: address, localAddress: source ?? null }, (error, socket) => {
+      dial({ ...options, hostname: address, localAddress: source }, (error, socket) => {
         if (error) return callback(error, null);
         if (this.leadsTo(address, socket)) return callback(null, socket);
         socket.destroy();
@@ -135,6 +139,12 @@ export class PinnedConnections {
     } catch (error) {
       callback(error as Error, null);
     }
+  }
+
+  /** The address of this machine to connect from; `null`: the system chooses; `undefined`: none of this family. */
+  private sourceFor(address: string): string | null | undefined {
+    const { sources = [] } = this.limits;
+    return sources.length === 0 ? null : sources.find((one) => one.includes(':') === address.includes(':'));
   }
 
   private leadsTo(address: string, { remoteAddress = '' }: Socket): boolean {

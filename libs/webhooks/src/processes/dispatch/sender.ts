@@ -78,9 +78,9 @@ export class Sender {
       throw new AttemptFailed(verdict.code === 'webhook_url_blocked' ? 'blocked_address' : 'invalid_url');
     const { url } = verdict;
     const host = unbracketed(url.hostname);
-    const address = isAddress(host) ? this.checked([host]) : this.checked(await this.addressesOf(host));
+    const addresses = this.checked(isAddress(host) ? [host] : await this.addressesOf(host));
     if (exchange.isCancelled) return;
-    this.connections.to(endpointId, url, address).dispatch(
+    this.connections.to(endpointId, url, this.connections.choose(addresses)).dispatch(
       {
         method: 'POST',
         path: `${url.pathname}${url.search}`,
@@ -102,12 +102,12 @@ export class Sender {
   }
 
   /** One blocked address among those of a name blocks the name. */
-  private checked(addresses: readonly string[]): string {
+  private checked(addresses: readonly string[]): readonly string[] {
     const { allowCidrs } = this.policy;
     const isOpen = (address: string): boolean =>
       remembered(this.reachable, address, () => isReachable(address, allowCidrs));
     if (!addresses.every(isOpen)) throw new AttemptFailed('blocked_address');
-    return addresses[0]!;
+    return addresses;
   }
 
   private judge({ statusCode, retryAfter, body }: Response): AttemptResult {

@@ -3,7 +3,7 @@ import { rawServer, send, senderWith, sending } from '../../../test/sending.js';
 import { openSender } from './open-sender.js';
 import type { Config } from '../../settings.js';
 
-sending();
+const test = sending();
 
 describe('With source addresses', () => {
   it('webhooks come from the address of the receiver’s family, and from no other', async () => {
@@ -17,6 +17,24 @@ describe('With source addresses', () => {
     expect(peers).toEqual(['127.0.0.2']);
     expect(await send(senderWith({ sources: ['::1'] }), url)).toMatchObject({ error: 'connect_failed' });
     expect(peers).toHaveLength(1);
+  });
+
+  it('a receiver with addresses of both families is reached by the one that has a source, once all are checked', async () => {
+    const { port } = test.receiver;
+    const reached = (sources: readonly string[], addresses: readonly string[]) =>
+      send(
+        senderWith({ sources, resolve: async () => addresses, allowCidrs: ['127.0.0.0/8', '::1/128'] }),
+        `http://receiver.example:${port}/`,
+      );
+    expect(await reached(['127.0.0.2'], ['::1', '127.0.0.1'])).toMatchObject({ error: null });
+    // Nobody listens at ::1, the first of those that have a source.
+    expect(await reached(['127.0.0.2', '::1'], ['::1', '127.0.0.1'])).toMatchObject({
+      error: 'connect_failed',
+    });
+    expect(await reached(['127.0.0.2'], ['::1', '127.0.0.1', '10.0.0.1'])).toMatchObject({
+      error: 'blocked_address',
+    });
+    expect(test.receiver.received).toHaveLength(1);
   });
 
   it.each([
