@@ -103,6 +103,22 @@ describe('the settings of the service', () => {
     expect(message).not.toMatch(/canary/i);
   });
 
+  it.each([
+    [{}, true],
+    [{ WEBHOOK_ATTEMPT_TIMEOUT_MS: '23000' }, true],
+    [{ WEBHOOK_ATTEMPT_TIMEOUT_MS: '23001' }, false],
+    [{ WEBHOOK_LEASE_MS: '17000' }, true],
+    [{ WEBHOOK_LEASE_MS: '16999' }, false],
+    [{ WEBHOOK_ATTEMPT_TIMEOUT_MS: '120000', WEBHOOK_LEASE_MS: '122000' }, true],
+  ])('take a lease of webhooks that outlasts an attempt: %j', (given, isTaken) => {
+    const load = () => loadConfig(settings, { ...REQUIRED, ...given });
+    if (isTaken) expect(load).not.toThrow();
+    else
+      expect(load).toThrow(
+        /^ {2}WEBHOOK_LEASE_MS: must be at least WEBHOOK_ATTEMPT_TIMEOUT_MS and 2000 more — /m,
+      );
+  });
+
   it('keep the dependencies between settings of the platform', () => {
     expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'file' })).toMatch(/^ {2}KEY_DIRECTORY: is required — /m);
   });

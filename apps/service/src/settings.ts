@@ -3,7 +3,7 @@ import { billing } from '@app/billing/manifest.js';
 import { settings as platform } from '@app/platform/config/settings.js';
 import { publishing } from '@app/publishing/manifest.js';
 import { readings } from '@app/readings/manifest.js';
-import { webhooks } from '@app/webhooks/manifest.js';
+import { requireLongLease, webhooks } from '@app/webhooks/manifest.js';
 import { workspaces } from '@app/workspaces/manifest.js';
 import { requirePortalAddress } from '../../portal/src/portal-address.js';
 
@@ -16,6 +16,7 @@ export const settings = platform
     ...billing.settings,
     ...webhooks.settings,
   })
-  .superRefine(requirePortalAddress);
+  .superRefine(requirePortalAddress)
+  .superRefine(requireLongLease);
 
 export type Config = z.infer<typeof settings>;

@@ -1,6 +1,8 @@
 import type { ModuleManifest } from '@app/platform/manifest.js';
 import { settings } from './settings.js';
 
+export { requireLongLease } from './settings.js';
+
 export const webhooks = {
   name: 'webhooks',
   settings,

@@ -75,7 +75,7 @@ export const settings = {
   ),
   WEBHOOK_LEASE_MS: milliseconds(
     25_000,
-    'how long a worker owns a delivery; a killed worker’s deliveries are retaken after it',
+    'how long a worker owns a delivery, WEBHOOK_ATTEMPT_TIMEOUT_MS and 2,000 more at least; a killed worker’s deliveries are retaken after it',
   ),
   WEBHOOK_REPLAY_GIVE_UP_MS: milliseconds(
     86_400_000,
@@ -106,3 +106,22 @@ export const settings = {
 };
 
 export type Config = ConfigWith<typeof settings>;
+
+/**
+ * A worker starts attempts for a second after it took a lease. In the other second it asks the database for what an attempt
+ * needs, and records its outcome.
+ */
+const LEASE_MARGIN_MS = 2_000;
+
+/** Reports a lease that can end during an attempt: another worker would then send the same delivery beside it. */
+export const requireLongLease = (
+  { WEBHOOK_ATTEMPT_TIMEOUT_MS, WEBHOOK_LEASE_MS }: Config,
+  context: z.RefinementCtx,
+): void => {
+  if (WEBHOOK_LEASE_MS < WEBHOOK_ATTEMPT_TIMEOUT_MS + LEASE_MARGIN_MS)
+    context.addIssue({
+      code: 'custom',
+      path: ['WEBHOOK_LEASE_MS'],
+      message: `must be at least WEBHOOK_ATTEMPT_TIMEOUT_MS and ${LEASE_MARGIN_MS} more`,
+    });
+};

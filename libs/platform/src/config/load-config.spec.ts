@@ -121,6 +121,12 @@ describe('loadConfig', () => {
     );
   });
 
+  it('says what a default allows beside another setting', () => {
+    expect(messageOf({ ...REQUIRED, CLOCK_WARN_MS: '20000' })).toMatch(
+      /^ {2}CLOCK_REFUSE_MS: must be at least CLOCK_WARN_MS — /m,
+    );
+  });
+
   it('reports all faults at once', () => {
     const message = messageOf({ PORT: 'x', LOG_LEVEL: 'y' });
     for (const name of [...Object.keys(REQUIRED), 'PORT', 'LOG_LEVEL'])

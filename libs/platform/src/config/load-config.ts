@@ -18,7 +18,9 @@ export const loadConfig = <Of extends Settings>(
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
-    return `  ${name}: ${environment[name] === undefined ? 'is required' : issue.message} — ${describe(settings, name)}`;
+    // One that is not set may still be at fault beside another one.
+    const isMissing = environment[name] === undefined && issue.code !== 'custom';
+    return `  ${name}: ${isMissing ? 'is required' : issue.message} — ${describe(settings, name)}`;
   });
   throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
 };

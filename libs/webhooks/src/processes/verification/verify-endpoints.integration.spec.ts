@@ -35,8 +35,9 @@ afterEach(async () => {
 });
 
 /** One round of probes, by this many workers at once. */
-const probe = async (workers = 1): Promise<void> => {
-  const { config, clock, vault, headers, streams } = service;
+const probe = async (workers = 1, settings: Partial<TestService['config']> = {}): Promise<void> => {
+  const { clock, vault, headers, streams } = service;
+  const config = { ...service.config, ...settings };
   const log = { info: () => undefined, warn: () => undefined };
   const open = () => openSender({ config, resolve: resolveHost, clock });
   const parts = { pool: database.pool, clock, config, vault, headers, streams, openSender: open, log };
@@ -100,6 +101,25 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     now += 600_000;
     await probe();
     expect(probes()).toHaveLength(3);
+  });
+
+  it('is not probed again while a receiver takes as long as an attempt may', async () => {
+    receiver.answer = () => undefined;
+    const { endpointId } = await service.create(receiver.url);
+    await eventually(async () => (await state(endpointId)) === 'unverified');
+    const settings = { WEBHOOK_LEASE_MS: 122_000, WEBHOOK_ATTEMPT_TIMEOUT_MS: 120_000 };
+    const first = probe(1, settings);
+    await eventually(() => probes().length === 1);
+    now += 119_000;
+    receiver.answer = status(204);
+    await probe(1, settings);
+    expect(probes()).toHaveLength(1);
+    now += 3_000;
+    await probe(1, settings);
+    expect(probes()).toHaveLength(2);
+    await receiver.stop();
+    await first;
+    receiver = await Receiver.start();
   });
 
   it('is probed once by several workers', async () => {

@@ -17,13 +17,11 @@ import { PROBE_REST_MS } from './probe-rows.js';
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 20;
-/** Longer than a whole exchange and its record: then the worker was killed, and another repeats the probe. */
-const LEASE_MS = 60_000;
 
 interface VerificationParts {
   readonly pool: pg.Pool;
   readonly clock: Clock;
-  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS'>;
+  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_LEASE_MS'>;
   readonly vault: SecretVault;
   readonly headers: HeaderVault;
   readonly streams: EndpointStreams;
@@ -43,7 +41,7 @@ interface DueProbe {
   readonly headers_ref: string | null;
 }
 
-/** The lease is the time of the next probe: it moves before the request is sent. */
+/** The lease is the time of the next probe: it moves before the request is sent. $2: how long it lasts (ms). */
 const CLAIM = `
   with due as (
     select endpoint_id from webhooks.verification join webhooks.endpoint using (endpoint_id)
@@ -51,7 +49,7 @@ const CLAIM = `
     order by due_at limit ${AT_ONCE} for update of verification skip locked
   )
   update webhooks.verification probe
-  set due_at = $1::timestamptz + ${LEASE_MS} * interval '1 millisecond',
+  set due_at = $1::timestamptz + $2::integer * interval '1 millisecond',
       rests_until = $1::timestamptz + ${PROBE_REST_MS} * interval '1 millisecond'
   from due join webhooks.endpoint using (endpoint_id)
   where probe.endpoint_id = due.endpoint_id
@@ -76,7 +74,9 @@ export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
 
 /** One round. A kill after the answer costs another probe. */
 export const probeDue = async (parts: VerificationParts, sender: SendsRequests): Promise<void> => {
-  const { rows } = await parts.pool.query<DueProbe>(CLAIM, [instant(parts.clock.now())]);
+  const { pool, clock, config } = parts;
+  const leaseMs = Math.max(config.WEBHOOK_LEASE_MS, PROBE_REST_MS);
+  const { rows } = await pool.query<DueProbe>(CLAIM, [instant(clock.now()), leaseMs]);
   await Promise.all(rows.map((due) => probe(parts, sender, due)));
 };
 
@@ -127,7 +127,7 @@ const probe = async (parts: VerificationParts, sender: SendsRequests, due: DuePr
   await pool.query(
     `update webhooks.verification set attempts = $3, last_error = $4, due_at = greatest($5::timestamptz, rests_until)
      where endpoint_id = $1 and url = $2`,
-    [endpointId, url, number, result.error, instant(clock.now() + (backOffMs ?? LEASE_MS))],
+    [endpointId, url, number, result.error, instant(clock.now() + (backOffMs ?? PROBE_REST_MS))],
   );
   const reason = result.statusCode === 410 ? 'gone' : 'failing';
   if (backOffMs !== null && reason !== 'gone') return;
