@@ -2524,7 +2524,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal" | "proxy_failed") | null;
             } | null;
         };
         DeliveryHistory: {
@@ -2594,7 +2594,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal" | "proxy_failed") | null;
             } | null;
             /** @description Every attempt, oldest first */
             history: {
@@ -2610,7 +2610,7 @@ export interface components {
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /** @description null: the attempt succeeded */
-                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal") | null;
+                error: ("timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | "asked_refusal" | "proxy_failed") | null;
             }[];
         };
         DeliveryPage: {

@@ -69,7 +69,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     const retentions = webhookRetentions(pool, config);
     this.registry.addLoop(retentionLoop('webhooks.retention', pool, retentions, trustedClock, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
-    const openProbes = (): Sender => openSender({ config, resolve, clock });
+    const openProbes = (): Sender => openSender({ config, resolve, clock, log });
     this.registry.addLoop(
       verifyEndpoints({ pool, clock, config, vault, headers, streams, openSender: openProbes, log }),
     );

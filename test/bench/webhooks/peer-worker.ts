@@ -26,7 +26,7 @@ const pool = openPool(databaseUrl, {
   onError: () => undefined,
 });
 const vault = new SecretVault(pool, new KeyRing(config.ENCRYPTION_KEYS));
-const sender = openSender({ config, resolve: resolveHost, clock: systemClock });
+const sender = openSender({ config, resolve: resolveHost, clock: systemClock, log: console });
 
 const READ = `
   select url, secrets, type, body

@@ -216,5 +216,6 @@ export const webhooks = {
     invalid_response: 'the answer is not HTTP, or too long',
     http_error: 'the status is not 2xx',
     asked_refusal: 'the receiver refused',
+    proxy_failed: 'the service’s own proxy failed',
   },
 };

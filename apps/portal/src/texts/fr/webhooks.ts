@@ -220,5 +220,6 @@ export const webhooks = {
     invalid_response: 'la réponse n’est pas du HTTP, ou trop longue',
     http_error: 'le statut n’est pas 2xx',
     asked_refusal: 'le récepteur a refusé',
+    proxy_failed: 'le proxy du service a échoué',
   },
 };

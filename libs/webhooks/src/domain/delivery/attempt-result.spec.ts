@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { disablement, judgeStatus } from './attempt-result.js';
+import { ATTEMPT_ERRORS, disablement, isOfReceiver, judgeStatus } from './attempt-result.js';
 
 const HOUR = 3_600_000;
 const failure = { statusCode: 500, consecutiveFailures: 10, failingSince: 0, at: 120 * HOUR };
@@ -15,6 +15,12 @@ describe('An answer', () => {
     [410, 'http_error'],
     [503, 'http_error'],
   ])('of %i counts as %p', (status, error) => expect(judgeStatus(status)).toBe(error));
+});
+
+describe('A failure', () => {
+  it('says something about the receiver unless nothing left our side', () => {
+    expect(ATTEMPT_ERRORS.filter((error) => !isOfReceiver(error))).toEqual(['asked_refusal', 'proxy_failed']);
+  });
 });
 
 describe('An endpoint that fails', () => {

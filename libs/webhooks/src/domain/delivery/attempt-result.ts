@@ -2,7 +2,7 @@ import type { DisabledReason } from '../../contracts/events.js';
 
 /**
  * Classes of error of an attempt. They show the owner what to repair, and reveal nothing about our network. `asked_refusal`: a
- * test reading asked for it, and nothing was sent.
+ * test reading asked for it, and nothing was sent. `proxy_failed`: the operator's own proxy could not be used.
  */
 export const ATTEMPT_ERRORS = [
   'timeout',
@@ -16,8 +16,13 @@ export const ATTEMPT_ERRORS = [
   'invalid_response',
   'http_error',
   'asked_refusal',
+  'proxy_failed',
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
+
+/** Does a failure say something about the receiver? Others are tried again, and never count against its endpoint. */
+export const isOfReceiver = (error: AttemptError): boolean =>
+  error !== 'asked_refusal' && error !== 'proxy_failed';
 
 export interface AttemptResult {
   /** `null`: the receiver answered 2xx. */

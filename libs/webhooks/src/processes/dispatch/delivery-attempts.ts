@@ -165,7 +165,7 @@ export class DeliveryAttempts {
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
     const backOffMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, backOffMs);
-    // The test reading asked for it, the endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
+    // It says nothing about the receiver, the endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
     if (failures === null) return;
     endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS);
     const { statusCode } = result;

@@ -51,6 +51,14 @@ class Proxy {
   }
 }
 
+/** Of a proxy that is down. */
+const nobodysUrl = async (): Promise<string> => {
+  const gone = await Proxy.start();
+  const url = gone.url();
+  await gone.stop();
+  return url;
+};
+
 let proxy: Proxy;
 let receiver: Receiver;
 let sender: Sender;
@@ -62,6 +70,23 @@ const senderThrough = (url: string, allowCidrs = ['127.0.0.0/8'], loginFile?: st
   return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, 5_000, Date.now);
 };
 const send = (url: string) => sender.send({ endpointId: 'we_a', url, headers: {}, body: Buffer.from('{}') });
+
+/** From now on, a sender as a worker opens it. @returns the lines that it logs */
+const useSettings = (settings: object): readonly unknown[] => {
+  const said: unknown[] = [];
+  const config = {
+    WEBHOOK_ALLOW_HTTP: true,
+    WEBHOOK_ALLOW_CIDRS: ['127.0.0.0/8'],
+    WEBHOOK_SOURCE_ADDRESSES: [],
+    WEBHOOK_CONNECT_TIMEOUT_MS: 1_000,
+    WEBHOOK_ATTEMPT_TIMEOUT_MS: 5_000,
+    WEBHOOK_ENDPOINT_CONCURRENCY: 5,
+    ...settings,
+  } as never;
+  const log = { warn: (...line: unknown[]) => void said.push(line) };
+  sender = openSender({ config, resolve: async () => ['127.0.0.1'], clock: { now: () => 0 }, log });
+  return said;
+};
 
 beforeEach(async () => {
   receiver = await Receiver.start();
@@ -129,7 +154,7 @@ describe('Sending through an egress proxy', () => {
     await send(receiver.url.replace('127.0.0.1', 'receiver.example'));
     rmSync(file);
     expect(await send(receiver.url.replace('127.0.0.1', 'another.example'))).toMatchObject({
-      error: 'connect_failed',
+      error: 'proxy_failed',
     });
     const basic = (login: string) => ({ authorization: `Basic ${Buffer.from(login).toString('base64')}` });
     expect(proxy.asked).toMatchObject([basic('worker:before'), basic('worker:after')]);
@@ -143,14 +168,16 @@ describe('Sending through an egress proxy', () => {
   ])('a worker does not start with %j and the login %j, and does not show it', (settings, login, reason) => {
     const file = join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
     if (login !== null) writeFileSync(file, login);
-    const config = { WEBHOOK_SOURCE_ADDRESSES: [], ...settings, WEBHOOK_PROXY_LOGIN_FILE: file } as never;
-    const open = () => openSender({ config, resolve: async () => [], clock: { now: () => 0 } });
+    const open = () => useSettings({ ...settings, WEBHOOK_PROXY_LOGIN_FILE: file });
     expect(open).toThrow(reason);
     expect(open).not.toThrow('canary');
   });
 
   it.each([
     ['HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n', 'connect_failed'],
+    ['HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n', 'proxy_failed'],
+    ['HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n', 'connect_failed'],
+    ['HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\n\r\n', 'connect_failed'],
     ['HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n', 'connect_failed'],
     ['SSH-2.0-OpenSSH_9.6\r\n', 'connect_failed'],
     ['', 'timeout'],
@@ -160,11 +187,18 @@ describe('Sending through an egress proxy', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('fails when the proxy is unreachable', async () => {
-    const url = proxy.url();
-    await proxy.stop();
-    sender = senderThrough(url);
-    expect(await send(receiver.url)).toMatchObject({ error: 'connect_failed' });
-    proxy = await Proxy.start();
+  it('fails when the proxy is unreachable, and differently when the receiver is', async () => {
+    const { url } = receiver;
+    await receiver.stop();
+    expect(await send(url)).toMatchObject({ error: 'connect_failed' });
+    receiver = await Receiver.start();
+    sender = senderThrough(await nobodysUrl());
+    expect(await send(receiver.url)).toMatchObject({ error: 'proxy_failed' });
+  });
+
+  it('logs why the proxy cannot be used, not for each delivery', async () => {
+    const said = useSettings({ WEBHOOK_PROXY_URL: await nobodysUrl() });
+    for (let n = 0; n < 3; n += 1) expect(await send(receiver.url)).toMatchObject({ error: 'proxy_failed' });
+    expect(said).toEqual([[{ reason: 'ECONNREFUSED', times: 1 }, 'the proxy of webhooks cannot be used']]);
   });
 });

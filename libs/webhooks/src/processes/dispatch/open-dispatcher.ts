@@ -53,7 +53,7 @@ export const openDispatcher = ({
     leaseMs: config.WEBHOOK_LEASE_MS,
   };
   const queues = new WorkspaceQueues(pool, limits.leaseMs);
-  const sender = openSender({ config, resolve, clock });
+  const sender = openSender({ config, resolve, clock, log });
   const outcomes = new OutcomeLog(pool);
   const observed = observedSender(sender, pool, observer);
   const attempts = new DeliveryAttempts({

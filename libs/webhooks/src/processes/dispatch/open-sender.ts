@@ -1,20 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import { urlPolicy } from '../../application/url-check.js';
 import type { Config } from '../../settings.js';
-import { PinnedConnections, egressProxy } from './pinned-connections.js';
+import { PinnedConnections, egressProxy, type EgressProxy } from './pinned-connections.js';
 import { Sender } from './sender.js';
 
 interface SenderParts {
   readonly config: Config;
   readonly resolve: ResolveHost;
   readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Builds what sends requests to receivers. @throws Error for a proxy or source addresses that cannot be used */
-export const openSender = ({ config, resolve, clock }: SenderParts): Sender => {
+export const openSender = ({ config, resolve, clock, log }: SenderParts): Sender => {
   requireLogin(config);
   requireUsable(config);
   const connections = new PinnedConnections({
@@ -25,12 +28,21 @@ export const openSender = ({ config, resolve, clock }: SenderParts): Sender => {
     proxy:
       config.WEBHOOK_PROXY_URL === undefined
         ? null
-        : egressProxy(config.WEBHOOK_PROXY_URL, config.WEBHOOK_PROXY_LOGIN_FILE),
+        : egressProxy(config.WEBHOOK_PROXY_URL, config.WEBHOOK_PROXY_LOGIN_FILE, proxyReport(log)),
     sources: config.WEBHOOK_SOURCE_ADDRESSES,
   });
   return new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
     clock.now(),
   );
+};
+
+/** Once as it is, then at growing intervals: without its proxy, every delivery fails. */
+const proxyReport = (log: Pick<Logger, 'warn'>): EgressProxy['report'] => {
+  const recurring = new Recurring();
+  return (reason) => {
+    const times = recurring.happened(reason);
+    if (times > 0) log.warn({ reason, times }, 'the proxy of webhooks cannot be used');
+  };
 };
 
 /** Otherwise every delivery would fail, and endpoints would be disabled for it. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
-import { ASKED_REFUSAL, PROBE_PAUSE_MS, type AttemptResult } from '../../domain/delivery/attempt-result.js';
+import { PROBE_PAUSE_MS, isOfReceiver, type AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { transitionAfterFailure } from '../../domain/delivery/delivery-state.js';
 import { ADD_TO_SKIPPED, FAIL, SUCCEED } from './outcome-sql.js';
 
@@ -71,8 +71,8 @@ export class OutcomeLog {
 
   /**
    * @param backOffMs pause before the next attempt; `null`: there is none
-   * @returns the failures of the endpoint in a row; `null` when this one does not count, because a test reading asked for
-   * it, because the endpoint has another URL now, or because the lease was lost (then nothing has changed)
+   * @returns the failures of the endpoint in a row; `null` when this one does not count, because it says nothing about the
+   * receiver, because the endpoint has another URL now, or because the lease was lost (then nothing has changed)
    */
   async failed(attempt: FinishedAttempt, backOffMs: number | null): Promise<EndpointFailures | null> {
     return (await this.add(attempt, backOffMs)).failures;
@@ -136,7 +136,7 @@ export class OutcomeLog {
         batch.map(({ attempt, backOffMs }) =>
           transitionAfterFailure(backOffMs) === 'exhaust' ? null : instant(attempt.endedAt + backOffMs!),
         ),
-        batch.map(({ attempt: { url, result } }) => (result.error === ASKED_REFUSAL.error ? null : url)),
+        batch.map(({ attempt: { url, result } }) => (isOfReceiver(result.error!) ? url : null)),
         PROBE_PAUSE_MS,
       ],
     });

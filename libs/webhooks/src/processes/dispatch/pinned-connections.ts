@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { Pool, buildConnector } from 'undici';
+import type { AttemptError } from '../../domain/delivery/attempt-result.js';
 import { isReachable, isSameAddress } from '../../domain/url/addresses.js';
 import { AttemptFailed, limitResponses } from './exchange.js';
 
@@ -11,13 +12,19 @@ export interface EgressProxy {
   readonly port: number;
   /** The value of Proxy-Authorization, for each connection; `null`: the proxy needs none. @throws Error when it cannot be read */
   readonly authorization: () => string | null;
+  /** Told each time why the proxy cannot be used. The reason never holds the login. */
+  readonly report: (reason: string) => void;
 }
 
 /**
  * @param url http://host:port, with user and password if the proxy needs them
  * @param loginFile a file with user:password instead. It is read for each connection, so a change needs no restart
  */
-export const egressProxy = (url: string, loginFile?: string): EgressProxy => {
+export const egressProxy = (
+  url: string,
+  loginFile?: string,
+  report: EgressProxy['report'] = () => undefined,
+): EgressProxy => {
   const { hostname, port, username, password } = new URL(url);
   const login = username === '' ? null : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -26,6 +33,7 @@ export const egressProxy = (url: string, loginFile?: string): EgressProxy => {
     port: Number(port || 80),
     authorization: () =>
       loginFile === undefined ? login && basic(login) : basic(readFileSync(loginFile, 'utf8').trim()),
+    report,
   };
 };
 
@@ -166,8 +174,14 @@ const loginAt = (proxy: EgressProxy): string | null => {
   try {
     return proxy.authorization();
   } catch {
-    throw new AttemptFailed('connect_failed');
+    throw proxyFailed(proxy, 'its login cannot be read');
   }
+};
+
+/** A fault of the way out, and never of the receiver. */
+const proxyFailed = (proxy: EgressProxy, reason: string): AttemptFailed => {
+  proxy.report(reason);
+  return new AttemptFailed('proxy_failed');
 };
 
 /**
@@ -194,22 +208,28 @@ const openTunnel = (
         ...(authorization === null ? {} : { 'proxy-authorization': authorization }),
       },
     });
-    const timer = setTimeout(() => connect.destroy(new AttemptFailed('timeout')), timeoutMs);
+    // From then on, the receiver may be the reason.
+    let isConnected = false;
+    connect.once('socket', (socket) => socket.once('connect', () => (isConnected = true)));
+    const failed = (error: AttemptError, reason: string): AttemptFailed =>
+      isConnected ? new AttemptFailed(error) : proxyFailed(proxy, reason);
+    const timer = setTimeout(() => connect.destroy(failed('timeout', 'ETIMEDOUT')), timeoutMs);
     connect.once('connect', ({ statusCode }, socket) => {
       clearTimeout(timer);
       if (statusCode === 200) return resolve(socket);
       socket.destroy();
-      reject(new AttemptFailed('connect_failed'));
+      reject(
+        statusCode === 407 ? proxyFailed(proxy, 'it refuses the login') : new AttemptFailed('connect_failed'),
+      );
     });
     connect.once('response', (response) => {
       clearTimeout(timer);
       response.destroy();
       reject(new AttemptFailed('connect_failed'));
     });
-    connect.once('error', (error) => {
+    connect.once('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      // An error of the proxy says nothing about the receiver.
-      reject(error instanceof AttemptFailed ? error : new AttemptFailed('connect_failed'));
+      reject(error instanceof AttemptFailed ? error : failed('connect_failed', error.code ?? 'unknown'));
     });
     connect.end();
   });

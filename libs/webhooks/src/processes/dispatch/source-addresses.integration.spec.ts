@@ -45,7 +45,12 @@ describe('With source addresses', () => {
     ],
   ])('a worker does not start with %j', (settings, reason) => {
     const open = () =>
-      openSender({ config: settings as Config, resolve: async () => [], clock: { now: () => 0 } });
+      openSender({
+        config: settings as Config,
+        resolve: async () => [],
+        clock: { now: () => 0 },
+        log: { warn: () => undefined },
+      });
     expect(open).toThrow(reason);
   });
 });

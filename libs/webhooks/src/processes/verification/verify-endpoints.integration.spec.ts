@@ -39,7 +39,7 @@ const probe = async (workers = 1, settings: Partial<TestService['config']> = {})
   const { clock, vault, headers, streams } = service;
   const config = { ...service.config, ...settings };
   const log = { info: () => undefined, warn: () => undefined };
-  const open = () => openSender({ config, resolve: resolveHost, clock });
+  const open = () => openSender({ config, resolve: resolveHost, clock, log });
   const parts = { pool: database.pool, clock, config, vault, headers, streams, openSender: open, log };
   await Promise.all(
     Array.from({ length: workers }, async () => {
@@ -120,6 +120,20 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     await receiver.stop();
     await first;
     receiver = await Receiver.start();
+  });
+
+  it('is not disabled by a proxy of ours that is down', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await eventually(async () => (await state(endpointId)) === 'unverified');
+    for (let round = 0; round < 5; round += 1) {
+      await probe(1, { WEBHOOK_PROXY_URL: 'http://127.0.0.1:1' });
+      now += 60_000;
+    }
+    const { rows } = await database.pool.query('select attempts, last_error from webhooks.verification');
+    expect(rows).toEqual([{ attempts: 0, last_error: 'proxy_failed' }]);
+    await probe();
+    expect(probes()[0]!.headers).toMatchObject({ 'x-service-attempt': '1' });
+    await eventually(async () => (await state(endpointId)) === 'ok');
   });
 
   it('is probed once by several workers', async () => {

@@ -7,6 +7,7 @@ import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
+import { isOfReceiver } from '../../domain/delivery/attempt-result.js';
 import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { probeOf, type Probe } from '../../domain/notice/probe.js';
@@ -123,14 +124,21 @@ const probe = async (parts: VerificationParts, sender: SendsRequests, due: DuePr
     log.info({ endpointId }, 'webhook endpoint verified');
     return;
   }
+  const isCounted = isOfReceiver(result.error);
   const backOffMs = retryPause(config.WEBHOOK_RETRY_SCHEDULE_MS, deliveryId, number, result.retryAfterMs);
   await pool.query(
     `update webhooks.verification set attempts = $3, last_error = $4, due_at = greatest($5::timestamptz, rests_until)
      where endpoint_id = $1 and url = $2`,
-    [endpointId, url, number, result.error, instant(clock.now() + (backOffMs ?? PROBE_REST_MS))],
+    [
+      endpointId,
+      url,
+      isCounted ? number : due.attempts,
+      result.error,
+      instant(clock.now() + (backOffMs ?? PROBE_REST_MS)),
+    ],
   );
   const reason = result.statusCode === 410 ? 'gone' : 'failing';
-  if (backOffMs !== null && reason !== 'gone') return;
+  if (!isCounted || (backOffMs !== null && reason !== 'gone')) return;
   await streams.execute(
     endpointId,
     { type: 'DisableEndpoint', reason, url },
