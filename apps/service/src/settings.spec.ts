@@ -93,6 +93,7 @@ describe('the settings of the service', () => {
     ['WEBHOOK_ALLOW_CIDRS', '10.0.0.0/8,10.0.0.0/99'],
     ['WEBHOOK_PROXY_URL', 'canary:3128'],
     ['WEBHOOK_PROXY_URL', 'https://canary:3128'],
+    ['WEBHOOK_PROXY_URL', 'https://worker:canary@proxy:3128'],
     ['WEBHOOK_PROXY_URL', 'http://proxy:3128/canary'],
     ['WEBHOOK_PROXY_URL', 'http://proxy:3128?canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],

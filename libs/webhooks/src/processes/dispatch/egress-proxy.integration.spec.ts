@@ -51,6 +51,8 @@ class Proxy {
   }
 }
 
+const newFile = (): string => join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
+
 /** Of a proxy that is down. */
 const nobodysUrl = async (): Promise<string> => {
   const gone = await Proxy.start();
@@ -146,7 +148,7 @@ describe('Sending through an egress proxy', () => {
   });
 
   it('takes the login from a file, again for each connection', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
+    const file = newFile();
     writeFileSync(file, 'worker:before\n');
     sender = senderThrough(proxy.url(), ['127.0.0.0/8'], file);
     await send(receiver.url);
@@ -166,11 +168,35 @@ describe('Sending through an egress proxy', () => {
     [{ WEBHOOK_PROXY_URL: 'http://proxy:3128' }, null, 'cannot be read'],
     [{ WEBHOOK_PROXY_URL: 'http://proxy:3128' }, 'canary', 'must hold user:password'],
   ])('a worker does not start with %j and the login %j, and does not show it', (settings, login, reason) => {
-    const file = join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
+    const file = newFile();
     if (login !== null) writeFileSync(file, login);
     const open = () => useSettings({ ...settings, WEBHOOK_PROXY_LOGIN_FILE: file });
     expect(open).toThrow(reason);
     expect(open).not.toThrow('canary');
+  });
+
+  it.each(['its URL', 'a file'])('shows a login in %s to the proxy alone, whatever fails', async (place) => {
+    const file = newFile();
+    writeFileSync(file, 'worker:canary');
+    const isInFile = place === 'a file';
+    const said = useSettings({
+      WEBHOOK_PROXY_URL: proxy.url(isInFile ? '' : 'worker:canary@'),
+      ...(isInFile && { WEBHOOK_PROXY_LOGIN_FILE: file }),
+    });
+    proxy.refusal = 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n';
+    const results = [await send(receiver.url)];
+    const encoded = Buffer.from('worker:canary').toString('base64');
+    expect(proxy.asked).toMatchObject([{ authorization: `Basic ${encoded}` }]);
+    await proxy.stop();
+    results.push(await send(receiver.url));
+    rmSync(file);
+    results.push(await send(receiver.url));
+    proxy = await Proxy.start();
+    expect(results.map((result) => (result === 'cancelled' ? result : result.error))).toEqual(
+      Array.from({ length: 3 }, () => 'proxy_failed'),
+    );
+    expect(said).toHaveLength(isInFile ? 3 : 2);
+    expect(JSON.stringify([said, results])).not.toMatch(new RegExp(`canary|${encoded}`));
   });
 
   it.each([
