@@ -208,7 +208,7 @@ const openTunnel = (
         ...(authorization === null ? {} : { 'proxy-authorization': authorization }),
       },
     });
-    // From then on, the receiver may be the reason.
+    // Once the proxy has taken the connection, the receiver may be the reason.
     let isConnected = false;
     connect.once('socket', (socket) => socket.once('connect', () => (isConnected = true)));
     const failed = (error: AttemptError, reason: string): AttemptFailed =>
