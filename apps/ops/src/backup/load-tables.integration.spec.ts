@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -46,4 +46,28 @@ it('Tables are loaded without the keys of erased readings, or not at all', async
   expect(await keys()).toEqual([]);
   expect(await load(ERASED)).toBe(1);
   expect(await keys()).toEqual([KEPT]);
+});
+
+it('Settled deliveries of earlier weeks are in the partitions of their weeks', async () => {
+  await client.query(
+    `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery,
+                                            created_at, settled_at)
+     select gen_random_uuid(), 'we_é', 'evt_1', 'succeeded', 0, false, false, at, at
+     from unnest(array[now(), now() - interval '9 weeks', now() - interval '2 weeks']) as at`,
+  );
+  const backup = join(folder, 'weeks');
+  mkdirSync(backup);
+  const manifest = { postgres: await copyTables(postgres.ownerUrl, backup, () => undefined) } as Manifest;
+  await loadTables(postgres.ownerUrl, backup, manifest, () => undefined);
+  const { rows: loaded } = await client.query<{ partition: string; week: string }>(
+    `select tableoid::regclass::text as partition, to_char(settled_at at time zone 'UTC', 'IYYY"w"IW') as week
+     from webhooks.settled_delivery`,
+  );
+  expect(loaded).toHaveLength(3);
+  for (const { partition, week } of loaded) expect(partition).toBe(`webhooks.settled_delivery_${week}`);
+  // Ten weeks of the backup, the four after them, and the net.
+  const { rows: partitions } = await client.query(
+    `select from pg_inherits where inhparent = 'webhooks.settled_delivery'::regclass`,
+  );
+  expect(partitions).toHaveLength(15);
 });

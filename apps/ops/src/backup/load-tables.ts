@@ -8,8 +8,8 @@ import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';
 import { copyInText, onDatabase, quoted, tableNames, type OnTable } from './copy-tables.js';
 import type { ErasedReading } from './erased-reading.js';
-import type { Manifest } from './manifest.js';
-import { readRows } from './table-file.js';
+import type { Manifest, TableCopy } from './manifest.js';
+import { lowestValue, readRows } from './table-file.js';
 
 /** Migrations of the backup that this program does not have: a newer program took the backup. */
 export const unknownMigrations = ({ postgres }: Manifest): readonly string[] =>
@@ -58,8 +58,10 @@ export const loadTables = (
     await client.query('begin');
     // Migrations put rows into some tables.
     await client.query(`truncate ${(await tableNames(client)).map(quoted).join(', ')}`);
-    for (const [done, { name, columns, rows, file }] of postgres.tables.entries()) {
+    for (const [done, table] of postgres.tables.entries()) {
+      const { name, columns, rows, file } = table;
       onTable(done, postgres.tables.length);
+      if (name === 'webhooks.settled_delivery') await addWeeks(client, folder, table, postgres.takenAt);
       await client.query(`alter table ${quoted(name)} disable trigger user`);
       await copyIn(client, copyInText(name, columns), readRows(join(folder, file.path)));
       await client.query(`alter table ${quoted(name)} enable trigger user`);
@@ -75,6 +77,17 @@ export const loadTables = (
     await client.query('commit');
     return keptOut;
   });
+
+/** Its migration makes the weeks from now on; the default partition would take all earlier ones (docs/adr/0031). */
+const addWeeks = async (
+  client: pg.ClientBase,
+  folder: string,
+  { columns, file }: TableCopy,
+  takenAt: string,
+): Promise<void> => {
+  const since = await lowestValue(join(folder, file.path), columns.indexOf('settled_at'));
+  if (since !== null) await client.query('select webhooks.add_partitions($1, $2)', [since, takenAt]);
+};
 
 /**
  * Prepares loaded tables for a new life: no worker holds a job, no version is being built, links to documents are ended,

@@ -58,3 +58,19 @@ export class RowsFile {
 /** The rows of such a file. */
 export const readRows = (path: string): AsyncIterable<Uint8Array> =>
   createReadStream(path).pipe(createGunzip()) as AsyncIterable<Uint8Array>;
+
+/** The lowest text that a column of such a file has; `null`: there are no rows. Instants have the order of their texts. */
+export const lowestValue = async (path: string, column: number): Promise<string | null> => {
+  let lowest: string | null = null;
+  let begun = '';
+  for await (const chunk of readRows(path)) {
+    // One character for each byte: a chunk may end within a longer one.
+    const rows = (begun + Buffer.from(chunk).toString('latin1')).split('\n');
+    begun = rows.pop()!;
+    for (const row of rows) {
+      const value = row.split('\t', column + 1)[column]!;
+      if (lowest === null || value < lowest) lowest = value;
+    }
+  }
+  return lowest;
+};
