@@ -9,6 +9,9 @@ interface Connection {
   readonly stream: NodeJS.WritableStream & { readonly writableNeedDrain: boolean };
 }
 
+/** The longest time of a timer (ms): 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** One `COPY` statement as a query of `pg`: resolves when the server has finished it. */
 class Copy {
   readonly done: Promise<void>;
@@ -18,6 +21,12 @@ class Copy {
   /** `pg` puts a function here that ends the client's time limit for a query. */
   callback?: () => void;
 
+  /**
+   * The client's time limit, where `pg` looks for it; `undefined`: that of the connection. What leaves takes as long as there
+   * are rows, so only the server's limit applies, which a transaction can lift.
+   */
+  readonly query_timeout: number | undefined;
+
   constructor(
     private readonly text: string,
     private readonly rows: {
@@ -25,6 +34,7 @@ class Copy {
       readonly in?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
     },
   ) {
+    this.query_timeout = rows.out && LONGEST_MS;
     this.done = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
