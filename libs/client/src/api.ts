@@ -433,7 +433,7 @@ export interface paths {
         };
         /**
          * Get the health of an endpoint
-         * @description Returns the state of its queue, and the attempts of the last 24 hours by outcome.
+         * @description Returns the state of its queue, and the attempts of the last 24 hours by outcome. Hours count as a whole: this one (UTC) and the 23 before it.
          */
         get: operations["getWebhookEndpointHealth"];
         put?: never;
@@ -3587,7 +3587,7 @@ export interface components {
              * @description The last attempt that the receiver accepted
              */
             lastSuccessAt: string | null;
-            /** @description Attempts of the last 24 hours by outcome: `succeeded`, or the class of failure */
+            /** @description Attempts of this hour (UTC) and the 23 before it by outcome: `succeeded`, or the class of failure */
             attempts: {
                 [key: string]: number;
             };

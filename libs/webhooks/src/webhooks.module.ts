@@ -33,10 +33,10 @@ import { ExportDeliveriesHandler } from './read-models/delivery/export-deliverie
 import { DeletedPast } from './read-models/deleted-past/deleted-past.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
+import { FindWebhookEndpointHandler } from './read-models/endpoint/find-endpoint.handler.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
 import { FindToldEventHandler, ListNewestEventsHandler } from './read-models/event-feed/newest-events.js';
 import {
-  FindWebhookEndpointHandler,
   GetEndpointQueueHandler,
   ListWebhookEndpointsHandler,
   QueueHealth,

@@ -9,14 +9,16 @@ export interface QueueHealthRecord {
   /** When the next attempt is due (RFC 3339); `null`: nothing is pending. */
   readonly nextAttemptAt: string | null;
   readonly lastSuccessAt: string | null;
-  /** Attempts of the last 24 hours by result: `succeeded`, or the class of error. */
+  /** Attempts of this hour (UTC) and the 23 before it by result: `succeeded`, or the class of error. */
   readonly attempts: Readonly<Record<string, number>>;
 }
 
-export interface EndpointHealth extends QueueHealthRecord {
+export interface FoundEndpoint {
   readonly endpoint: WebhookEndpointRecord;
   readonly workspaceId: string;
 }
+
+export interface EndpointHealth extends FoundEndpoint, QueueHealthRecord {}
 
 /** What waits for an endpoint, and how long its old secrets sign. Instants are RFC 3339. */
 export interface EndpointQueue extends Omit<QueueHealthRecord, 'attempts' | 'queueAgeSeconds'> {
@@ -24,7 +26,7 @@ export interface EndpointQueue extends Omit<QueueHealthRecord, 'attempts' | 'que
   readonly oldSecretsValidUntil: string | null;
 }
 
-/** The queue of an endpoint of this workspace; `null` when it has none with this id. Counts no attempts, which is slow. */
+/** The queue of an endpoint of this workspace; `null` when it has none with this id. */
 export class GetEndpointQueue extends Query<EndpointQueue | null> {
   constructor(
     readonly workspaceId: string,
@@ -34,15 +36,18 @@ export class GetEndpointQueue extends Query<EndpointQueue | null> {
   }
 }
 
-/** Every endpoint of one workspace, or (`null`) of all, with its health; the longest waiting first. */
+/** The endpoints of one workspace, or this one, or (`null`) all, with their health; the longest waiting first. */
 export class ListWebhookEndpoints extends Query<readonly EndpointHealth[]> {
-  constructor(readonly workspaceId: string | null) {
+  constructor(
+    readonly workspaceId: string | null,
+    readonly endpointId: string | null = null,
+  ) {
     super();
   }
 }
 
-/** One endpoint with its health; `null` when it does not exist or was deleted. */
-export class FindWebhookEndpoint extends Query<EndpointHealth | null> {
+/** One endpoint; `null` when it does not exist or was deleted. */
+export class FindWebhookEndpoint extends Query<FoundEndpoint | null> {
   constructor(readonly endpointId: string) {
     super();
   }

@@ -1,5 +1,14 @@
 import { Query } from '@app/platform/cqrs/message.js';
 
+export const HOUR_MS = 3_600_000;
+
+/** Of an endpoint's health, and of its stats unless somebody asks for others. */
+export const RECENT_HOURS = 24;
+
+/** The beginning of the first of so many whole hours (UTC), of which an instant is in the last (ms since the epoch). */
+export const firstHour = (at: number, hours = RECENT_HOURS): number =>
+  at - (at % HOUR_MS) - (hours - 1) * HOUR_MS;
+
 /** How long successful attempts took, in milliseconds. */
 export interface Latencies {
   readonly p50: number;

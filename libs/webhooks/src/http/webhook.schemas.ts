@@ -159,7 +159,9 @@ export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & 
     lastSuccessAt: instant().nullable().describe('The last attempt that the receiver accepted'),
     attempts: z
       .record(z.string(), count())
-      .describe('Attempts of the last 24 hours by outcome: `succeeded`, or the class of failure'),
+      .describe(
+        'Attempts of this hour (UTC) and the 23 before it by outcome: `succeeded`, or the class of failure',
+      ),
   }),
   'The health of an endpoint and of its queue.',
   {

@@ -1,13 +1,13 @@
 import {
   FindWebhookEndpoint,
-  type EndpointHealth,
+  type FoundEndpoint,
   type WebhookRefusal,
 } from '@app/webhooks/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import type { Session } from '../../session.js';
 
 /** @throws OpsError when there is no such endpoint */
-export const requireEndpoint = async ({ queries }: Session, endpointId: string): Promise<EndpointHealth> => {
+export const requireEndpoint = async ({ queries }: Session, endpointId: string): Promise<FoundEndpoint> => {
   const found = await queries.execute(new FindWebhookEndpoint(endpointId));
   if (!found) throw new OpsError(`There is no webhook endpoint ${endpointId}: ops webhooks list shows them.`);
   return found;

@@ -20,11 +20,10 @@ export const addHealth = (webhooks: Command): void => {
       '\nExamples:\n  ops webhooks health --json\n  ops webhooks health --max-queue-age 60   # for a monitor',
     )
     .action(async ({ endpoint, maxQueueAge }: Options, command: Command) => {
-      const endpoints = await withSession(async (session) =>
-        endpoint === undefined
-          ? session.queries.execute(new ListWebhookEndpoints(null))
-          : [await requireEndpoint(session, endpoint)],
-      );
+      const endpoints = await withSession(async (session) => {
+        if (endpoint !== undefined) await requireEndpoint(session, endpoint);
+        return session.queries.execute(new ListWebhookEndpoints(null, endpoint ?? null));
+      });
       const health = summary(endpoints);
       print(command, health, describe(health));
       if (maxQueueAge !== undefined && health.queueAgeSeconds > maxQueueAge) process.exitCode = 1;

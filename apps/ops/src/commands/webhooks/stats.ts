@@ -2,6 +2,8 @@ import { InvalidArgumentError, type Command } from 'commander';
 import {
   FindVerification,
   GetEndpointStats,
+  RECENT_HOURS,
+  firstHour,
   type AttemptFigures,
   type EndpointHealth,
   type EndpointStats,
@@ -12,7 +14,6 @@ import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { requireEndpoint } from './endpoint.js';
 
-const HOUR_MS = 3_600_000;
 const MOST_HOURS = 35 * 24;
 
 interface Options {
@@ -25,14 +26,14 @@ export const addStats = (webhooks: Command): void => {
     .command('stats')
     .description('attempts of an endpoint by hour and outcome, and whether it is verified')
     .requiredOption('--endpoint <id>', 'which endpoint')
-    .option('--hours <n>', `hours back from now, 1 to ${MOST_HOURS}`, parseHours, 24)
+    .option('--hours <n>', `hours back from now, 1 to ${MOST_HOURS}`, parseHours, RECENT_HOURS)
     .addHelpText(
       'after',
       '\nExamples:\n  ops webhooks stats --endpoint we_…\n  ops webhooks stats --endpoint we_… --hours 168 --json',
     )
     .action(async ({ endpoint, hours }: Options, command: Command) => {
       const now = Date.now();
-      const [since, until] = [instant(now - (now % HOUR_MS) - (hours - 1) * HOUR_MS), instant(now)];
+      const [since, until] = [instant(firstHour(now, hours)), instant(now)];
       const shown = await withSession(async (session) => {
         const { endpoint: record } = await requireEndpoint(session, endpoint);
         return {

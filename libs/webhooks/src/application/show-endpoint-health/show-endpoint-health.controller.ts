@@ -20,7 +20,8 @@ export class ShowEndpointHealthController {
   @ApiOperation({
     operationId: 'getWebhookEndpointHealth',
     summary: 'Get the health of an endpoint',
-    description: 'Returns the state of its queue, and the attempts of the last 24 hours by outcome.',
+    description:
+      'Returns the state of its queue, and the attempts of the last 24 hours by outcome. Hours count as a whole: this one (UTC) and the 23 before it.',
   })
   @Answers(200, 'The health of the endpoint', endpointHealthSchema)
   async health(@Param('endpointId') endpointId: string, @Caller() { workspaceId }: Principal) {

@@ -5,6 +5,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { invalidParameter } from '@app/platform/http/query-parameters.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { HOUR_MS, firstHour } from '../../contracts/stats.js';
 import { readInstant, type QueryValue } from '../../http/query-parameters.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, ReadsWebhooks } from '../../http/webhook-routes.js';
@@ -12,12 +13,7 @@ import { HourlyStats } from '../../read-models/stats/hourly-stats.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { endpointStatsSchema } from './show-stats.schemas.js';
 
-const HOUR_MS = 3_600_000;
-const DEFAULT_HOURS = 24;
 const MOST_DAYS = 35;
-
-/** The beginning of the hour (UTC). */
-const hourOf = (at: number): number => at - (at % HOUR_MS);
 
 @EndpointRoutes()
 export class ShowStatsController {
@@ -56,7 +52,7 @@ export class ShowStatsController {
   ) {
     const end = Date.parse(readInstant('until', until) ?? instant(this.clock.now()));
     const chosen = readInstant('since', since);
-    const start = hourOf(chosen === null ? end - (DEFAULT_HOURS - 1) * HOUR_MS : Date.parse(chosen));
+    const start = chosen === null ? firstHour(end) : firstHour(Date.parse(chosen), 1);
     if (start >= end) throw invalidParameter('since', 'must be before `until`');
     if (end - start > MOST_DAYS * 24 * HOUR_MS)
       throw invalidParameter('since', `must be at most ${MOST_DAYS} days before \`until\``);

@@ -5,13 +5,13 @@ import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import {
-  FindWebhookEndpoint,
   GetEndpointQueue,
   ListWebhookEndpoints,
   type EndpointHealth,
   type EndpointQueue,
   type QueueHealthRecord,
 } from '../../contracts/health.js';
+import { firstHour } from '../../contracts/stats.js';
 import {
   ENDPOINT_COLUMNS,
   ENDPOINT_TABLES,
@@ -19,10 +19,6 @@ import {
   type EndpointColumns,
 } from '../endpoint/endpoint-rows.js';
 import { freeAt } from '../delivery/delivery-sql.js';
-import { ALL_ATTEMPTS } from '../delivery/settled-sql.js';
-
-/** Period over which attempts are counted. */
-const WINDOW_MS = 86_400_000;
 
 /** Pending deliveries of a query's `endpoint`, and its `health`. The last success is one of the newest deliveries. */
 const QUEUE_COLUMNS = `
@@ -35,12 +31,15 @@ const QUEUE_COLUMNS = `
          where settled_delivery.endpoint_id = endpoint.endpoint_id and status = 'succeeded'
          order by created_at desc limit 100) newest) as last_success_at`;
 
-/** The same with recent attempts. $1: start of the counted period. */
+/**
+ * The same with recent attempts. They are sums: the history has no index by the time of an attempt, and millions of rows.
+ * $1: the first hour that counts.
+ */
 const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
-  (select coalesce(json_object_agg(ended, count), '{}')
-   from (select coalesce(error, 'succeeded') as ended, count(*)::integer from ${ALL_ATTEMPTS}
-         where attempt.endpoint_id = endpoint.endpoint_id and attempt.started_at > $1
-         group by 1) counted) as attempts`;
+  (select coalesce(json_object_agg(outcome, attempts), '{}')
+   from (select outcome, sum(attempts)::integer as attempts from webhooks.endpoint_hour
+         where endpoint_hour.endpoint_id = endpoint.endpoint_id and hour >= $1
+         group by outcome) summed) as attempts`;
 
 interface QueueColumns {
   readonly pending: number;
@@ -65,7 +64,7 @@ export class QueueHealth {
     const { rows } = await this.pool.query<HealthColumns>(
       `select ${HEALTH_COLUMNS}
        from (select $2::text as endpoint_id) endpoint left join webhooks.endpoint_health health using (endpoint_id)`,
-      [instant(now - WINDOW_MS), endpointId],
+      [instant(firstHour(now)), endpointId],
     );
     return healthFromColumns(rows[0]!, now);
   }
@@ -81,7 +80,7 @@ export class QueueHealth {
        where endpoint.deleted_at is null and ($2::text is null or endpoint.endpoint_id = $2)
          and ($3::text is null or endpoint.workspace_id = $3)
        order by next_at nulls last, endpoint.created_at`,
-      [instant(now - WINDOW_MS), by.endpointId, by.workspaceId],
+      [instant(firstHour(now)), by.endpointId, by.workspaceId],
     );
     return rows.map((row) => ({
       endpoint: endpointFromColumns(row).record,
@@ -106,18 +105,8 @@ const healthFromColumns = (
 export class ListWebhookEndpointsHandler implements IQueryHandler<ListWebhookEndpoints> {
   constructor(private readonly queues: QueueHealth) {}
 
-  execute({ workspaceId }: ListWebhookEndpoints): Promise<readonly EndpointHealth[]> {
-    return this.queues.list({ endpointId: null, workspaceId });
-  }
-}
-
-@QueryHandler(FindWebhookEndpoint)
-export class FindWebhookEndpointHandler implements IQueryHandler<FindWebhookEndpoint> {
-  constructor(private readonly queues: QueueHealth) {}
-
-  async execute({ endpointId }: FindWebhookEndpoint): Promise<EndpointHealth | null> {
-    const [found] = await this.queues.list({ endpointId, workspaceId: null });
-    return found ?? null;
+  execute({ workspaceId, endpointId }: ListWebhookEndpoints): Promise<readonly EndpointHealth[]> {
+    return this.queues.list({ endpointId, workspaceId });
   }
 }
 
