@@ -1898,7 +1898,7 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Replaces all custom headers; null removes them
+             * @description Replaces all custom headers; null removes them. Required when an endpoint with custom headers moves to a URL of another scheme, host or port
              * @example {
              *       "authorization": "Bearer 4f7c0de1"
              *     }

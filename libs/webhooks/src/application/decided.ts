@@ -1,6 +1,6 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { EndpointChangedSince, EndpointRefusal } from '../contracts/refusals.js';
+import type { RefusedByEndpoint } from '../contracts/refusals.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
 import type { EndpointOutcome } from './endpoint-streams.js';
 
@@ -12,7 +12,7 @@ interface Decided {
 }
 
 /** What was decided on an endpoint's stream, or why it was refused. */
-export const decided = (outcome: EndpointOutcome): Decided | EndpointRefusal | EndpointChangedSince => {
+export const decided = (outcome: EndpointOutcome): Decided | RefusedByEndpoint => {
   if (outcome.kind !== 'rejected') {
     const events = outcome.kind === 'accepted' ? outcome.events : [];
     return { outcome: 'decided', state: outcome.state, events };
@@ -22,6 +22,8 @@ export const decided = (outcome: EndpointOutcome): Decided | EndpointRefusal | E
       return { outcome: 'webhook_not_found' };
     case 'RevisionMismatch':
       return { outcome: 'endpoint_changed' };
+    case 'HeadersRequired':
+      return { outcome: 'headers_required' };
     default:
       return assertNever(outcome);
   }

@@ -65,6 +65,26 @@ describe('Custom headers', () => {
     });
   });
 
+  it('do not follow the URL to another host unless they are sent again or removed', async () => {
+    const { endpointId } = await test.created({ url, headers });
+    await test.patch(endpointId, { url: `${url}/moved` }).expect(200);
+    const elsewhere = { url: 'https://elsewhere.example/hook' };
+    const refused = await test.patch(endpointId, elsewhere).expect(400);
+    expect(refused.body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '/headers', code: 'required', detail: expect.stringContaining('null to remove') }],
+    });
+    expect((await test.get(`/${endpointId}`)).body).toMatchObject({
+      url: `${url}/moved`,
+      headerNames: ['authorization', 'x-tenant'],
+    });
+    const again = await test.patch(endpointId, { ...elsewhere, headers: { 'x-own': '1' } }).expect(200);
+    expect(again.body).toMatchObject({ ...elsewhere, headerNames: ['x-own'] });
+    const removed = await test.patch(endpointId, { url, headers: {} }).expect(200);
+    expect(removed.body).toMatchObject({ url, headerNames: [] });
+    await test.patch(endpointId, elsewhere).expect(200);
+  });
+
   it.each([
     [{ Host: 'x' }, 'reserved_name', '/headers/Host'],
     [{ 'x-a': 'a\nb: c' }, 'invalid_value', '/headers/x-a'],

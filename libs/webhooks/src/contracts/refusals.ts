@@ -14,8 +14,16 @@ export interface EndpointChangedSince {
   readonly outcome: 'endpoint_changed';
 }
 
+/** The URL moves to another host, port or scheme, and the custom headers were neither sent again nor removed. */
+export interface HeadersRequired {
+  readonly outcome: 'headers_required';
+}
+
+/** A command was refused for what the endpoint is. */
+export type RefusedByEndpoint = EndpointRefusal | EndpointChangedSince | HeadersRequired;
+
 /** A change of an endpoint was refused. */
-export type ChangeRefusal = EndpointRefusal | UrlRefusal | EndpointChangedSince;
+export type ChangeRefusal = RefusedByEndpoint | UrlRefusal;
 
 /** The workspace has `limit` endpoints, as many as it may have. */
 export interface EndpointLimitReached {

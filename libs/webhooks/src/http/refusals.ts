@@ -34,6 +34,14 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
   different_request: () => new Problem('idempotency_key_reused'),
   endpoint_changed: () =>
     new Problem('precondition_failed', { detail: 'The endpoint has changed since it was read' }),
+  headers_required: () =>
+    invalidRequest([
+      {
+        pointer: '/headers',
+        code: 'required',
+        detail: 'must be sent again, or null to remove them: the URL leads to another scheme, host or port',
+      },
+    ]),
   endpoint_disabled: () =>
     new Problem('precondition_failed', { detail: 'The endpoint is disabled: enable it first' }),
   endpoint_limit_reached: ({ limit }) =>

@@ -21,7 +21,8 @@ export const webhooks = {
     modesTest: 'test only',
     headers: 'Headers of your own',
     headersHint: 'One on each line, as name: value. They are stored sealed and never shown again.',
-    headersKept: 'Leave it empty to keep those that are set.',
+    headersKept:
+      'Leave it empty to keep those that are set. If the URL moves to another host, enter them again or remove them.',
     dropHeaders: 'Remove all headers of your own',
     headersBefore: 'Set now',
     maxPerSecond: 'Deliveries per second, at most',

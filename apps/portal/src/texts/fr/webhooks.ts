@@ -20,7 +20,8 @@ export const webhooks = {
     modesTest: 'de test seulement',
     headers: 'Vos propres en-têtes',
     headersHint: 'Un par ligne : nom: valeur. Ils sont conservés scellés et ne sont plus affichés.',
-    headersKept: 'Laissez vide pour garder ceux qui existent.',
+    headersKept:
+      'Laissez vide pour garder ceux qui existent. Si l’URL change d’hôte, saisissez-les de nouveau ou retirez-les.',
     dropHeaders: 'Retirer tous vos en-têtes',
     headersBefore: 'En place',
     maxPerSecond: 'Envois par seconde, au plus',

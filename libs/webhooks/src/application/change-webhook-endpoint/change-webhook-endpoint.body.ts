@@ -59,7 +59,8 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
 
   @ApiPropertyOptional({
     ...HEADERS_SHOWN,
-    description: 'Replaces all custom headers; null removes them',
+    description:
+      'Replaces all custom headers; null removes them. Required when an endpoint with custom headers moves to a URL of another scheme, host or port',
   })
   @IfSentAndNotNull()
   @IsObject(headersType)

@@ -1,8 +1,8 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import type { EndpointChangedSince, EndpointRefusal } from '../../contracts/refusals.js';
+import type { RefusedByEndpoint } from '../../contracts/refusals.js';
 
-export type DeleteEndpointResult = { readonly outcome: 'deleted' } | EndpointRefusal | EndpointChangedSince;
+export type DeleteEndpointResult = { readonly outcome: 'deleted' } | RefusedByEndpoint;
 
 /** Deletes an endpoint for good. */
 export class DeleteWebhookEndpoint extends Command<DeleteEndpointResult> {

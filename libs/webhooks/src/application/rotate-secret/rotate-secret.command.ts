@@ -1,7 +1,7 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
-import type { EndpointChangedSince, EndpointRefusal } from '../../contracts/refusals.js';
+import type { RefusedByEndpoint } from '../../contracts/refusals.js';
 
 export interface RotatedSecret {
   readonly outcome: 'rotated';
@@ -13,7 +13,7 @@ export interface RotatedSecret {
   readonly previousValidUntil: string;
 }
 
-export type RotateSecretResult = RotatedSecret | EndpointRefusal | EndpointChangedSince;
+export type RotateSecretResult = RotatedSecret | RefusedByEndpoint;
 
 /** Gives an endpoint a new secret. */
 export class RotateSecret extends Command<RotateSecretResult> {

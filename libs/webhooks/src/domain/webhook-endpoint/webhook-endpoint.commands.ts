@@ -52,4 +52,6 @@ export type WebhookEndpointCommand =
 
 export type WebhookEndpointRejection =
   | { readonly code: 'EndpointNotFound'; readonly details: null }
-  | { readonly code: 'RevisionMismatch'; readonly details: null };
+  | { readonly code: 'RevisionMismatch'; readonly details: null }
+  /** The URL leads to another origin, and the change neither replaces nor removes the custom headers. */
+  | { readonly code: 'HeadersRequired'; readonly details: null };

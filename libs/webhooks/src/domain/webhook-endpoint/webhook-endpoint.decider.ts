@@ -17,6 +17,7 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
   switch (command.type) {
     case 'ChangeEndpoint': {
       if (!allows(command.ifRevision, state)) return reject('RevisionMismatch', null);
+      if (leavesHeaders(command.changes, state)) return reject('HeadersRequired', null);
       const events = changeEvents(command.changes, state);
       return events.length > 0 ? accept(...events) : ignore('NothingChanges');
     }
@@ -74,6 +75,13 @@ const settingsOf = (
     notices: [...settings.notices],
   };
 };
+
+/** Headers may be credentials for one receiver, which nobody is shown again. So they do not follow the URL to another. */
+const leavesHeaders = ({ url, headersRef }: EndpointChanges, state: WebhookEndpoint): boolean =>
+  url !== undefined &&
+  headersRef === undefined &&
+  state.headersRef !== null &&
+  new URL(url).origin !== new URL(state.url).origin;
 
 const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
   const [before, after] = [settingsOf(state), settingsOf(state, changes)];
