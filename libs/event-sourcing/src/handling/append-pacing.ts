@@ -19,8 +19,8 @@ export interface Approach {
  * Paces the appends of a process to a stream that other processes write too. A process that never pauses would win every
  * append to a hot stream, because it need not read what it wrote itself. While others write, each process waits about as
  * long as a read and an append of another take, so that all make progress. To notice others at all, it pauses
- * sometimes for as long as an append takes, less often the longer it has been alone. A rival that has just lost is about
- * to read and to append by then: see `pauseAfterConflict`.
+ * sometimes for as long as a read and an append take, less often the longer it has been alone. A rival that has just
+ * lost tries again at once, or nearly so, and one of its tries begins and ends within that pause.
  */
 export class AppendPacing {
   private contendedUntil = 0;
@@ -31,12 +31,22 @@ export class AppendPacing {
 
   approach(): Approach {
     if (performance.now() < this.contendedUntil)
-      return { contended: true, pauseMs: Math.random() * 2 * this.appendMs };
+      return { contended: true, pauseMs: this.turnMs * Math.random() };
     this.sincePause += 1;
     if (this.sincePause < this.betweenPauses) return { contended: false, pauseMs: 0 };
     this.sincePause = 0;
     this.betweenPauses = Math.min(MOST_BETWEEN_PAUSES, this.betweenPauses * 2);
-    return { contended: false, pauseMs: this.appendMs };
+    return { contended: false, pauseMs: this.turnMs };
+  }
+
+  /**
+   * Milliseconds before the next try after a conflict. Every other try goes at once: the store answers a conflict when
+   * the rival's append is durable, and so before the rival's next one. The others are spread, so that rivals part.
+   * @param attempt from 1
+   * @param random from 0 to 1
+   */
+  pauseAfterConflict(attempt: number, random = Math.random()): number {
+    return attempt % 2 === 1 ? 0 : this.turnMs * random;
   }
 
   begin(): void {
@@ -53,13 +63,9 @@ export class AppendPacing {
     this.contendedUntil = performance.now() + EXPECT_RIVALS_MS;
     this.betweenPauses = FEWEST_BETWEEN_PAUSES;
   }
-}
 
-/**
- * Milliseconds before the next try after a conflict. Every other try goes at once: the store answers a conflict when the
- * rival's append is durable, and so before the rival's next one. The others are spread, so that several rivals part.
- * @param attempt from 1
- * @param random from 0 to 1
- */
-export const pauseAfterConflict = (attempt: number, random = Math.random()): number =>
-  attempt % 2 === 1 ? 0 : Math.min(100, 2 * 2 ** attempt) * random;
+  /** What a read and an append of another process take, if they take as long as ours. */
+  private get turnMs(): number {
+    return 2 * this.appendMs;
+  }
+}

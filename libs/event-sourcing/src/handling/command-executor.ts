@@ -8,7 +8,7 @@ import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
 import { appendSurely } from './append-surely.js';
-import { AppendPacing, pauseAfterConflict } from './append-pacing.js';
+import { AppendPacing } from './append-pacing.js';
 import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
 import { RecentlyUsed } from './recently-used.js';
@@ -39,8 +39,8 @@ export interface ExecutorOptions<E = unknown, S = unknown> {
   readonly snapshots?: Snapshots<S>;
 }
 
-/** Enough to outlast the appends of another process that has not noticed its rival yet. */
-const ATTEMPTS = 24;
+/** Lets another process, which does not know of its rival yet, come to two or three of its pauses. */
+const ATTEMPTS = 64;
 /** Streams for which the executor remembers other writers. */
 const PACED_STREAMS = 1_000;
 
@@ -205,7 +205,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           });
         }
         pacing.sawRivals();
-        await delay(pauseAfterConflict(attempt));
+        await delay(pacing.pauseAfterConflict(attempt));
         pacing.begin();
         loaded = await this.streams.read(stream, loaded);
         certain = true;
