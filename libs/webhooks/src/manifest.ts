@@ -10,6 +10,7 @@ export const webhooks = {
     'webhooks.secret': 'signing secrets, sealed',
     'webhooks.endpoint_headers': 'custom headers of endpoints, sealed',
     'webhooks.verification': 'endpoints that wait for a probe',
+    'webhooks.probe_rest': 'hosts that were probed lately',
     'webhooks.notice': 'notices that were told',
     'webhooks.endpoint_hour': 'attempts by hour, endpoint and outcome',
     'webhooks.endpoint_health': 'failures in a row of each endpoint',
@@ -27,6 +28,7 @@ export const webhooks = {
   expendableTables: {
     'webhooks.endpoint_health': 'how often each endpoint failed in a row: counting starts again',
     'webhooks.verification': 'probes that are due: disable and enable the endpoints that wait for one',
+    'webhooks.probe_rest': 'when hosts were probed last: the next probe comes at once',
     'webhooks.notice': 'which notices were told: what lasts is told again',
     'webhooks.endpoint_hour': 'the hourly figures of endpoints so far',
     'webhooks.attempt': 'the attempts of deliveries that are not settled',
@@ -34,9 +36,11 @@ export const webhooks = {
     'webhooks.lane': 'nothing: workers fill it within 30 seconds',
   },
   onlineIndexes: {
-    // For retention, the oldest first. Notices go with their rows of webhooks.notice.
+    // For retention, the oldest first.
     'webhooks.public_event_age':
       'webhooks.public_event (occurred_at) where livemode and reading_id is not null',
+    'webhooks.public_event_notice_age':
+      'webhooks.public_event (occurred_at) where livemode and reading_id is null',
     // For lists of events and deliveries of few types.
     'webhooks.public_event_rare':
       "webhooks.public_event (workspace_id, position) where type not in ('reading.completed', 'reading.published')",

@@ -3,6 +3,12 @@ import { z } from 'zod';
 import { count, flag, milliseconds, setting } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
 
+/**
+ * Days for which the row of a notice stays at least. The looks find what ends within 14 days and what happened in the last
+ * 7, and the row is the memory that it was told.
+ */
+export const LEAST_NOTICE_DAYS = 15;
+
 /** Allowed webhook targets, and how deliveries are sent. */
 export const settings = {
   WEBHOOK_ALLOW_HTTP: flag('accept http:// webhook URLs (1 or 0)'),
@@ -85,7 +91,11 @@ export const settings = {
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
   WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trials that may wait to be sent to each endpoint'),
   WEBHOOK_NOTICES_EVERY_MS: milliseconds(60_000, 'how often a worker looks for new notices'),
-  WEBHOOK_NOTICES_KEPT_DAYS: count(400, 'days for which notices of live mode stay in their feed'),
+  WEBHOOK_NOTICES_KEPT_DAYS: count(
+    400,
+    'days for which notices of live mode stay in their feed',
+    LEAST_NOTICE_DAYS,
+  ),
   WEBHOOK_FAILING_NOTICE_AFTER_MS: milliseconds(
     3_600_000,
     'an endpoint without a success for this long after a failure causes a notice',

@@ -17,6 +17,8 @@ import type { NoticeType } from '../src/contracts/notice-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { AnswerVault } from '../src/application/answers/answer-vault.js';
 import { HeaderVault } from '../src/application/custom-headers/header-vault.js';
+import { DeleteWebhookEndpoint } from '../src/application/delete-webhook-endpoint/delete-webhook-endpoint.command.js';
+import { DeleteWebhookEndpointHandler } from '../src/application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
 import { EndpointAccess } from '../src/application/endpoint-access.js';
 import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
 import { RotateSecretHandler } from '../src/application/rotate-secret/rotate-secret.handler.js';
@@ -196,6 +198,16 @@ export class TestService {
     return result.endpoint;
   }
 
+  async delete(endpointId: string): Promise<void> {
+    const { rows, streams, vault, headers } = this;
+    const access = new EndpointAccess(rows, streams, vault, headers);
+    const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
+    const result = await new DeleteWebhookEndpointHandler(access, streams, rows).execute(
+      new DeleteWebhookEndpoint(endpointId, 'ws_1', null, by),
+    );
+    if (result.outcome !== 'deleted') throw new Error(result.outcome);
+  }
+
   async rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
     const { rows, streams, vault, headers, clock } = this;
     const handler = new RotateSecretHandler(
@@ -245,7 +257,7 @@ export const wipe = (database: TestDatabase): Promise<unknown> =>
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
        webhooks.settled_delivery,
        webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
-       webhooks.endpoint_headers, webhooks.verification, webhooks.endpoint_hour, webhooks.deleted_past,
+       webhooks.endpoint_headers, webhooks.verification, webhooks.probe_rest, webhooks.endpoint_hour, webhooks.deleted_past,
        webhooks.last_sequence, platform.retention_round,
        event_sourcing.consumer, event_sourcing.parked_event`,
   );

@@ -72,12 +72,13 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.endpoint_health':
     'consecutive_failures integer, endpoint_id text, failing_since timestamp with time zone, paced_until timestamp with time zone, probe_at timestamp with time zone',
   'webhooks.endpoint_hour':
-    'attempts integer, endpoint_id text, hour timestamp with time zone, latencies integer[], outcome text',
+    'attempts integer, endpoint_id text, hour timestamp with time zone, last_at timestamp with time zone, latencies integer[], outcome text',
   'webhooks.lane':
     'lease uuid, leased_until timestamp with time zone, ready_at timestamp with time zone, workspace_id text',
   'webhooks.last_sequence': 'reading_id uuid, sequence integer',
   'webhooks.notice':
     'body text, event_id text, livemode boolean, occurred_at timestamp with time zone, occurrence text, position bigint, subject text, type text, workspace_id text',
+  'webhooks.probe_rest': 'host text, rests_until timestamp with time zone, workspace_id text',
   'webhooks.public_event':
     'body text, correlation_id text, event_id text, livemode boolean, occurred_at timestamp with time zone, position numeric(20,0), reading_id uuid, sequence integer, shows_external_id boolean, traceparent text, type text, workspace_id text',
   'webhooks.replay':

@@ -156,7 +156,9 @@ export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & 
     pending: count().describe('Deliveries not settled yet'),
     queueAgeSeconds: z.number().min(0).describe('Time since the oldest due delivery became due'),
     nextAttemptAt: instant().nullable().describe('When the next attempt is due; null: none is'),
-    lastSuccessAt: instant().nullable().describe('The last attempt that the receiver accepted'),
+    lastSuccessAt: instant()
+      .nullable()
+      .describe('The last attempt that the receiver accepted. `null`: none in the last 35 days'),
     attempts: z
       .record(z.string(), count())
       .describe(

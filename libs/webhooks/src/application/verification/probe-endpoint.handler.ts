@@ -20,8 +20,7 @@ export class ProbeEndpointHandler implements ICommandHandler<ProbeEndpoint> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     await this.pool.query(
-      `update webhooks.verification set due_at = least(due_at, greatest($2::timestamptz, rests_until))
-       where endpoint_id = $1`,
+      'update webhooks.verification set due_at = least(due_at, $2) where endpoint_id = $1',
       [endpointId, instant(this.clock.now())],
     );
     return { outcome: 'asked', record: known.record } as const;

@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FindExpiringGrants, FindLowBalances } from '@app/billing/contracts/index.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
+import { runRetention } from '@app/platform/retention/retention.js';
 import { batchEnded, endpoint } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 import { NOTICE_TYPES } from '../../contracts/notice-types.js';
+import { LEAST_NOTICE_DAYS } from '../../settings.js';
+import { webhookRetentions } from '../retention/retentions.js';
 import { accountLooks } from './account-looks.js';
 import { endpointLooks } from './endpoint-looks.js';
 import { noticeRound, type Look } from './notice-watch.js';
@@ -167,6 +170,32 @@ describe('A workspace is told', () => {
 });
 
 describe('A notice', () => {
+  it('is told once, although retention has the shortest terms', async () => {
+    await test.handle(asking('we_told', { modes: ['live', 'test'] }), endpoint('we_gone').created());
+    await disabled('we_gone', 'gone');
+    const expiresAt = instant(NOW + 14 * DAY);
+    for (const mode of ['live', 'test'] as const)
+      known.keys.push({ workspaceId: 'ws_1', keyId: mode, mode, expiresAt });
+    const terms = {
+      WEBHOOK_DELIVERIES_KEPT_DAYS: 1,
+      WEBHOOK_EVENTS_KEPT_DAYS: 1,
+      WEBHOOK_NOTICES_KEPT_DAYS: LEAST_NOTICE_DAYS,
+      WEBHOOK_STATS_KEPT_DAYS: 1,
+      TEST_DATA_KEPT_DAYS: 1,
+    };
+    const days: string[] = [];
+    for (let at = NOW; at < NOW + 14 * DAY; at += DAY) {
+      await round(at);
+      const added = await test.rows<{ type: string }>(
+        `select type from webhooks.notice where occurred_at = '${instant(at)}'`,
+      );
+      days.push(...added.map(({ type }) => `${(at - NOW) / DAY} ${type}`));
+      for (const one of webhookRetentions(test.database.pool, terms))
+        await runRetention(test.database.pool, one, at + 1, new AbortController().signal);
+    }
+    expect(days.toSorted()).toEqual(['0 endpoint.disabled', '0 key.expiring', '0 key.expiring']);
+  });
+
   it('is told once, however many workers look at once', async () => {
     await test.handle(asking('we_told'), endpoint('we_bad').created());
     await failing('we_bad', NOW - 2 * HOUR);

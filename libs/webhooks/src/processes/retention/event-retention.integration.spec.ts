@@ -59,6 +59,17 @@ describe('Retention', () => {
       expect(await test.rows(`select from webhooks.${table}`)).toEqual([]);
   });
 
+  it('deletes notices from before there was a table of notices', async () => {
+    await test.handle(subscriber(), batchEnded(randomUUID()), batchEnded(randomUUID(), { livemode: false }));
+    await test.database.pool.query('delete from webhooks.notice where livemode');
+    expect(await round(AFTER(200) - 1)).toEqual({ 'test-events': 1, 'test-notices': 1 });
+    const notices = webhookRetentions(test.database.pool, TERMS).find(({ kind }) => kind === 'notices')!;
+    expect((await retentionStatus(test.database.pool, notices, AFTER(200))).due.rows).toBe(1);
+    expect(await round(AFTER(200))).toEqual({ notices: 1 });
+    expect(await kept()).toEqual([]);
+    expect(await test.deliveries()).toEqual([]);
+  });
+
   it('says what is due', async () => {
     await test.handle(subscriber(), reading(randomUUID()).completed(), reading(randomUUID()).completed());
     const [, events] = webhookRetentions(test.database.pool, TERMS);

@@ -63,18 +63,31 @@ const FORGET_NOTICES = (mode: keyof typeof EVENTS): string =>
      delete from webhooks.notice told using old where told.event_id = old.event_id`,
   );
 
+/** The condition of an index of their ages. Those from before there was a table of notices have no row in it. */
+const LIVE_NOTICES = 'livemode and reading_id is null';
+
+const FORGET_NOTICES_WITHOUT_ROW = forget(
+  `select event_id, workspace_id, reading_id, type, sequence, null::numeric as position, livemode from webhooks.public_event
+   where ${LIVE_NOTICES} and occurred_at < $1 order by occurred_at`,
+  'delete from webhooks.public_event event using old where event.event_id = old.event_id',
+);
+
 const retention = (
   pool: pg.Pool,
   named: Pick<Retention, 'kind' | 'what' | 'setting' | 'days'>,
   rows: RowsByAge,
-  statement: string,
+  ...statements: readonly string[]
 ): Retention => ({
   ...named,
   graceDays: 0,
   held: (before) => heldRows(pool, rows, before),
   async forget(before, signal, onStep) {
-    const step = async () => (await pool.query(statement, [instant(before)])).rowCount ?? 0;
-    return { removed: await inSteps(AT_ONCE, signal, step, onStep), keptSince: before };
+    let removed = 0;
+    for (const statement of statements) {
+      const step = async () => (await pool.query(statement, [instant(before)])).rowCount ?? 0;
+      removed += await inSteps(AT_ONCE, signal, step, onStep);
+    }
+    return { removed, keptSince: before };
   },
 });
 
@@ -102,6 +115,9 @@ export const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: numb
       setting: mode === 'live' ? 'WEBHOOK_NOTICES_KEPT_DAYS' : TERM.test,
       days,
     },
-    { table: 'webhooks.notice', at: 'occurred_at', where: `livemode = ${mode === 'live'}` },
+    mode === 'live'
+      ? { table: 'webhooks.public_event', at: 'occurred_at', where: LIVE_NOTICES }
+      : { table: 'webhooks.notice', at: 'occurred_at', where: 'not livemode' },
     FORGET_NOTICES(mode),
+    ...(mode === 'live' ? [FORGET_NOTICES_WITHOUT_ROW] : []),
   );

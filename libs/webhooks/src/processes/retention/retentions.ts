@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Retention } from '@app/platform/retention/retention.js';
 import { heldRows, inSteps } from '@app/platform/retention/rows.js';
-import type { Config } from '../../settings.js';
+import { LEAST_NOTICE_DAYS, type Config } from '../../settings.js';
 import { deliveryRetention } from './delivery-retention.js';
 import { eventRetention, noticeRetention } from './event-retention.js';
 
@@ -21,7 +21,7 @@ export const webhookRetentions = (pool: pg.Pool, terms: Terms): readonly Retenti
   eventRetention(pool, 'live', terms.WEBHOOK_EVENTS_KEPT_DAYS),
   eventRetention(pool, 'test', terms.TEST_DATA_KEPT_DAYS),
   noticeRetention(pool, 'live', terms.WEBHOOK_NOTICES_KEPT_DAYS),
-  noticeRetention(pool, 'test', terms.TEST_DATA_KEPT_DAYS),
+  noticeRetention(pool, 'test', Math.max(LEAST_NOTICE_DAYS, terms.TEST_DATA_KEPT_DAYS)),
   statsRetention(pool, terms.WEBHOOK_STATS_KEPT_DAYS),
 ];
 

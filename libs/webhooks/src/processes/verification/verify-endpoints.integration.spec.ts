@@ -143,12 +143,46 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     expect(probes()).toHaveLength(1);
   });
 
+  it('is probed once a minute for its host, whether deleted and made again, moved, or one of several', async () => {
+    receiver.answer = status(500);
+    const waits = async (endpointId: string) =>
+      eventually(async () => (await state(endpointId)) === 'unverified');
+    const first = await service.create(receiver.url);
+    await waits(first.endpointId);
+    await probe();
+    await service.delete(first.endpointId);
+    const second = await service.create(`${receiver.url}/2`);
+    now += 1;
+    const third = await service.create(`${receiver.url}/3`);
+    await waits(second.endpointId);
+    await waits(third.endpointId);
+    now += 59_998;
+    await probe(4);
+    expect(probes().map(({ path }) => path)).toEqual(['/hook']);
+    const verification = new FindVerificationHandler(database.pool);
+    expect(await verification.execute(new FindVerification(third.endpointId))).toMatchObject({
+      attempts: 0,
+      nextProbeAt: new Date(now + 1).toISOString(),
+    });
+    now += 1;
+    await probe(4);
+    expect(probes().map(({ path }) => path)).toEqual(['/hook', '/hook/2']);
+    now += 60_000;
+    await probe(4);
+    expect(probes().map(({ path }) => path)).toEqual(['/hook', '/hook/2', '/hook/3']);
+  });
+
   it('needs no probe when the workspace has used the host before; another workspace does', async () => {
     const { endpointId } = await service.create(receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
-    expect((await service.create(`${receiver.url}/2`)).health.state).toBe('unverified');
+    now += 1;
+    const second = await service.create(`${receiver.url}/2`);
+    expect(second.health.state).toBe('unverified');
+    await eventually(async () => (await state(second.endpointId)) === 'unverified');
     await probe();
     await eventually(async () => (await state(endpointId)) === 'ok');
+    await probe();
+    await eventually(async () => (await state(second.endpointId)) === 'ok');
     expect((await service.create(`${receiver.url}/3`)).health.state).toBe('ok');
     expect((await service.create(receiver.url, { workspaceId: 'ws_2' })).health.state).toBe('unverified');
   });

@@ -12,6 +12,7 @@ import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { probeOf, type Probe } from '../../domain/notice/probe.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
+import { hostOfUrl } from '../../read-models/verification/host-sql.js';
 import type { Config } from '../../settings.js';
 import type { SendsRequests } from '../dispatch/sender.js';
 import { PROBE_REST_MS } from './probe-rows.js';
@@ -42,20 +43,42 @@ interface DueProbe {
   readonly headers_ref: string | null;
 }
 
-/** The lease is the time of the next probe: it moves before the request is sent. $2: how long it lasts (ms). */
+/**
+ * One endpoint of a host at a time, the longest due first. The lease is the time of the next probe: it moves before the
+ * request is sent. Two workers that claim endpoints of one host wait for each other at its rest, and one of them gets it.
+ * $2: how long the lease lasts (ms).
+ */
 const CLAIM = `
   with due as (
-    select endpoint_id from webhooks.verification join webhooks.endpoint using (endpoint_id)
+    select endpoint_id, workspace_id, ${hostOfUrl('endpoint.url')} as host, due_at
+    from webhooks.verification join webhooks.endpoint using (endpoint_id)
     where due_at <= $1 and not verified and enabled and deleted_at is null and endpoint.url = verification.url
+      and not exists (
+        select from webhooks.probe_rest rest
+        where rest.workspace_id = endpoint.workspace_id and rest.host = ${hostOfUrl('endpoint.url')} and rest.rests_until > $1)
     order by due_at limit ${AT_ONCE} for update of verification skip locked
+  ), rested as (
+    insert into webhooks.probe_rest as known (workspace_id, host, rests_until)
+    select distinct workspace_id, host, $1::timestamptz + ${PROBE_REST_MS} * interval '1 millisecond' from due
+    order by workspace_id, host
+    on conflict (workspace_id, host) do update set rests_until = excluded.rests_until where known.rests_until <= $1
+    returning workspace_id, host
+  ), chosen as (
+    select distinct on (workspace_id, host) endpoint_id from due join rested using (workspace_id, host)
+    order by workspace_id, host, due_at
   )
   update webhooks.verification probe
-  set due_at = $1::timestamptz + $2::integer * interval '1 millisecond',
-      rests_until = $1::timestamptz + ${PROBE_REST_MS} * interval '1 millisecond'
-  from due join webhooks.endpoint using (endpoint_id)
-  where probe.endpoint_id = due.endpoint_id
+  set due_at = $1::timestamptz + $2::integer * interval '1 millisecond'
+  from chosen join webhooks.endpoint using (endpoint_id)
+  where probe.endpoint_id = chosen.endpoint_id
   returning probe.endpoint_id, endpoint.workspace_id, probe.url, probe.attempts, probe.asked_at, 'live' = any (endpoint.modes) as livemode,
             endpoint.secrets, endpoint.headers_ref`;
+
+/** A host that has agreed needs no rest before the next endpoint on it is probed. $1: workspace, $2: URL. */
+const END_REST = `delete from webhooks.probe_rest where workspace_id = $1 and host = ${hostOfUrl('$2')}`;
+
+/** Rests that were over an hour ago, so that no claim of now needs them. */
+const FORGET_RESTS = `delete from webhooks.probe_rest where rests_until < $1::timestamptz - interval '1 hour'`;
 
 /**
  * Sends a signed probe to each endpoint that is not verified, until it answers 2xx. Its deliveries wait meanwhile, outside
@@ -78,6 +101,7 @@ export const probeDue = async (parts: VerificationParts, sender: SendsRequests):
   const { pool, clock, config } = parts;
   const leaseMs = Math.max(config.WEBHOOK_LEASE_MS, PROBE_REST_MS);
   const { rows } = await pool.query<DueProbe>(CLAIM, [instant(clock.now()), leaseMs]);
+  if (rows.length > 0) await pool.query(FORGET_RESTS, [instant(clock.now())]);
   await Promise.all(rows.map((due) => probe(parts, sender, due)));
 };
 
@@ -121,13 +145,14 @@ const probe = async (parts: VerificationParts, sender: SendsRequests, due: DuePr
       { type: 'VerifyEndpoint', url },
       { ...context, intent: `verify|${url}|${number}` },
     );
+    await pool.query(END_REST, [workspaceId, url]);
     log.info({ endpointId }, 'webhook endpoint verified');
     return;
   }
   const isCounted = isOfReceiver(result.error);
   const backOffMs = retryPause(config.WEBHOOK_RETRY_SCHEDULE_MS, deliveryId, number, result.retryAfterMs);
   await pool.query(
-    `update webhooks.verification set attempts = $3, last_error = $4, due_at = greatest($5::timestamptz, rests_until)
+    `update webhooks.verification set attempts = $3, last_error = $4, due_at = $5
      where endpoint_id = $1 and url = $2`,
     [
       endpointId,

@@ -9,8 +9,8 @@ import { QueueHealth } from './queue-health.js';
 const BUSY = 'we_busy';
 const SETTLED = 200_000;
 const WEEKS = 8;
-/** Pages of 8 KiB that a look may read: a hundred newest deliveries, in the partitions of some weeks. */
-const MOST_PAGES = 500;
+/** Pages of 8 KiB that a look may read. */
+const MOST_PAGES = 50;
 const clock = { now: () => Date.parse('2026-04-04T12:30:00Z') };
 const ONE_ENDPOINT = { endpointId: BUSY, workspaceId: null };
 
@@ -36,8 +36,8 @@ beforeAll(async () => {
   ]);
   await query(
     `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery,
-                                            created_at, settled_at, started_at, duration_ms, status_code)
-     select gen_random_uuid(), $1, 'evt_' || n, 'succeeded', 1, false, false, at, at, at, 20, 200
+                                            created_at, settled_at)
+     select gen_random_uuid(), $1, 'evt_' || n, 'skipped', 0, false, false, at, at
      from generate_series(1, $3::integer) n
      cross join lateral (select $2::timestamptz - n * make_interval(weeks => $4) / $3 as at) made`,
     [BUSY, now, SETTLED, WEEKS],
@@ -57,7 +57,7 @@ const counting = (pages: number[]): pg.Pool =>
     },
   }) as unknown as pg.Pool;
 
-describe('Among many settled deliveries', () => {
+describe('Among many deliveries that were skipped', () => {
   it.each<[string, (pool: pg.Pool) => Promise<unknown>]>([
     ['The health of one endpoint', (pool) => new QueueHealth(pool, clock).of(BUSY)],
     ['Its line among all endpoints', (pool) => new QueueHealth(pool, clock).list(ONE_ENDPOINT)],
@@ -70,6 +70,36 @@ describe('Among many settled deliveries', () => {
     expect(await look(counting(pages))).not.toBeNull();
     expect(pages).toEqual([expect.any(Number)]);
     expect(pages[0]).toBeLessThanOrEqual(MOST_PAGES);
+  });
+});
+
+describe('The last success', () => {
+  const lastSuccess = async (): Promise<string | null> => {
+    const health = new QueueHealth(database.pool, clock);
+    const [listed] = await health.list(ONE_ENDPOINT);
+    const { lastSuccessAt } = await health.of(BUSY);
+    expect(listed!.lastSuccessAt).toBe(lastSuccessAt);
+    return lastSuccessAt;
+  };
+  const sum = (hour: string, outcome: string, lastAt: string | null) =>
+    query(
+      `insert into webhooks.endpoint_hour (endpoint_id, hour, outcome, attempts, latencies, last_at)
+       values ($1, $2, $3, 1, '{}', $4)`,
+      [BUSY, hour, outcome, lastAt],
+    );
+  afterAll(() => query('delete from webhooks.endpoint_hour', []));
+
+  it('is the last one of the newest hour with one', async () => {
+    expect(await lastSuccess()).toBeNull();
+    await sum('2026-03-20T07:00:00Z', 'succeeded', '2026-03-20T07:41:10.200Z');
+    await sum('2026-03-19T07:00:00Z', 'succeeded', '2026-03-19T07:59:00Z');
+    await sum('2026-04-04T12:00:00Z', 'timeout', '2026-04-04T12:01:00Z');
+    expect(await lastSuccess()).toBe('2026-03-20T07:41:10.200Z');
+  });
+
+  it('of an hour that the previous version summed is the beginning of that hour', async () => {
+    await sum('2026-03-21T07:00:00Z', 'succeeded', null);
+    expect(await lastSuccess()).toBe('2026-03-21T07:00:00.000Z');
   });
 });
 

@@ -20,16 +20,18 @@ import {
 } from '../endpoint/endpoint-rows.js';
 import { freeAt } from '../delivery/delivery-sql.js';
 
-/** Pending deliveries of a query's `endpoint`, and its `health`. The last success is one of the newest deliveries. */
+/**
+ * Pending deliveries of a query's `endpoint`, and its `health`. The last success is that of the hourly sums: the history
+ * has no index that finds it behind many skipped deliveries.
+ */
 const QUEUE_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
   (select ${freeAt('min(due_at)')} from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as next_at,
-  (select max(started_at)
-   from (select started_at from webhooks.settled_delivery
-         where settled_delivery.endpoint_id = endpoint.endpoint_id and status = 'succeeded'
-         order by created_at desc limit 100) newest) as last_success_at`;
+  (select coalesce(last_at, hour) from webhooks.endpoint_hour
+   where endpoint_hour.endpoint_id = endpoint.endpoint_id and outcome = 'succeeded'
+   order by hour desc limit 1) as last_success_at`;
 
 /**
  * The same with recent attempts. They are sums: the history has no index by the time of an attempt, and millions of rows.

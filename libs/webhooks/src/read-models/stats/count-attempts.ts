@@ -13,11 +13,12 @@ const SUMS = CLASSES.map((index) => `known.latencies[${index + 1}] + excluded.la
  * @param attempts a table, or a join of tables, with endpoint_id, started_at, duration_ms and error
  */
 export const countAttempts = (attempts: string): string => `
-  insert into webhooks.endpoint_hour as known (endpoint_id, hour, outcome, attempts, latencies)
-  select endpoint_id, hour, outcome, count(*)::integer, array[${COUNTS.join(', ')}]::integer[]
-  from (select endpoint_id, date_trunc('hour', started_at, 'UTC') as hour, coalesce(error, 'succeeded') as outcome,
+  insert into webhooks.endpoint_hour as known (endpoint_id, hour, outcome, attempts, latencies, last_at)
+  select endpoint_id, hour, outcome, count(*)::integer, array[${COUNTS.join(', ')}]::integer[], max(started_at)
+  from (select endpoint_id, started_at, date_trunc('hour', started_at, 'UTC') as hour, coalesce(error, 'succeeded') as outcome,
                width_bucket(duration_ms, ${BOUNDS}) as class
         from ${attempts}) classified
   group by endpoint_id, hour, outcome order by endpoint_id, hour, outcome
   on conflict (endpoint_id, hour, outcome) do update
-  set attempts = known.attempts + excluded.attempts, latencies = array[${SUMS.join(', ')}]`;
+  set attempts = known.attempts + excluded.attempts, latencies = array[${SUMS.join(', ')}],
+      last_at = greatest(known.last_at, excluded.last_at)`;

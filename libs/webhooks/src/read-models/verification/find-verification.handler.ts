@@ -3,6 +3,7 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { FindVerification, type VerificationRecord } from '../../contracts/verification.js';
+import { hostOfUrl } from './host-sql.js';
 
 interface Columns {
   readonly asked_at: Date;
@@ -17,7 +18,12 @@ export class FindVerificationHandler implements IQueryHandler<FindVerification> 
 
   async execute({ endpointId }: FindVerification): Promise<VerificationRecord | null> {
     const { rows } = await this.pool.query<Columns>(
-      'select asked_at, attempts, due_at, last_error from webhooks.verification where endpoint_id = $1',
+      `select asked_at, attempts, greatest(due_at, rest.rests_until) as due_at, last_error
+       from webhooks.verification
+       join webhooks.endpoint using (endpoint_id)
+       left join webhooks.probe_rest rest
+         on rest.workspace_id = endpoint.workspace_id and rest.host = ${hostOfUrl('verification.url')}
+       where endpoint_id = $1`,
       [endpointId],
     );
     const [row] = rows;
