@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
@@ -38,6 +38,25 @@ const sealFor = (count: number, keys: SubjectKeys) =>
       return { subject, sealed };
     }),
   );
+
+describe('Counting by key', () => {
+  it('counts all rows, in statements that each read a few', async () => {
+    await sealFor(5, new SubjectKeys(pool, CURRENT));
+    await sealFor(8, new SubjectKeys(pool, FORMER));
+    const query = jest.spyOn(pool, 'query');
+    try {
+      expect([...(await countByKey(pool, SUBJECT_KEY_COLUMN, 4))]).toEqual([
+        ['k1', 8],
+        ['k2', 5],
+      ]);
+      expect(query).toHaveBeenCalledTimes(5);
+    } finally {
+      query.mockRestore();
+    }
+    await pool.query('truncate platform.subject_key');
+    expect(await counts()).toEqual({});
+  });
+});
 
 describe('Rewrapping', () => {
   it('leaves everything readable with only the new key, while readers and writers continue', async () => {
