@@ -3,6 +3,17 @@ import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
 
 const DEFAULT_PORT = 2113;
 
+/** Files in PEM. */
+interface TlsTrust {
+  /** Authority that is trusted instead of the system's. */
+  readonly ca: Buffer | undefined;
+  /** Of a user. */
+  readonly key: Buffer | undefined;
+  readonly cert: Buffer | undefined;
+  /** Whether the server must prove who it is. */
+  readonly rejectUnauthorized: boolean;
+}
+
 /** What a connection string of the event store says. Both clients parse it alike. */
 export interface StoreAddress {
   /** `host:port` of each node it names. */
@@ -10,8 +21,8 @@ export interface StoreAddress {
   /** Whether the leader has to be found: it names several nodes, or one that knows the others. */
   readonly isCluster: boolean;
   readonly usesTls: boolean;
-  /** Authority that the address trusts instead of the system's, in PEM. @throws Error when the file cannot be read */
-  authority(): Buffer | null;
+  /** What the address says of TLS, for requests over HTTP. @throws Error when a file that it names cannot be read */
+  tls(): TlsTrust;
   /** Of calls without a login. @throws Error when a file that the address names cannot be read */
   credentials(): ChannelCredentials;
 }
@@ -28,21 +39,25 @@ export const readAddress = (connectionString: string): StoreAddress => {
     [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]),
   );
   const usesTls = options.get('tls')?.toLowerCase() !== 'false';
-  const file = (name: string): Buffer | null => {
+  const file = (name: string): Buffer | undefined => {
     const path = options.get(name);
-    return path === undefined ? null : readFileSync(path);
+    return path === undefined ? undefined : readFileSync(path);
   };
+  const tls = (): TlsTrust => ({
+    ca: file('tlscafile'),
+    key: file('userkeyfile'),
+    cert: file('usercertfile'),
+    rejectUnauthorized: options.get('tlsverifycert')?.toLowerCase() !== 'false',
+  });
   return {
     nodes,
     isCluster: nodes.length > 1 || scheme.endsWith('+discover'),
     usesTls,
-    authority: () => file('tlscafile'),
+    tls,
     credentials: () => {
       if (!usesTls) return credentials.createInsecure();
-      const rejectUnauthorized = options.get('tlsverifycert')?.toLowerCase() !== 'false';
-      return credentials.createSsl(file('tlscafile'), file('userkeyfile'), file('usercertfile'), {
-        rejectUnauthorized,
-      });
+      const { ca = null, key = null, cert = null, rejectUnauthorized } = tls();
+      return credentials.createSsl(ca, key, cert, { rejectUnauthorized });
     },
   };
 };

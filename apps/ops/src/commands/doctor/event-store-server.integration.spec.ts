@@ -1,36 +1,42 @@
 import { once } from 'node:events';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { selfSignedCertificate } from '../../../../embedded/src/certificate/self-signed.js';
 import { checkEventStore } from './dependencies.js';
 import type { Config } from '../../../../service/src/settings.js';
 
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-/** A server that answers these paths. */
-const serving = async (answers: Readonly<Record<string, unknown>>): Promise<string> => {
-  server = createServer(({ url = '' }, response) => {
-    const answer = answers[url];
-    response
-      .writeHead(answer === undefined ? 401 : 200)
-      .end(answer === undefined ? '' : JSON.stringify(answer));
-  });
+type Answers = Readonly<Record<string, unknown>>;
+
+/** A server that answers these paths. @returns its port */
+const serving = async (answers: Answers, tls?: { readonly key: string; readonly cert: string }) => {
+  const answer: RequestListener = ({ url = '' }, response) => {
+    const found = answers[url];
+    response.writeHead(found === undefined ? 401 : 200).end(found === undefined ? '' : JSON.stringify(found));
+  };
+  server = tls ? createTlsServer(tls, answer) : createServer(answer);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return `esdb://127.0.0.1:${(server.address() as AddressInfo).port}?tls=false`;
+  return (server.address() as AddressInfo).port;
 };
+const servingInClear = async (answers: Answers): Promise<string> =>
+  `esdb://127.0.0.1:${await serving(answers)}?tls=false`;
 const store = { head: () => Promise.resolve(5n) } as EventStore;
 const check = (EVENTSTORE_URL: string) => checkEventStore(store, { EVENTSTORE_URL } as Config);
 const option = (name: string, value: number) => ({ name, value: String(value) });
 
 it('The doctor says what the event store takes in one append and in one event', async () => {
-  const url = await serving({
+  const url = await servingInClear({
     '/info': { esVersion: '26.1.0' },
     '/info/options': [option('MaxAppendSize', 268_435_456), option('MaxAppendEventSize', 16_777_216)],
   });
@@ -40,7 +46,7 @@ it('The doctor says what the event store takes in one append and in one event', 
 });
 
 it('The doctor warns of an event store that takes less than the service sends', async () => {
-  const url = await serving({
+  const url = await servingInClear({
     '/info': { esVersion: '23.10.6' },
     '/info/options': [option('MaxAppendSize', 500_000)],
   });
@@ -51,8 +57,25 @@ it('The doctor warns of an event store that takes less than the service sends', 
 });
 
 it('The doctor says when an event store shows its limits to operators only', async () => {
-  const url = await serving({ '/info': { esVersion: '23.10.6' } });
+  const url = await servingInClear({ '/info': { esVersion: '23.10.6' } });
   expect((await check(url)).message).toContain('EventStoreDB 23.10.6, limits not shown to this login');
+});
+
+it('The doctor trusts over TLS what the address trusts', async () => {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const now = Date.now();
+  const cert = selfSignedCertificate({
+    keys,
+    name: 'localhost',
+    from: new Date(now - 60_000),
+    until: new Date(now + 60_000),
+    serial: Buffer.alloc(16, 1),
+  });
+  const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const port = await serving({ '/info': { esVersion: '23.10.6' } }, { key, cert });
+  const says = async (options: string) => (await check(`esdb://localhost:${port}?${options}`)).message;
+  expect(await says('tlsVerifyCert=false')).toContain('EventStoreDB 23.10.6');
+  expect(await says('tls=true')).toContain('version unknown');
 });
 
 describe('an address with several nodes', () => {

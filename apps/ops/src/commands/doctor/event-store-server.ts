@@ -48,7 +48,6 @@ export const askServer = async (url: string, node = readAddress(url).nodes[0]!):
 /** Trusts what the address trusts, which `fetch` cannot. */
 const textAt = async (url: string, node: string, path: string): Promise<string> => {
   const address = readAddress(url);
-  const ca = address.authority();
   const [, login] = /^[^:]+:\/\/([^@/?]*)@/.exec(url) ?? [];
   const ask = address.usesTls ? askOverTls : askInClear;
   const request = ask({
@@ -57,7 +56,7 @@ const textAt = async (url: string, node: string, path: string): Promise<string> 
     path,
     agent: false,
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    ...(address.usesTls && ca && { ca }),
+    ...(address.usesTls && address.tls()),
     ...(address.usesTls && login && { auth: decodeURIComponent(login) }),
   }).end();
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
