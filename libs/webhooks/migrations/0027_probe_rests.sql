@@ -1,5 +1,8 @@
 -- Up Migration
 
+-- The host of the URL, as the WHATWG parser reads it; absent in rows that the previous version writes.
+alter table webhooks.verification add column host text;
+
 -- Hosts that a workspace had probed lately: no probe before their rest is over, whichever endpoint asks, and although an
 -- endpoint was deleted or got another URL. It takes the place of `rests_until` in webhooks.verification, which a later
 -- version drops.
@@ -15,3 +18,4 @@ create table webhooks.probe_rest (
 
 -- Down Migration
 drop table webhooks.probe_rest;
+alter table webhooks.verification drop column host;

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { hostOfUrl } from '../../domain/url/webhook-url.js';
 import type { Config } from '../../settings.js';
 
 /** The hosts that a workspace sends to, or has sent to. */
@@ -19,7 +20,7 @@ export class KnownHosts {
       'select url from webhooks.endpoint where workspace_id = $1 and verified',
       [workspaceId],
     );
-    const { hostname } = new URL(url);
-    return rows.some((known) => new URL(known.url).hostname === hostname);
+    const host = hostOfUrl(url);
+    return rows.some((known) => hostOfUrl(known.url) === host);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkWebhookUrl, type UrlPolicy } from './webhook-url.js';
+import { checkWebhookUrl, hostOfUrl, type UrlPolicy } from './webhook-url.js';
 
 const strict: UrlPolicy = { allowHttp: false, allowCidrs: [] };
 const lenient: UrlPolicy = { allowHttp: true, allowCidrs: [] };
@@ -109,4 +109,14 @@ describe('A webhook URL', () => {
     expect(codeOf(`https://${'a.'.repeat(100_000)}`)).toBe('invalid_webhook_url');
     expect(codeOf(`https://${'@'.repeat(2_000)}`)).toBe('invalid_webhook_url');
   });
+});
+
+it.each([
+  ['https://Receiver.example:8443/a?b', 'receiver.example'],
+  ['https:///receiver.example.', 'receiver.example'],
+  ['https://rec%65iver.example/', 'receiver.example'],
+  ['https://2130706433/', '127.0.0.1'],
+  ['https://[::1]:8443/', '[::1]'],
+])('The host of %s is %s', (url, host) => {
+  expect(hostOfUrl(url)).toBe(host);
 });

@@ -46,6 +46,9 @@ export const checkWebhookUrl = (text: string, policy: UrlPolicy): UrlVerdict => 
   return checkHost(url, policy);
 };
 
+/** The host of a webhook URL, whatever its spelling. @param url one that was checked */
+export const hostOfUrl = (url: string): string => new URL(url).hostname.replace(/\.$/, '');
+
 /** The port that is dialled. */
 export const portOf = (url: URL): number =>
   url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);

@@ -153,7 +153,7 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     await service.delete(first.endpointId);
     const second = await service.create(`${receiver.url}/2`);
     now += 1;
-    const third = await service.create(`${receiver.url}/3`);
+    const third = await service.create(`${receiver.url.replace('//127.0.0.1', '///0x7f000001.')}/3`);
     await waits(second.endpointId);
     await waits(third.endpointId);
     now += 59_998;

@@ -12,7 +12,7 @@ import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { probeOf, type Probe } from '../../domain/notice/probe.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
-import { hostOfUrl } from '../../read-models/verification/host-sql.js';
+import { PROBED_HOST as HOST } from '../../read-models/verification/host-sql.js';
 import type { Config } from '../../settings.js';
 import type { SendsRequests } from '../dispatch/sender.js';
 import { PROBE_REST_MS } from './probe-rows.js';
@@ -36,6 +36,7 @@ interface DueProbe {
   readonly endpoint_id: string;
   readonly workspace_id: string;
   readonly url: string;
+  readonly host: string;
   readonly attempts: number;
   readonly asked_at: Date;
   readonly livemode: boolean;
@@ -50,12 +51,12 @@ interface DueProbe {
  */
 const CLAIM = `
   with due as (
-    select endpoint_id, workspace_id, ${hostOfUrl('endpoint.url')} as host, due_at
+    select endpoint_id, workspace_id, ${HOST} as host, due_at
     from webhooks.verification join webhooks.endpoint using (endpoint_id)
     where due_at <= $1 and not verified and enabled and deleted_at is null and endpoint.url = verification.url
       and not exists (
         select from webhooks.probe_rest rest
-        where rest.workspace_id = endpoint.workspace_id and rest.host = ${hostOfUrl('endpoint.url')} and rest.rests_until > $1)
+        where rest.workspace_id = endpoint.workspace_id and rest.host = ${HOST} and rest.rests_until > $1)
     order by due_at limit ${AT_ONCE} for update of verification skip locked
   ), rested as (
     insert into webhooks.probe_rest as known (workspace_id, host, rests_until)
@@ -64,18 +65,18 @@ const CLAIM = `
     on conflict (workspace_id, host) do update set rests_until = excluded.rests_until where known.rests_until <= $1
     returning workspace_id, host
   ), chosen as (
-    select distinct on (workspace_id, host) endpoint_id from due join rested using (workspace_id, host)
+    select distinct on (workspace_id, host) endpoint_id, host from due join rested using (workspace_id, host)
     order by workspace_id, host, due_at
   )
   update webhooks.verification probe
   set due_at = $1::timestamptz + $2::integer * interval '1 millisecond'
   from chosen join webhooks.endpoint using (endpoint_id)
   where probe.endpoint_id = chosen.endpoint_id
-  returning probe.endpoint_id, endpoint.workspace_id, probe.url, probe.attempts, probe.asked_at, 'live' = any (endpoint.modes) as livemode,
+  returning probe.endpoint_id, endpoint.workspace_id, probe.url, chosen.host, probe.attempts, probe.asked_at, 'live' = any (endpoint.modes) as livemode,
             endpoint.secrets, endpoint.headers_ref`;
 
-/** A host that has agreed needs no rest before the next endpoint on it is probed. $1: workspace, $2: URL. */
-const END_REST = `delete from webhooks.probe_rest where workspace_id = $1 and host = ${hostOfUrl('$2')}`;
+/** A host that has agreed needs no rest before the next endpoint on it is probed. $1: workspace, $2: host. */
+const END_REST = 'delete from webhooks.probe_rest where workspace_id = $1 and host = $2';
 
 /** Rests that were over an hour ago, so that no claim of now needs them. */
 const FORGET_RESTS = `delete from webhooks.probe_rest where rests_until < $1::timestamptz - interval '1 hour'`;
@@ -145,7 +146,7 @@ const probe = async (parts: VerificationParts, sender: SendsRequests, due: DuePr
       { type: 'VerifyEndpoint', url },
       { ...context, intent: `verify|${url}|${number}` },
     );
-    await pool.query(END_REST, [workspaceId, url]);
+    await pool.query(END_REST, [workspaceId, due.host]);
     log.info({ endpointId }, 'webhook endpoint verified');
     return;
   }

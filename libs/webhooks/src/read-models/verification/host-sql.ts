@@ -1,3 +1,2 @@
-/** SQL: the host of a webhook URL, as it was checked. @param url SQL */
-export const hostOfUrl = (url: string): string =>
-  `lower(substring(${url} from '^[^/]+//(\\[[^]]+]|[^/:?#]+)'))`;
+/** SQL: the host of a row of `verification`. Rows of the previous version have none: their URL stands for it. */
+export const PROBED_HOST = 'coalesce(verification.host, verification.url)';
