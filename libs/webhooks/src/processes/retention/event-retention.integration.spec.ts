@@ -60,12 +60,14 @@ describe('Retention', () => {
   });
 
   it('deletes notices from before there was a table of notices', async () => {
-    await test.handle(subscriber(), batchEnded(randomUUID()), batchEnded(randomUUID(), { livemode: false }));
+    const old = batchEnded(randomUUID());
+    await test.handle(subscriber(), old, batchEnded(randomUUID(), { livemode: false }));
     await test.database.pool.query('delete from webhooks.notice where livemode');
     expect(await round(AFTER(200) - 1)).toEqual({ 'test-events': 1, 'test-notices': 1 });
     const notices = webhookRetentions(test.database.pool, TERMS).find(({ kind }) => kind === 'notices')!;
     expect((await retentionStatus(test.database.pool, notices, AFTER(200))).due.rows).toBe(1);
     expect(await round(AFTER(200))).toEqual({ notices: 1 });
+    await test.handle(old);
     expect(await kept()).toEqual([]);
     expect(await test.deliveries()).toEqual([]);
   });

@@ -66,8 +66,9 @@ const FORGET_NOTICES = (mode: keyof typeof EVENTS): string =>
 /** The condition of an index of their ages. Those from before there was a table of notices have no row in it. */
 const LIVE_NOTICES = 'livemode and reading_id is null';
 
+/** They never were in a feed: their position is before the first one. */
 const FORGET_NOTICES_WITHOUT_ROW = forget(
-  `select event_id, workspace_id, reading_id, type, sequence, null::numeric as position, livemode from webhooks.public_event
+  `select event_id, workspace_id, reading_id, type, sequence, -1 as position, livemode from webhooks.public_event
    where ${LIVE_NOTICES} and occurred_at < $1 order by occurred_at`,
   'delete from webhooks.public_event event using old where event.event_id = old.event_id',
 );
