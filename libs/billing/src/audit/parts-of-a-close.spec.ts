@@ -86,6 +86,12 @@ describe('a book that closes its months in parts', () => {
     for (const message of await findings(changed)) expect(message).toMatch(/stands between the parts/);
   });
 
+  it('is right in a copied log, which has new record times', async () => {
+    const recordedAt = Date.parse('2027-01-01T00:00:00.000Z');
+    const copied = (await divided()).map((event) => ({ ...event, recordedAt }));
+    expect(await findings(copied)).toEqual([null, null, null]);
+  });
+
   it('has true dates after a first part that a wrong clock dated', async () => {
     const events = await divided();
     const from = events.findIndex(isPart);

@@ -78,7 +78,7 @@ export class BookVerifier {
   private hidden: LedgerFinding[] = [];
   /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
   private closedAt = Infinity;
-  /** The other parts of a close, and the close itself, are not dated before the store recorded its first part. */
+  /** The other parts of a close, and the close itself, are not dated before its first part, or before its record. */
   private carriedAt = -Infinity;
 
   /**
@@ -248,7 +248,10 @@ export class BookVerifier {
     }
     const { type, data, recordedAt } = event;
     if (type === 'PeriodCarried' && data.part === 0)
-      this.carriedAt = recordedAt === undefined ? -Infinity : recordedAt - this.boundMs;
+      this.carriedAt =
+        recordedAt === undefined
+          ? -Infinity
+          : Math.min(recordedAt - this.boundMs, Date.parse(event.metadata.occurredAt));
     if (type === 'PeriodClosed' && recordedAt !== undefined) this.closedAt = recordedAt - this.boundMs;
   }
 
