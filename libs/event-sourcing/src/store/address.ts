@@ -21,7 +21,7 @@ export interface StoreAddress {
   /** Whether the leader has to be found: it names several nodes, or one that knows the others. */
   readonly isCluster: boolean;
   readonly usesTls: boolean;
-  /** What the address says of TLS, for requests over HTTP. @throws Error when a file that it names cannot be read */
+  /** What the address says of TLS. @throws Error when a file that it names cannot be read */
   tls(): TlsTrust;
   /** Of calls without a login. @throws Error when a file that the address names cannot be read */
   credentials(): ChannelCredentials;

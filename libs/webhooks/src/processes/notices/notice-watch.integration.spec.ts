@@ -6,7 +6,7 @@ import { runRetention } from '@app/platform/retention/retention.js';
 import { batchEnded, endpoint } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 import { NOTICE_TYPES } from '../../contracts/notice-types.js';
-import { LEAST_NOTICE_DAYS } from '../../settings.js';
+import { LEAST_NOTICE_DAYS, settings } from '../../settings.js';
 import { webhookRetentions } from '../retention/retentions.js';
 import { accountLooks } from './account-looks.js';
 import { endpointLooks } from './endpoint-looks.js';
@@ -193,6 +193,7 @@ describe('A notice', () => {
       for (const one of webhookRetentions(test.database.pool, terms))
         await runRetention(test.database.pool, one, at + 1, new AbortController().signal);
     }
+    expect(settings.WEBHOOK_NOTICES_KEPT_DAYS.safeParse(String(LEAST_NOTICE_DAYS - 1)).success).toBe(false);
     expect(days.toSorted()).toEqual(['0 endpoint.disabled', '0 key.expiring', '0 key.expiring']);
   });
 

@@ -9,7 +9,8 @@ export const askForProbe = (endpointId: string, url: string, at: string): Statem
   insert into webhooks.verification as known (endpoint_id, url, host, asked_at, due_at)
   values (${endpointId}, ${url}, ${hostOfUrl(url)}, ${at}, ${at})
   on conflict (endpoint_id) do update
-  set url = excluded.url, host = excluded.host, asked_at = excluded.asked_at, attempts = 0, last_error = null, due_at = excluded.due_at
+  set url = excluded.url, host = excluded.host, asked_at = excluded.asked_at, attempts = 0, last_error = null,
+      due_at = excluded.due_at
   where known.url <> excluded.url`;
 
 /** The next probe comes at once, or when the host has had its rest. @param at RFC 3339 */

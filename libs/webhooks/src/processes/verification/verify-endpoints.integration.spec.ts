@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';
@@ -7,6 +8,7 @@ import { TestService, wipe } from '../../../test/service.js';
 import { resolveHost } from '../../application/resolve-host.js';
 import { FindVerification } from '../../contracts/verification.js';
 import { FindVerificationHandler } from '../../read-models/verification/find-verification.handler.js';
+import type { WebhookEndpointCommand } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import { serviceSignature } from '../../domain/delivery/signed-headers.js';
 import { openSender } from '../dispatch/open-sender.js';
 import { probeDue } from './verify-endpoints.js';
@@ -151,7 +153,19 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     await waits(first.endpointId);
     await probe();
     await service.delete(first.endpointId);
-    const second = await service.create(`${receiver.url}/2`);
+    const second = await service.create(`${receiver.url}/old`);
+    const moved: WebhookEndpointCommand = {
+      type: 'ChangeEndpoint',
+      changes: { url: `${receiver.url}/2`, verified: false },
+      ifRevision: null,
+    };
+    await service.streams.execute(second.endpointId, moved, {
+      by: requestedBy('apiKey:test', 'req_moved'),
+      workspaceId: 'ws_1',
+    });
+    await eventually(
+      async () => (await service.rows.find(second.endpointId))?.record.url === `${receiver.url}/2`,
+    );
     now += 1;
     const third = await service.create(`${receiver.url.replace('//127.0.0.1', '///0x7f000001.')}/3`);
     await waits(second.endpointId);
