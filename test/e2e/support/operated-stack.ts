@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../../support/index.js';
-import { Integrator, person } from '../../support/integrator.js';
+import { Integrator, person, until } from '../../support/integrator.js';
 
 /** What `ops doctor --json` says of one check. */
 export interface Finding {
@@ -12,6 +12,10 @@ export interface Finding {
   readonly level: string;
   readonly message: string;
   readonly advice: string;
+}
+
+interface Readiness {
+  readonly checks: Record<string, boolean>;
 }
 
 const OPS = programPath('ops');
@@ -44,9 +48,22 @@ export const operatedStack = () => {
     const { code, stdout } = await stack.runOps([...args, '--json'], env);
     return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
   };
-  const ready = async (): Promise<{ status: number; body: { checks: Record<string, boolean> } }> => {
+  const ready = async (): Promise<{ status: number; body: Readiness }> => {
     const answer = await fetch(`${stack.baseUrl}/readyz`);
-    return { status: answer.status, body: (await answer.json()) as { checks: Record<string, boolean> } };
+    return { status: answer.status, body: (await answer.json()) as Readiness };
+  };
+  /** A loaded machine is late for a moment, so one answer says little. */
+  const untilReady = async (): Promise<Readiness> => {
+    let last: Readiness | undefined;
+    await until(
+      async () => {
+        const { status, body } = await ready();
+        last = body;
+        return status === 200;
+      },
+      () => `ready; the last answer was ${JSON.stringify(last)}`,
+    );
+    return last!;
   };
   const published = async (locale = 'fr-FR'): Promise<string> => {
     const { readingId } = (await customer.create(person('Zoé', locale))).body;
@@ -80,6 +97,7 @@ export const operatedStack = () => {
     },
     json,
     ready,
+    untilReady,
     published,
     follow,
   };

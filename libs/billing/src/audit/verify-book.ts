@@ -11,9 +11,9 @@ import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
 import { BookStart } from './book-start.js';
+import { EarliestDates } from './earliest-dates.js';
 import { PackRefunds } from './pack-refunds.js';
 import { ANOTHER_BOOK, isAnotherBook, type SnapshotMark } from './snapshot-check.js';
-import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
 import {
@@ -76,10 +76,7 @@ export class BookVerifier {
   private repairedDates = 0;
   /** Entries that can be read and are passed over. */
   private hidden: LedgerFinding[] = [];
-  /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
-  private closedAt = Infinity;
-  /** The other parts of a close, and the close itself, are not dated before its first part, or before its record. */
-  private carriedAt = -Infinity;
+  private readonly dates: EarliestDates;
 
   /**
    * @param boundMs CLOCK_REFUSE_MS: a date may be this much after its record time
@@ -90,6 +87,7 @@ export class BookVerifier {
     private readonly boundMs: number,
     part?: { readonly revision: bigint; readonly chain: string },
   ) {
+    this.dates = new EarliestDates(boundMs);
     if (!part) return;
     this.nextRevision = part.revision;
     this.chain = part.chain;
@@ -239,28 +237,8 @@ export class BookVerifier {
   }
 
   private checkDate(event: Recorded<CreditsEvent>, openPeriod: string): void {
-    if (!(Date.parse(event.metadata.occurredAt) >= this.earliestOf(event, openPeriod))) {
-      this.find(
-        event.revision,
-        'date',
-        `dated ${event.metadata.occurredAt}, before its month is open for it`,
-      );
-    }
-    const { type, data, recordedAt } = event;
-    if (type === 'PeriodCarried' && data.part === 0)
-      this.carriedAt =
-        recordedAt === undefined
-          ? -Infinity
-          : Math.min(recordedAt - this.boundMs, Date.parse(event.metadata.occurredAt));
-    if (type === 'PeriodClosed' && recordedAt !== undefined) this.closedAt = recordedAt - this.boundMs;
-  }
-
-  /** A close that a wrong clock began too early goes on with true dates. */
-  private earliestOf({ type, data }: CreditsEvent, openPeriod: string): number {
-    if (type === 'PeriodCarried' && data.part > 0) return this.carriedAt;
-    if (type === 'PeriodClosed' && data.carried) return this.carriedAt;
-    if (type === 'PeriodCarried' || type === 'PeriodClosed') return endOfMonth(data.period);
-    return openPeriod === '' ? -Infinity : Math.min(startOfMonth(openPeriod), this.closedAt);
+    if (this.dates.allow(event, openPeriod)) return;
+    this.find(event.revision, 'date', `dated ${event.metadata.occurredAt}, before its month is open for it`);
   }
 
   /**
