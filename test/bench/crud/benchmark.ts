@@ -10,7 +10,7 @@ import { Integrator } from '../../support/integrator.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { startStack } from '../../support/start-stack.js';
 import { ratio, type Benchmark, type Settings } from '../report.js';
-import { measure } from '../service/load.js';
+import { measure, withRefusals, type LoadResult } from '../service/load.js';
 import { somebody } from '../service/somebody.js';
 import { API_KEY, createTables } from './tables.js';
 
@@ -116,7 +116,7 @@ const untilPublished = async (system: System, count: number): Promise<number> =>
 };
 
 interface Rates {
-  readonly accepted: number;
+  readonly accepted: LoadResult;
   readonly completed: number;
 }
 
@@ -138,9 +138,8 @@ const ratesOf = async (system: System, { seconds, count = READINGS }: Settings):
       expect: 202,
       seconds,
     });
-    if (load.unexpected > 0) throw new Error(`${system.url}: ${load.unexpected} unexpected answers`);
     system.work();
-    return { accepted: load.perSecond, completed };
+    return { accepted: load, completed };
   } finally {
     await system.stop();
   }
@@ -159,7 +158,8 @@ Accepted: 64 connections, one workspace, idle workers. Completed: readings of ${
     const peer = await ratesOf(await startPeer(), settings);
     settings.say('  The service…');
     const service = await ratesOf(await startService(), settings);
-    settings.add(ratio('readings accepted', service.accepted, peer.accepted, 0.7));
+    const accepted = ratio('readings accepted', service.accepted.perSecond, peer.accepted.perSecond, 0.7);
+    settings.add(withRefusals(accepted, service.accepted));
     settings.add(ratio('readings completed', service.completed, peer.completed, 0.7));
   },
 };

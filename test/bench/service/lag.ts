@@ -11,7 +11,7 @@ const WATCHED = 4;
 
 /**
  * Measures the time from a reading's acceptance, as recorded in its event, to its row, while 100 readings per second
- * are offered. A slow machine accepts fewer.
+ * are offered. A slow machine accepts fewer, or refuses some.
  * @returns lags in milliseconds, ascending, and the readings accepted in a second
  */
 export const measureLag = async (
@@ -23,19 +23,21 @@ export const measureLag = async (
   const pending: Promise<void>[] = [];
   const startedAt = performance.now();
   let acceptedAt = startedAt;
+  let accepted = 0;
   for (let n = 0; n < seconds * OFFERED; n += 1) {
     await delay(startedAt + (n * 1_000) / OFFERED - performance.now());
     pending.push(
       (async () => {
         const { status, body } = await customer.create(somebody(n));
-        if (status !== 202) throw new Error(`A request was answered ${status}`);
+        if (status !== 202) return;
+        accepted += 1;
         acceptedAt = performance.now();
         if (n % WATCHED === 0) lags.push(await lagOf(database, body.readingId));
       })(),
     );
   }
   await Promise.all(pending);
-  const perSecond = (pending.length * 1_000) / (acceptedAt - startedAt);
+  const perSecond = (accepted * 1_000) / (acceptedAt - startedAt);
   return { lags: lags.sort((one, other) => one - other), perSecond };
 };
 
