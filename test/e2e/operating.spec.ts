@@ -102,7 +102,7 @@ describe('a checkpoint beyond the end of the log', () => {
        where name = $1 returning before.position`,
       [name],
     );
-    // Something to settle stops the consumer: it sees that its checkpoint was moved.
+    // Something to settle stops the consumer, which tries again after a pause of up to 15 s.
     await published();
     const doctor = await operated.stack.runOps(['doctor']);
     const lag = await json(['projections', 'lag', '--max-seconds', '3600']);
@@ -123,7 +123,6 @@ describe('a checkpoint beyond the end of the log', () => {
       ]);
     }
     expect(notReady).toBe(503);
-    // The consumer tries again after a pause of up to 15 s.
     await untilReady();
     expect((await operated.stack.runOps(['processes', 'status'])).code).toBe(0);
   });
