@@ -27,7 +27,7 @@ const CONNECTIONS = 64;
 const WARM_UP = 6_000;
 
 /** Turns of a load that is compared with others. */
-const TURNS = 4;
+const TURNS = 6;
 
 /** Measures 64 connections that each send the next request as soon as the response arrives, after a warm-up. */
 export const measure = async (load: Load): Promise<LoadResult> => {

@@ -35,13 +35,13 @@ export const measureSustained = async (
   const pids = Object.entries(stack.pids()).flatMap(([name, pid]) => (name === 'main' ? [] : [pid]));
   const cpu = (): number => pids.reduce((sum, pid) => sum + cpuMilliseconds(pid), 0);
   await request(0, WARM_UP);
+  // Before and after, since the machine may become faster or slower meanwhile.
+  const aloneBefore = await alone(readings);
   const [cpuBefore, startedAt] = [cpu(), performance.now()];
   await request(WARM_UP, WARM_UP + readings);
-  return {
-    perSecond: (readings * 1_000) / (performance.now() - startedAt),
-    cpuMs: (cpu() - cpuBefore) / readings,
-    aloneMs: await alone(readings),
-  };
+  const perSecond = (readings * 1_000) / (performance.now() - startedAt);
+  const cpuMs = (cpu() - cpuBefore) / readings;
+  return { perSecond, cpuMs, aloneMs: (aloneBefore + (await alone(readings))) / 2 };
 };
 
 /** The same people sequentially, on all cores at once, since cores that share hardware then run slower. */
