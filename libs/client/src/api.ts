@@ -3584,7 +3584,7 @@ export interface components {
             nextAttemptAt: string | null;
             /**
              * Format: date-time
-             * @description The last attempt that the receiver accepted. `null`: none in the last 35 days
+             * @description The last attempt that the receiver accepted. `null`: none in 35 days (by default)
              */
             lastSuccessAt: string | null;
             /** @description Attempts of this hour (UTC) and the 23 before it by outcome: `succeeded`, or the class of failure */

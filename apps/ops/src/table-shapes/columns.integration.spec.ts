@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
@@ -38,6 +39,7 @@ it('The columns that doctor looks for are those of the migrations', async () => 
     const lines = Object.entries(columns).map(([table, all]) => `  '${table}': '${all}',\n`);
     const path = projectPath('apps', 'ops', 'src', 'table-shapes', 'columns.ts');
     writeFileSync(path, `${HEAD}${lines.join('')}};\n`);
+    execFileSync(projectPath('node_modules', '.bin', 'oxfmt'), [path]);
   } else expect(COLUMNS).toEqual(columns);
 });
 

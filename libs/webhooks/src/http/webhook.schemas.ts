@@ -158,7 +158,7 @@ export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & 
     nextAttemptAt: instant().nullable().describe('When the next attempt is due; null: none is'),
     lastSuccessAt: instant()
       .nullable()
-      .describe('The last attempt that the receiver accepted. `null`: none in the last 35 days'),
+      .describe('The last attempt that the receiver accepted. `null`: none in 35 days (by default)'),
     attempts: z
       .record(z.string(), count())
       .describe(

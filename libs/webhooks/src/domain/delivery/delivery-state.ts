@@ -17,7 +17,7 @@ import type { DeliveryStatus } from '../../contracts/deliveries.js';
  *   the claim, the delivery is detached: its own row holds the lease, and `due_at` is when that expires. A lease that
  *   expires before an outcome is recorded makes the delivery due again.
  * - succeeded: the receiver answered 2xx.
- * - exhausted: the last attempt of the retry schedule failed.
+ * - exhausted: the last attempt of the retry schedule failed. A failure of the service's own proxy is never the last.
  * - skipped: the endpoint was disabled or deleted, before or after the insert.
  *
  * The last three are final. An outcome that arrives afterwards adds its attempt to the history and changes no status. A

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { LONGEST_RETRY_AFTER_MS, parseRetryAfter, retryPause } from './retry-schedule.js';
+import {
+  LONGEST_RETRY_AFTER_MS,
+  parseRetryAfter,
+  pauseAfterOwnFailure,
+  retryPause,
+} from './retry-schedule.js';
 
 const schedule = [0, 5_000, 300_000];
 
@@ -31,6 +36,21 @@ describe('The pause before a retry', () => {
     expect(retryPause(schedule, 'd', 1, 60_000)).toBe(60_000);
     expect(retryPause(schedule, 'd', 1, 1)).toBe(scheduled);
     expect(retryPause(schedule, 'd', 1, Number.MAX_VALUE)).toBe(LONGEST_RETRY_AFTER_MS);
+  });
+});
+
+describe('The pause after a failure of our own', () => {
+  it('is that of the schedule, and after its end the last one again', () => {
+    expect(pauseAfterOwnFailure(schedule, 'd', 1)).toBe(retryPause(schedule, 'd', 1, null));
+    const last = Math.max(300_000, retryPause(schedule, 'd', 2, null)!);
+    expect(pauseAfterOwnFailure(schedule, 'd', 3)).toBe(last);
+    expect(pauseAfterOwnFailure(schedule, 'd', 300)).toBe(last);
+  });
+
+  it('is five minutes at least after the end of a short schedule', () => {
+    expect(pauseAfterOwnFailure([0], 'd', 1)).toBe(300_000);
+    expect(pauseAfterOwnFailure([0, 5_000], 'd', 2)).toBe(300_000);
+    expect(pauseAfterOwnFailure([0, 86_400_000], 'd', 2)).toBeGreaterThan(60_000_000);
   });
 });
 

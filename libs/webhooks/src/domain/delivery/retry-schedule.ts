@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 export const LONGEST_RETRY_AFTER_MS = 86_400_000;
+const LEAST_REPEATED_MS = 300_000;
 const JITTER = 0.2;
 
 /**
@@ -20,6 +21,18 @@ export const retryPause = (
   const jittered = Math.round(scheduled * (1 + JITTER * (2 * fraction(deliveryId, attempts) - 1)));
   return Math.max(jittered, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
 };
+
+/**
+ * Milliseconds to wait after an attempt that the service itself failed. It is never the last: after the schedule's end,
+ * the last pause is repeated, 5 minutes at least.
+ */
+export const pauseAfterOwnFailure = (
+  schedule: readonly number[],
+  deliveryId: string,
+  attempts: number,
+): number =>
+  retryPause(schedule, deliveryId, attempts, null) ??
+  Math.max(LEAST_REPEATED_MS, retryPause(schedule, deliveryId, schedule.length - 1, null)!);
 
 /** Uniform over [0, 1). */
 const fraction = (deliveryId: string, attempts: number): number =>

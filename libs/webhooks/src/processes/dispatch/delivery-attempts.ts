@@ -15,7 +15,7 @@ import {
   type AttemptResult,
 } from '../../domain/delivery/attempt-result.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
-import { retryPause } from '../../domain/delivery/retry-schedule.js';
+import { pauseAfterOwnFailure, retryPause } from '../../domain/delivery/retry-schedule.js';
 import type { ClaimedEndpoint, ClaimedWorkspace } from './claimed-workspace.js';
 import type { DueDelivery } from './due-deliveries.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
@@ -163,7 +163,10 @@ export class DeliveryAttempts {
     const { outcomes, config } = this.parts;
     const { deliveryId, number, endpointId, endedAt, result } = attempt;
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
-    const backOffMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
+    const backOffMs =
+      result.error === 'proxy_failed'
+        ? pauseAfterOwnFailure(schedule, deliveryId, number)
+        : retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, backOffMs);
     // It says nothing about the receiver, the endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
     if (failures === null) return;
