@@ -226,6 +226,7 @@ The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.
       add(atMost('a bulk of 1,000 accepted, slowest of 5', Math.max(...bulks), 'ms', 2_000));
     } finally {
       bareServer.stop();
+      await database.end();
       // No need to stop gracefully: the data is discarded.
       await stack.killAll();
       await stack.stop();

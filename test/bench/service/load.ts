@@ -26,8 +26,8 @@ const CONNECTIONS = 64;
 /** Warm-up requests, so that the hot code is compiled before the measurement. */
 const WARM_UP = 6_000;
 
-/** Turns of a load that is compared with others. */
-const TURNS = 6;
+/** About the length of a turn of a load that is compared with others. */
+const TURN_SECONDS = 2;
 
 /** Measures 64 connections that each send the next request as soon as the response arrives, after a warm-up. */
 export const measure = async (load: Load): Promise<LoadResult> => {
@@ -37,15 +37,19 @@ export const measure = async (load: Load): Promise<LoadResult> => {
 
 /**
  * Measures each load in short turns, one after the other and back again, after one warm-up of each: the speed of a shared
- * machine changes by a quarter within minutes, and so all meet the same. @returns the means, in the order of the loads
+ * machine changes by a quarter within minutes, and so all meet the same.
+ * @param loads as long as each other
+ * @returns the means, in the order of the loads
  */
 export const measureInTurns = async (loads: readonly Load[]): Promise<readonly LoadResult[]> => {
   for (const load of loads) await run(load, { amount: WARM_UP });
   const results = loads.map((): LoadResult[] => []);
   const order = loads.map((_, place) => place);
-  for (let turn = 0; turn < TURNS; turn += 1) {
+  const { seconds } = loads[0]!;
+  const turns = Math.max(2, Math.round(seconds / TURN_SECONDS));
+  for (let turn = 0; turn < turns; turn += 1) {
     for (const place of turn % 2 === 0 ? order : order.toReversed())
-      results[place]!.push(await run(loads[place]!, { duration: loads[place]!.seconds / TURNS }));
+      results[place]!.push(await run(loads[place]!, { duration: seconds / turns }));
   }
   return results.map(meanOf);
 };
