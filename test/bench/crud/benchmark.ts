@@ -159,7 +159,7 @@ Accepted: 64 connections, one workspace, idle workers. Completed: readings of ${
     settings.say('  The service…');
     const service = await ratesOf(await startService(), settings);
     const accepted = ratio('readings accepted', service.accepted.perSecond, peer.accepted.perSecond, 0.7);
-    settings.add(withRefusals(accepted, service.accepted));
+    settings.add(withRefusals(accepted, service.accepted, peer.accepted));
     settings.add(ratio('readings completed', service.completed, peer.completed, 0.7));
   },
 };

@@ -79,7 +79,7 @@ export const measureFlatness = async (
         none!.perSecond,
         0.9,
       );
-      rows.push(withRefusals(row, many!));
+      rows.push(withRefusals(row, many!, none!));
     }
   } finally {
     await Promise.all([full.stack.killAll(), empty.stack.killAll()]);

@@ -39,7 +39,7 @@ export const measure = async (load: Load): Promise<LoadResult> => {
  * Measures each load in short turns, one after the other and back again, after one warm-up of each: the speed of a shared
  * machine changes by a quarter within minutes, and so all meet the same.
  * @param loads as long as each other
- * @returns the means, in the order of the loads
+ * @returns the means over the turns, also of p50 and p99, in the order of the loads
  */
 export const measureInTurns = async (loads: readonly Load[]): Promise<readonly LoadResult[]> => {
   for (const load of loads) await run(load, { amount: WARM_UP });
@@ -54,15 +54,16 @@ export const measureInTurns = async (loads: readonly Load[]): Promise<readonly L
   return results.map(meanOf);
 };
 
-/** The row of a load, which also says how many answers were not the expected ones. */
-export const withRefusals = (row: Row, { unexpected }: LoadResult): Row =>
-  unexpected === 0
-    ? row
-    : {
-        ...row,
-        measured: `${row.measured}, ${unexpected} other answers`,
-        met: row.met === null ? null : false,
-      };
+/** The row of these loads, which also says how many answers were not the expected ones. */
+export const withRefusals = (row: Row, ...loads: readonly LoadResult[]): Row => {
+  const others = loads.reduce((sum, { unexpected }) => sum + unexpected, 0);
+  if (others === 0) return row;
+  return {
+    ...row,
+    measured: `${row.measured}, ${others} other answers`,
+    met: row.met === null ? null : false,
+  };
+};
 
 const meanOf = (results: readonly LoadResult[]): LoadResult => {
   const mean = (of: (result: LoadResult) => number): number =>
