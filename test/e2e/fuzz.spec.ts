@@ -6,7 +6,7 @@ import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
 import { askCompanion } from '../support/companion.js';
-import { Integrator, person, until } from '../support/integrator.js';
+import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
@@ -57,7 +57,11 @@ const knownThings = async (): Promise<Known> => {
 
 const thingsOf = async (bearer: Record<string, string>) => {
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) =>
-    (await customer.call<Record<string, string>>('POST', `/api/v1${path}`, { body, headers })).body;
+    (
+      await untilServed(() =>
+        customer.call<Record<string, string>>('POST', `/api/v1${path}`, { body, headers }),
+      )
+    ).body;
   const { readingId = '' } = await post('/readings', person());
   await customer.untilEnded(readingId);
   const { endpointId = '' } = await post('/webhooks', { url: 'https://receiver.invalid/hook' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { projectPath } from '@app/platform/project-path.js';
-import { Integrator } from '../support/integrator.js';
+import { Integrator, untilServed } from '../support/integrator.js';
 import { startReceiver, sharedStack, type Stack } from '../support/index.js';
 import type { Receiver } from '../support/index.js';
 import { EXAMPLES_FILE, readExamples } from '../../apps/api/src/recorded-examples.js';
@@ -51,11 +51,13 @@ it('answers as recorded, except for ids, times and human-readable texts', async 
   names.add(stack.baseUrl, 'api');
   const answers: Record<string, unknown> = {};
   const call: Call = async (name, method, target, { as = 'key', body, headers, shape = false } = {}) => {
-    const response = await fetch(`${stack.baseUrl}/api/v1${target}`, {
-      method,
-      headers: { ...credentials[as], ...(body && { 'content-type': 'application/json' }), ...headers },
-      ...(body && { body: JSON.stringify(body) }),
-    });
+    const response = await untilServed(() =>
+      fetch(`${stack.baseUrl}/api/v1${target}`, {
+        method,
+        headers: { ...credentials[as], ...(body && { 'content-type': 'application/json' }), ...headers },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    );
     const text = await response.text();
     const json = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
     const answer = { status: response.status, headers: response.headers, body: json };
@@ -80,11 +82,13 @@ it('answers with the members that the examples of its OpenAPI document show', as
     const [method, template] = operation.split(' ') as [string, string];
     const values = [...of];
     const path = template.replaceAll(/\{\w+\}/g, () => String(values.shift()));
-    const response = await fetch(`${stack.baseUrl}${path}${query}`, {
-      method,
-      headers: { ...credentials[as], ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
+    const response = await untilServed(() =>
+      fetch(`${stack.baseUrl}${path}${query}`, {
+        method,
+        headers: { ...credentials[as], ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    );
     const answer = (await response.json()) as Record<string, unknown>;
     expect({ operation, ok: response.ok, ...(!response.ok && answer) }).toEqual({ operation, ok: true });
     if (operation === 'POST /api/v1/webhooks') receiver.secret = String(answer['signingSecret']);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Integrator, person, until, type Reading } from '../support/integrator.js';
+import { Integrator, person, until, untilServed, type Reading } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
 interface FeedEvent {
@@ -163,12 +163,12 @@ describe('a trial', () => {
       body: { url: 'https://receiver.example.com/hook' },
     });
     const send = () =>
-      newcomer.call<{ readingId: string; livemode: boolean }>(
-        'POST',
-        `/api/v1/webhooks/${endpoint.endpointId}/test`,
-        {
-          body: { type: 'reading.published' },
-        },
+      untilServed(() =>
+        newcomer.call<{ readingId: string; livemode: boolean }>(
+          'POST',
+          `/api/v1/webhooks/${endpoint.endpointId}/test`,
+          { body: { type: 'reading.published' } },
+        ),
       );
     const { status, body: delivery } = await send();
     expect([status, delivery]).toMatchObject([202, { livemode: false, test: true }]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { accepts, operations, requestOf, resolved } from '../support/described-requests.js';
-import { Integrator } from '../support/integrator.js';
+import { Integrator, untilServed } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
 let stack: Stack;
@@ -57,7 +57,8 @@ describe('A path has one spelling', () => {
 
   it('an escaped id is the same id: one Idempotency-Key sends one test event', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const test = (id: string) => customer.call('POST', `/api/v1/webhooks/${id}/test`, { body: {}, headers });
+    const test = (id: string) =>
+      untilServed(() => customer.call('POST', `/api/v1/webhooks/${id}/test`, { body: {}, headers }));
     const first = await test(endpointId);
     const again = await test(endpointId.replace('_', '%5F').replaceAll('-', '%2d'));
     expect([first.status, again.status]).toEqual([202, 202]);

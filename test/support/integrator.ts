@@ -137,6 +137,18 @@ export class Integrator {
   }
 }
 
+/** The answer to a request that is sent again, as a client does, while the service says "not yet" (503). */
+export const untilServed = async <A extends { readonly status: number }>(
+  send: () => Promise<A>,
+): Promise<A> => {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await send();
+    if (answer.status !== 503 || Date.now() > deadline) return answer;
+    await delay(1_000);
+  }
+};
+
 /** How long a test waits for an event without a promised time. Generous: a slow machine is not a failure. */
 const PATIENCE_MS = 120_000;
 

@@ -1,5 +1,5 @@
 import type { Stack } from '../../support/index.js';
-import { person, until, type Integrator } from '../../support/integrator.js';
+import { person, until, untilServed, type Integrator } from '../../support/integrator.js';
 
 /** Names of path parameters, with the id of an object of a workspace. */
 export type Ids = Readonly<Record<string, string>>;
@@ -7,7 +7,10 @@ export type Ids = Readonly<Record<string, string>>;
 /** Creates an object for each path parameter: two endpoints, readings and deliveries, so that lists have pages. */
 export const thingsOf = async (stack: Stack, customer: Integrator): Promise<Ids> => {
   const post = async (path: string, body: object) =>
-    (await customer.call('POST', `/api/v1${path}`, { body })).body as Record<string, string>;
+    (await untilServed(() => customer.call('POST', `/api/v1${path}`, { body }))).body as Record<
+      string,
+      string
+    >;
   await customer.create(person());
   const { readingId } = (await customer.create(person())).body;
   await customer.untilEnded(readingId);
