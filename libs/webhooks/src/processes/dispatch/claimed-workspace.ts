@@ -179,6 +179,8 @@ export class ClaimedWorkspace implements FinishedClaim {
   /** Outcomes that are being recorded. */
   recording = 0;
   isReleased = false;
+  /** Its release has begun. It may be committed before this worker hears of it. */
+  isReleasing = false;
   inFlight = 0;
   rests: readonly Rest[] = [];
   private hasSent = false;
@@ -260,6 +262,7 @@ export class ClaimedWorkspace implements FinishedClaim {
 
   /** Sends nothing more, and notes which endpoints rest after the release. */
   finish(moment: Moment): void {
+    this.isReleasing = true;
     this.stopSending(moment.elapsed);
     this.rests = this.endpoints.flatMap((endpoint) => {
       const restMs = endpoint.restMs(moment);

@@ -91,7 +91,7 @@ export class DeliveryAttempts {
       } finally {
         workspace.recording -= 1;
       }
-      if (workspace.isReleased) await queues.markReady(workspace.workspaceId, attempt.endedAt);
+      if (workspace.isReleasing) await queues.markReady(workspace.workspaceId, attempt.endedAt);
     } finally {
       endExchange();
     }

@@ -156,7 +156,7 @@ export class Dispatcher implements WorkLoop {
       .finally(() => {
         this.attemptsUnderWay.delete(attempt);
         // Its queue is ready again.
-        if (workspace.isReleased) this.mayClaim = true;
+        if (workspace.isReleasing) this.mayClaim = true;
         this.parts.wake.now();
       });
     this.attemptsUnderWay.add(attempt);
