@@ -20,9 +20,11 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
+/** Is it a failure of the service's own way out? Nothing was sent, and the next delivery would fail likewise. */
+export const isOfWayOut = (error: AttemptError | null): boolean => error === 'proxy_failed';
+
 /** Does a failure say something about the receiver? Others are tried again, and never count against its endpoint. */
-export const isOfReceiver = (error: AttemptError): boolean =>
-  error !== 'asked_refusal' && error !== 'proxy_failed';
+export const isOfReceiver = (error: AttemptError): boolean => error !== 'asked_refusal' && !isOfWayOut(error);
 
 export interface AttemptResult {
   /** `null`: the receiver answered 2xx. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 export const LONGEST_RETRY_AFTER_MS = 86_400_000;
+/** Between attempts after the schedule's end. */
 const LEAST_REPEATED_MS = 300_000;
 const JITTER = 0.2;
 

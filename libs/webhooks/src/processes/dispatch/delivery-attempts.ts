@@ -12,10 +12,12 @@ import {
   ASKED_REFUSAL,
   PROBE_PAUSE_MS,
   disablement,
+  isOfWayOut,
   type AttemptResult,
 } from '../../domain/delivery/attempt-result.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { pauseAfterOwnFailure, retryPause } from '../../domain/delivery/retry-schedule.js';
+import type { WayOut } from '../../domain/delivery/way-out.js';
 import type { ClaimedEndpoint, ClaimedWorkspace } from './claimed-workspace.js';
 import type { DueDelivery } from './due-deliveries.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
@@ -35,6 +37,7 @@ export interface DeliveryInFlight {
 export interface AttemptParts {
   readonly sender: SendsRequests;
   readonly outcomes: OutcomeLog;
+  readonly wayOut: WayOut;
   readonly queues: WorkspaceQueues;
   readonly vault: SecretVault;
   readonly answers: AnswerVault;
@@ -52,12 +55,15 @@ export class DeliveryAttempts {
 
   /** Resolves when the outcome is recorded, or the attempt was cancelled. */
   async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
-    const { clock, queues } = this.parts;
+    const { clock, queues, wayOut } = this.parts;
     const startedAt = clock.now();
+    let seen: AttemptResult | null = null;
     let isInFlight = true;
     const endExchange = (hasSucceeded = false): void => {
-      if (isInFlight) onExchangeEnd(hasSucceeded);
+      if (!isInFlight) return;
       isInFlight = false;
+      wayOut.ended(seen, performance.now());
+      onExchangeEnd(hasSucceeded);
     };
     try {
       const result = await this.send(endpoint, delivery, startedAt);
@@ -65,6 +71,7 @@ export class DeliveryAttempts {
         if (workspace.isReleased) await queues.releaseDelivery(workspace, delivery.deliveryId, clock.now());
         return;
       }
+      seen = result;
       workspace.recording += 1;
       const attempt = {
         deliveryId: delivery.deliveryId,
@@ -163,10 +170,9 @@ export class DeliveryAttempts {
     const { outcomes, config } = this.parts;
     const { deliveryId, number, endpointId, endedAt, result } = attempt;
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
-    const backOffMs =
-      result.error === 'proxy_failed'
-        ? pauseAfterOwnFailure(schedule, deliveryId, number)
-        : retryPause(schedule, deliveryId, number, result.retryAfterMs);
+    const backOffMs = isOfWayOut(result.error)
+      ? pauseAfterOwnFailure(schedule, deliveryId, number)
+      : retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, backOffMs);
     // It says nothing about the receiver, the endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
     if (failures === null) return;

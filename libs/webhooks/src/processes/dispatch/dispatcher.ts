@@ -5,6 +5,7 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { Places } from '../../domain/delivery/places.js';
+import type { WayOut } from '../../domain/delivery/way-out.js';
 import { ClaimedWorkspace, type Limits, type Moment } from './claimed-workspace.js';
 import type { DeliveryAttempts } from './delivery-attempts.js';
 import { readDue, type DueDelivery } from './due-deliveries.js';
@@ -31,6 +32,7 @@ export interface DispatcherParts {
   readonly queues: WorkspaceQueues;
   readonly limits: Limits & { readonly leaseMs: number };
   readonly attempts: DeliveryAttempts;
+  readonly wayOut: WayOut;
   readonly wake: WakeSignal;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -84,8 +86,9 @@ export class Dispatcher implements WorkLoop {
   }
 
   private async claim(): Promise<void> {
-    const { queues, limits, clock } = this.parts;
+    const { queues, limits, clock, wayOut } = this.parts;
     const elapsed = performance.now();
+    if (!wayOut.isOpen(elapsed)) return;
     const wanted = this.claimed.reduce(
       (sum, workspace) => sum + workspace.demand(elapsed) - workspace.inFlight,
       0,
@@ -137,8 +140,10 @@ export class Dispatcher implements WorkLoop {
   }
 
   private sendNext(workspace: ClaimedWorkspace, moment: Moment): boolean {
-    const next = this.isStopping ? null : workspace.startNext(moment);
+    if (this.isStopping || !this.parts.wayOut.isOpen(moment.elapsed)) return false;
+    const next = workspace.startNext(moment);
     if (next === null) return false;
+    this.parts.wayOut.began();
     const onExchangeEnd = (hasSucceeded: boolean): void => {
       this.places.end(next.place, performance.now(), hasSucceeded);
       workspace.exchangeEnded(next.endpoint);

@@ -7,6 +7,7 @@ import type { HeaderVault } from '../../application/custom-headers/header-vault.
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
+import { WayOut } from '../../domain/delivery/way-out.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { Dispatcher } from './dispatcher.js';
 import { OutcomeLog } from './outcome-log.js';
@@ -56,7 +57,9 @@ export const openDispatcher = ({
   const sender = openSender({ config, resolve, clock, log });
   const outcomes = new OutcomeLog(pool);
   const observed = observedSender(sender, pool, observer);
+  const wayOut = new WayOut();
   const attempts = new DeliveryAttempts({
+    wayOut,
     sender: observed,
     outcomes,
     queues,
@@ -70,5 +73,5 @@ export const openDispatcher = ({
     log,
   });
   const wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
-  return new Dispatcher({ pool, queues, limits, attempts, wake, clock, log });
+  return new Dispatcher({ pool, queues, limits, attempts, wayOut, wake, clock, log });
 };

@@ -1,0 +1,47 @@
+import { isOfWayOut, type AttemptError, type AttemptResult } from './attempt-result.js';
+
+/** Failures before anything was sent: they say nothing about the way out. */
+const NOT_SENT: readonly (AttemptError | null)[] = [
+  'asked_refusal',
+  'dns_failed',
+  'blocked_address',
+  'invalid_url',
+];
+
+const SHORTEST_HOLD_MS = 1_000;
+const LONGEST_HOLD_MS = 30_000;
+
+/**
+ * Whether a worker can send at all. After a failure of the service's own proxy it holds everything back, and then tries one
+ * delivery at a time, so that an outage of the proxy does not use up the schedules of all deliveries. Times are
+ * milliseconds of a steady clock.
+ */
+export class WayOut {
+  private holdMs = 0;
+  private heldUntil = -Infinity;
+  private isTrying = false;
+
+  /** May a delivery be sent now? */
+  isOpen(elapsed: number): boolean {
+    return this.holdMs === 0 || (!this.isTrying && elapsed >= this.heldUntil);
+  }
+
+  /** A delivery is being sent. */
+  began(): void {
+    this.isTrying = this.holdMs > 0;
+  }
+
+  /** @param result `null`: the outcome is unknown, or nothing was sent */
+  ended(result: Pick<AttemptResult, 'error'> | null, elapsed: number): void {
+    this.isTrying = false;
+    if (result === null || NOT_SENT.includes(result.error)) return;
+    if (!isOfWayOut(result.error)) {
+      this.holdMs = 0;
+      return;
+    }
+    // Those that were under way together fail together, and count as one.
+    if (elapsed < this.heldUntil) return;
+    this.holdMs = Math.min(LONGEST_HOLD_MS, Math.max(SHORTEST_HOLD_MS, this.holdMs * 2));
+    this.heldUntil = elapsed + this.holdMs;
+  }
+}
