@@ -53,8 +53,11 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ],
   [
     CHECKPOINT_MOVES,
-    (tables, [name, position, , epoch]) => {
+    (tables, values) => {
+      if (!tables.isAt(values)) return false;
+      const [name, position, , epoch] = values;
       tables.checkpoints.set(name as string, { position: position as string, epoch: epoch as string });
+      return true;
     },
   ],
   // A poison event. Its alarm already counts as a breach.

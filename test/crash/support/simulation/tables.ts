@@ -147,13 +147,14 @@ export class Tables {
     job.runAt = now + this.skewMs + Math.exp(Math.min(job.attempts, 10)) * 1_000;
   }
 
+  /** Whether a checkpoint is where the statement that moves it expects it. */
+  isAt([name, , position, epoch]: Values): boolean {
+    const row = this.checkpoints.get(name as string);
+    return row !== undefined && row.position === position && row.epoch === epoch;
+  }
+
   private dueJobs(now: number): Job[] {
     const at = now + this.skewMs;
     return this.jobs.filter(({ runAt, lockedUntil }) => runAt <= at && lockedUntil <= at);
-  }
-
-  private isAt([name, , position, epoch]: Values): boolean {
-    const row = this.checkpoints.get(name as string);
-    return row !== undefined && row.position === position && row.epoch === epoch;
   }
 }
