@@ -21,7 +21,7 @@ beforeAll(async () => {
   stack = await sharedStack();
   customer = await Integrator.open(stack, 400);
   receiver = await startReceiver();
-}, 90_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await receiver?.stop();
@@ -43,7 +43,7 @@ const runSnippets = (text: string): readonly [number | null, string] => {
       RECEIVER_URL: receiver.url,
     },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   return [status, stderr];
 };

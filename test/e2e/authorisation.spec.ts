@@ -9,7 +9,7 @@ import {
   type DescribedRequest,
   type Operation,
 } from '../support/described-requests.js';
-import { Integrator } from '../support/integrator.js';
+import { Integrator, untilServed } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 import { thingsOf, type Ids } from './support/things.js';
 
@@ -62,11 +62,14 @@ const keyOf = async ({ workspaceId }: Integrator, scopes: readonly string[]): Pr
 };
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
-  const answer = await fetch(stack.baseUrl + target, {
-    method,
-    headers: { ...credentials, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
+  // A busy machine is not ready for a moment, or not with the reading of a trial.
+  const answer = await untilServed(() =>
+    fetch(stack.baseUrl + target, {
+      method,
+      headers: { ...credentials, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  );
   const text = await answer.text();
   const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
   return { status: answer.status, body: (isJson ? JSON.parse(text) : {}) as Record<string, unknown> };

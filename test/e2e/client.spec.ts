@@ -63,6 +63,11 @@ describe('The client, on a running service', () => {
     expect((await collect(readings.list({ status: 'completed' }))).map((one) => one.readingId)).toEqual([
       readingId,
     ]);
+    // The ledger is settled a moment later.
+    await until(
+      async () => (await service.credits()).reserved === 0,
+      () => 'the credits are captured',
+    );
     expect(await service.credits()).toMatchObject({ available: 180, reserved: 0 });
   });
 
@@ -95,13 +100,18 @@ describe('The client, on a running service', () => {
       code: 'precondition_failed',
     });
     expect(await webhooks.health(endpointId)).toMatchObject({ pending: expect.any(Number) });
-    const sent = await collect(
-      webhooks.deliveries(endpointId, {
-        type: ['reading.completed', 'reading.failed'],
-        status: ['succeeded'],
-      }),
+    const sent = () =>
+      collect(
+        webhooks.deliveries(endpointId, {
+          type: ['reading.completed', 'reading.failed'],
+          status: ['succeeded'],
+        }),
+      );
+    // An outcome is recorded after the receiver has answered.
+    await until(
+      async () => (await sent()).some((one) => one.deliveryId === deliveryId),
+      () => 'the delivery has succeeded',
     );
-    expect(sent.map((one) => one.deliveryId)).toContain(deliveryId);
     expect(await webhooks.delivery(endpointId, deliveryId)).toMatchObject({ deliveryId });
     const rotated = await webhooks.rotateSecret(endpointId, { overlapSeconds: 60 });
     expect(rotated.signingSecret).not.toBe(signingSecret);

@@ -125,11 +125,21 @@ describe('processes whose clock is 40 days ahead', () => {
     ]);
     expect((await ahead.call('GET', `/api/v1/readings/${readingId}`)).status).toBe(200);
     expect((await ahead.call<{ available: number }>('GET', '/api/v1/credits')).body.available).toBe(380);
-    expect(await readiness(aheadApi)).toMatchObject({
-      status: 503,
-      checks: { clock: false, eventStore: true, postgres: true, worker: true, consumers: true },
-    });
-    expect((await readiness(api)).status).toBe(200);
+    const onlyClock = { clock: false, eventStore: true, postgres: true, worker: true, consumers: true };
+    let seen: Awaited<ReturnType<typeof readiness>> | undefined;
+    // A busy machine misses the time limit of a check for a moment.
+    await until(
+      async () => {
+        seen = await readiness(aheadApi);
+        return Object.entries(onlyClock).every(([name, passes]) => seen?.checks[name] === passes);
+      },
+      () => `only the clock is wrong: ${JSON.stringify(seen)}`,
+    );
+    expect(seen?.status).toBe(503);
+    await until(
+      async () => (await readiness(api)).status === 200,
+      () => 'the other API is ready',
+    );
   });
 
   it('resume by themselves when it is set right', async () => {

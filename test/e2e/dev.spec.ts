@@ -54,7 +54,10 @@ it('npm run dev restarts the process whose source was saved, and no other', asyn
   await says('Restarted api in');
   const { baseUrl, pids } = runtime();
   expect(baseUrl).toBe(before.baseUrl);
-  expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200);
+  await until(
+    async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
+    () => 'the API is ready',
+  );
   expect(pids).toEqual({ ...before.pids, api: expect.any(Number) });
   expect(pids.api).not.toBe(before.pids.api);
 

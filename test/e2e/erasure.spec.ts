@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
-import { Integrator, person } from '../support/integrator.js';
+import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
 /** Longer than a process caches an opened key. */
@@ -52,13 +52,26 @@ const wholeLog = async (): Promise<StoredEvent[]> => {
   const store = await openEventStore({
     client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
-    appendTimeoutMs: 5_000,
-    readTimeoutMs: 5_000,
+    appendTimeoutMs: 30_000,
+    readTimeoutMs: 30_000,
   });
   const log: StoredEvent[] = [];
   for await (const event of store.readAll()) log.push(event);
   await store.close();
   return log;
+};
+
+/** Until no document of these readings is being made, and every consumer has handled what came of it. */
+const untilAtRest = async (...readingIds: readonly string[]): Promise<void> => {
+  const beingMade = `select count(*)::int as n from graphile_worker.jobs where key = 'publishing.publish:' || $1`;
+  const isMade = async (readingId: string) => (await rows(beingMade, readingId)) === 0;
+  // What consumers handle makes jobs, and what jobs do is handled by consumers.
+  await untilHandled(stack);
+  await until(
+    async () => (await Promise.all(readingIds.map(isMade))).every(Boolean),
+    () => 'the documents are made',
+  );
+  await untilHandled(stack);
 };
 
 describe('Erasing the personal data of a reading', () => {
@@ -67,6 +80,7 @@ describe('Erasing the personal data of a reading', () => {
     await untilPublished(body.readingId);
     expect((await erase(body.readingId)).status).toBe(204);
     expect((await erase(body.readingId)).status).toBe(204);
+    await untilAtRest(body.readingId);
     await delay(KEYS_FORGOTTEN_MS);
 
     const reading = await get(body.readingId);
@@ -100,7 +114,7 @@ describe('Erasing the personal data of a reading', () => {
       expect((await erase(readingId)).status).toBe(204);
       erased.push(readingId);
     }
-    // Longer than rendering takes, and than a process caches a key.
+    await untilAtRest(...erased);
     await delay(KEYS_FORGOTTEN_MS);
     const log = await wholeLog();
     for (const readingId of erased) {

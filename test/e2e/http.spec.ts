@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Integrator, person } from '../support/integrator.js';
+import { Integrator, person, untilHandled } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
 let stack: Stack;
@@ -197,6 +197,7 @@ describe('Idempotency-Key on any POST', () => {
     const { signingSecret, ...rest } = await json(first);
     expect(signingSecret).toMatch(/^whsec_/);
     expect(await json(again)).toEqual(rest);
+    await untilHandled(stack);
     expect(await count()).toBe(before + 1);
   });
 
@@ -221,6 +222,7 @@ describe('Idempotency-Key on any POST', () => {
     for (const { headers } of answers.filter(({ status }) => status === 409))
       expect(headers.get('retry-after')).toBe('1');
     expect((await create(key)).headers.get('idempotency-replayed')).toBe('true');
+    await untilHandled(stack);
     expect(await count()).toBe(before + 1);
   });
 

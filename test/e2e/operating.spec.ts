@@ -4,7 +4,7 @@ import { person, until } from '../support/integrator.js';
 import { operatedStack } from './support/operated-stack.js';
 
 const operated = operatedStack();
-const { json, ready, untilReady, published, follow } = operated;
+const { json, ready, untilReady, handled, published, follow } = operated;
 
 describe('the story of a reading', () => {
   it('is shown in order across modules, with causes, as a table, a drawing and JSON', async () => {
@@ -177,13 +177,13 @@ describe('an event that cannot be handled', () => {
   });
 
   it('parks a book in a view of money; an operator may pass over the event only by name and with a reason', async () => {
+    await handled();
     const { rows } = await operated.database.query('select max(consumed) as consumed from billing.balance');
     const { consumed } = rows[0] as { consumed: string };
     await operated.database.query(
       `alter table billing.balance add constraint planted check (consumed <= ${consumed}) not valid`,
     );
-    const { readingId } = (await operated.customer.create(person())).body;
-    await operated.customer.untilEnded(readingId);
+    await published();
     const stopped = async () =>
       (await json(['processes', 'parked', 'billing.balance.v1']))['stopped'] as { cause: string }[];
     await until(

@@ -223,6 +223,10 @@ describe('publications republish', () => {
       async () => (await versions()).filter((version) => version === 2).length === 1,
       () => 'one second version',
     );
+    await until(
+      async () => (await texts(recorded)).length === 1,
+      () => 'its row',
+    );
     expect(await republish('--yes')).toMatchObject({ found: 2, requested: 2, underWay: 0 });
     await until(
       async () => (await versions()).every((version) => version === 2),

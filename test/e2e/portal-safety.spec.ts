@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { PAGES } from '../../apps/portal/src/pages/pages.js';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser } from '../support/browser.js';
-import { Integrator, person, until } from '../support/integrator.js';
+import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
 import { PortalVisitor } from '../support/portal-visitor.js';
 import { axeFaults, isTooWide, linkTo, signedIn } from './support/portal-page.js';
@@ -238,6 +238,7 @@ describeInBrowser('the portal', () => {
     ];
     expect([first.text.includes('whsec_'), second.text.includes('whsec_')]).toEqual([true, false]);
     expect(second.text).toContain(texts.newEndpoint.secretLost);
+    await untilHandled(stack);
     const after = (await visitor.get('/portal/webhooks')).text.split('/portal/webhooks/we_').length;
     expect(after - before).toBe(1);
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +46,12 @@ afterAll(async () => {
 
 const eventsOf = (readingId: string) =>
   receiver.received.filter(({ event }) => event.readingId === readingId).map(({ event }) => event);
+/** Those after `reading.delayed`, which a slow machine sends for any reading. All arrive without a gap, in order. */
+const outcomeOf = (readingId: string) => {
+  const events = eventsOf(readingId);
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  return events.filter(({ type }) => type !== 'reading.delayed');
+};
 
 const refusal = ({ status, headers, body }: Answer) => [status, body['code'], headers.get('retry-after')];
 
@@ -120,11 +125,7 @@ describe('a reading', () => {
     expect(bytes.subarray(0, 5).toString()).toBe('%PDF-');
 
     const repeated = await fetchFormat('pdf');
-    expect(
-      createHash('sha256')
-        .update(Buffer.from(await repeated.arrayBuffer()))
-        .digest('hex'),
-    ).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(Buffer.from(await repeated.arrayBuffer()).equals(bytes)).toBe(true);
     const known = await fetch(repeated.url, {
       headers: { 'x-api-key': customer.apiKey, 'if-none-match': repeated.headers.get('etag')! },
     });
@@ -135,15 +136,13 @@ describe('a reading', () => {
     const { body } = await customer.create(person('Canari'));
     await customer.untilEnded(body.readingId);
     await until(
-      () => eventsOf(body.readingId).length >= 2,
+      () => outcomeOf(body.readingId).length >= 2,
       () => `${eventsOf(body.readingId).length} webhooks`,
     );
     const received = receiver.received.filter(({ event }) => event.readingId === body.readingId);
     expect(received.every(({ verified }) => verified)).toBe(true);
-    expect(eventsOf(body.readingId).map(({ type, sequence }) => [type, sequence])).toEqual([
-      ['reading.completed', 1],
-      ['reading.published', 2],
-    ]);
+    const types = outcomeOf(body.readingId).map(({ type }) => type);
+    expect(types).toEqual(['reading.completed', 'reading.published']);
     expect(JSON.stringify(received)).not.toMatch(/Canari|Lefèvre|1990-04-12|feminine/);
   });
 
@@ -252,13 +251,13 @@ describe('another version of a document', () => {
     expect(await documents.edition(1)).toEqual(first);
     expect(await documents.refusalOf(3)).toEqual([404, 'version_not_found']);
     await until(
-      () => eventsOf(readingId).length >= 3,
+      () => outcomeOf(readingId).length >= 3,
       () => 'reading.published of version 2',
     );
-    expect(eventsOf(readingId)).toMatchObject([
-      { type: 'reading.completed', sequence: 1 },
-      { type: 'reading.published', sequence: 2, data: { document: { version: 1 } } },
-      { type: 'reading.published', sequence: 3, data: { document: { version: 2 } } },
+    expect(outcomeOf(readingId)).toMatchObject([
+      { type: 'reading.completed' },
+      { type: 'reading.published', data: { document: { version: 1 } } },
+      { type: 'reading.published', data: { document: { version: 2 } } },
     ]);
     expect(await customer.balance()).toEqual(before);
   });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,6 @@ import { identify } from '../../apps/embedded/src/process-identity.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/start-stack.js';
-
-jest.setTimeout(180_000);
 
 const dataDir = temporaryDataDir();
 afterAll(() => removeDataFolder(dataDir));

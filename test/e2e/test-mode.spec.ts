@@ -72,6 +72,10 @@ describe('a test reading gets the outcome that it asks for', () => {
       [delayed!, slow!, late!].map(({ readingId }) => test.untilEnded(readingId)),
     );
     expect(ended.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+    await until(
+      async () => (await eventsOf(delayed!.readingId)).length >= 3,
+      () => 'its publication is told',
+    );
     const events = await eventsOf(delayed!.readingId);
     expect(events.map(({ type }) => type)).toEqual([
       'reading.delayed',

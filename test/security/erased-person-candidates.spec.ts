@@ -120,8 +120,8 @@ beforeAll(async () => {
   const store = await openEventStore({
     client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
-    appendTimeoutMs: 5_000,
-    readTimeoutMs: 5_000,
+    appendTimeoutMs: 30_000,
+    readTimeoutMs: 30_000,
   });
   log = [];
   for await (const event of store.readAll()) log.push(event);

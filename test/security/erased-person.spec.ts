@@ -103,13 +103,13 @@ const answeredDeliveries = async (readingIds: readonly string[]): Promise<Readon
   await until(
     async () => {
       const { body } = await customer.call<{
-        data: { deliveryId: string; readingId: string; lastAttempt: object | null }[];
+        data: { deliveryId: string; readingId: string; lastAttempt: { statusCode: number | null } | null }[];
       }>('GET', `${path}/deliveries`);
       for (const { deliveryId, readingId, lastAttempt } of body.data)
-        if (lastAttempt !== null) of.set(readingId, deliveryId);
+        if (lastAttempt?.statusCode === 500) of.set(readingId, deliveryId);
       return readingIds.every((readingId) => of.has(readingId));
     },
-    () => 'the webhooks were not attempted',
+    () => 'the webhooks were not answered',
   );
   return of;
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operations, requestOf } from '../support/described-requests.js';
-import { Integrator } from '../support/integrator.js';
+import { Integrator, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 /** The allowance of one address in this test. It hardly refills while the test runs. */
@@ -49,12 +49,16 @@ const ask = ({ method = 'GET', path, headers = {}, body }: Asked, from: string):
 const flood = async (asked: Asked, from: string | ((n: number) => string), count = BURST + 4) => {
   const statuses: number[] = [];
   let last: Response | undefined;
+  const startedAt = performance.now();
   for (let n = 0; n < count; n += 1) {
     last = await ask(asked, typeof from === 'string' ? from : from(n));
     await last.clone().arrayBuffer();
     statuses.push(last.status);
   }
-  return { refused: statuses.filter((status) => status === 429).length, last: last! };
+  const refused = statuses.filter((status) => status === 429).length;
+  // What a slow machine lets flow into the fastest bucket meanwhile.
+  const refilled = Math.ceil(((performance.now() - startedAt) / 60_000) * BURST);
+  return { refused, refilled, last: last! };
 };
 
 let addresses = 0;
@@ -141,12 +145,15 @@ describe('A probe', () => {
     const address = newAddress();
     for (let n = 0; n < BURST * 3; n += 1) {
       const answer = await ask({ path: `${path}?at=${n}` }, address);
-      expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([
-        200,
-        expect.arrayContaining(['status']),
-      ]);
+      // A busy machine is not ready for a moment, and says so: that is an answer, too.
+      expect(path === '/readyz' ? [200, 503] : [200]).toContain(answer.status);
+      expect(await answer.json()).toMatchObject({ status: expect.stringMatching(/^(ok|ready|not ready)$/) });
       expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
     }
+    await until(
+      async () => (await ask({ path }, address)).status === 200,
+      () => `${path} is answered 200`,
+    );
   });
 });
 
@@ -168,7 +175,8 @@ describe('One address', () => {
       { path: '/nothing' },
       { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } },
     ]) {
-      expect((await flood(asked, spelt(forms), 2 * BURST)).refused).toBeGreaterThanOrEqual(BURST - 1);
+      const { refused, refilled } = await flood(asked, spelt(forms), 2 * BURST);
+      expect(refused).toBeGreaterThanOrEqual(BURST - refilled);
     }
   });
 

@@ -16,8 +16,8 @@ import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
-/** How long the test tries a forged key: longer than consumers need to read a new event. */
-const BELIEVED_WITHIN_MS = 3_000;
+/** How long the test tries a key whose event was appended. Only the attack with the login gets that far. */
+const BELIEVED_WITHIN_MS = 120_000;
 
 const othersKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
@@ -53,7 +53,10 @@ const shownCertificate = (): Promise<string | undefined> =>
   });
 
 /** The attack of any user of the machine: append an event that makes the attacker's own key a customer's. */
-const forge = async (connectionString: string): Promise<{ appended: boolean; believed: boolean }> => {
+const forge = async (
+  connectionString: string,
+  timeoutMs = 2_000,
+): Promise<{ appended: boolean; believed: boolean }> => {
   const made = makeApiKey({
     id: randomBytes(RANDOM_BYTES),
     secret: randomBytes(RANDOM_BYTES),
@@ -63,8 +66,8 @@ const forge = async (connectionString: string): Promise<{ appended: boolean; bel
   const store = await openEventStore({
     client: CLIENT_UNDER_TEST,
     connectionString,
-    appendTimeoutMs: 2_000,
-    readTimeoutMs: 2_000,
+    appendTimeoutMs: timeoutMs,
+    readTimeoutMs: timeoutMs,
   });
   const append = async (revision: bigint): Promise<void> =>
     void (await store.append(`workspace-${victim.workspaceId}`, revision, [
@@ -149,7 +152,7 @@ describe('another user of the machine', () => {
     expect(await forge(`esdb://admin:changeit@${trusting}`)).toEqual(REFUSED);
     // The attack works with the login, so its failures above come from the missing login.
     const [, login] = LOGIN.exec(stack.eventStoreUrl)!;
-    expect(await forge(`esdb://${login}@${trusting}`)).toEqual({ appended: true, believed: true });
+    expect(await forge(`esdb://${login}@${trusting}`, 30_000)).toEqual({ appended: true, believed: true });
   });
 
   it('finds the login in no file and no command line that others can read', async () => {

@@ -15,6 +15,9 @@ export const describeInBrowser = (name: string, tests: () => void): void =>
     ? describe.skip(`${name} (skipped: there is no Chromium; install it or name it in CHROMIUM)`, tests)
     : describe(name, tests);
 
+/** How long a test waits for the browser and for a page. Generous: a slow machine is not a failure. */
+const PATIENCE_MS = 120_000;
+
 /** What a page said that a sound page does not say. */
 export class Complaints {
   readonly all: string[] = [];
@@ -48,7 +51,11 @@ export class Browsers {
 
   static async start(): Promise<Browsers> {
     // Chromium's own sandbox needs rights that containers seldom have. It opens pages of this test alone.
-    const browser = await chromium.launch({ executablePath: EXECUTABLE!, args: ['--no-sandbox'] });
+    const browser = await chromium.launch({
+      executablePath: EXECUTABLE!,
+      args: ['--no-sandbox'],
+      timeout: PATIENCE_MS,
+    });
     return new Browsers(browser);
   }
 
@@ -65,6 +72,7 @@ export class Browsers {
     });
     const complaints = new Complaints(context, origin);
     const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     return { page, context, complaints };
   }
 

@@ -117,6 +117,15 @@ export class Integrator {
     return last!;
   }
 
+  /** Polls until the feed, from which receivers are told, has so many events. */
+  async untilTold(events: number): Promise<void> {
+    const feed = () => this.call<{ data: unknown[] }>('GET', '/api/v1/events?limit=100');
+    await until(
+      async () => (await feed()).body.data.length >= events,
+      () => `${events} events in the feed`,
+    );
+  }
+
   async balance(): Promise<{ available: number; held: number; consumed: number }> {
     const mode = this.apiKey.startsWith('ek_test_') ? 'test' : 'live';
     const of = ['--workspace', this.workspaceId, '--mode', mode];
@@ -148,6 +157,16 @@ export const untilServed = async <A extends { readonly status: number }>(
     await delay(1_000);
   }
 };
+
+/** Polls until every consumer of the stack has handled the whole log. */
+export const untilHandled = (stack: Pick<Stack, 'ops'>): Promise<void> =>
+  until(
+    async () => {
+      const lag = (await stack.ops(['projections', 'lag'])) as { consumers: readonly { events: number }[] };
+      return lag.consumers.every(({ events }) => events === 0);
+    },
+    () => 'every consumer has handled the log',
+  );
 
 /** How long a test waits for an event without a promised time. Generous: a slow machine is not a failure. */
 const PATIENCE_MS = 120_000;

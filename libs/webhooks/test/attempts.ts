@@ -19,7 +19,13 @@ export interface Attempts {
 const [timeout, repeats, ...urls] = process.argv.slice(2);
 const exchangeTimeoutMs = Number(timeout);
 const allowCidrs = ['127.0.0.0/8'];
-const limits = { connectTimeoutMs: 5_000, exchangeTimeoutMs, perReceiver: 16, allowCidrs, proxy: null };
+const limits = {
+  connectTimeoutMs: exchangeTimeoutMs,
+  exchangeTimeoutMs,
+  perReceiver: 16,
+  allowCidrs,
+  proxy: null,
+};
 const policy = { allowHttp: true, allowCidrs };
 const sender = new Sender(
   new PinnedConnections(limits),

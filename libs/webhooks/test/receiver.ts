@@ -27,6 +27,8 @@ export class Receiver {
 
   static async start(answer: Answer = ok): Promise<Receiver> {
     const server = createServer();
+    // A slow machine may take seconds from one request on a connection to the next.
+    server.keepAliveTimeout = 60_000;
     const receiver = new Receiver(server);
     receiver.answer = answer;
     server.on('request', (request, response) => void receiver.handle(request, response));
@@ -64,10 +66,13 @@ export class Receiver {
   }
 }
 
+/** How long a test waits for an event without a promised time. Generous: a slow machine is not a failure. */
+const PATIENCE_MS = 120_000;
+
 /** Waits until the condition holds; fails after `withinMs`. */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
-  withinMs = 60_000,
+  withinMs = PATIENCE_MS,
 ): Promise<void> => {
   const givesUpAt = Date.now() + withinMs;
   while (!(await condition())) {

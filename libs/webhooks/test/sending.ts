@@ -6,6 +6,8 @@ import { Sender } from '../src/processes/dispatch/sender.js';
 import { Receiver } from './receiver.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
+/** A time limit that no pause of a slow machine reaches. */
+const PATIENCE_MS = 60_000;
 const LOOPBACK = ['127.0.0.0/8'];
 
 const open: { close(): unknown }[] = [];
@@ -35,12 +37,12 @@ export interface SenderOptions {
 export const senderWith = ({
   resolve,
   allowCidrs = LOOPBACK,
-  exchangeTimeoutMs = 5_000,
+  exchangeTimeoutMs = PATIENCE_MS,
   proxy = null,
   sources = [],
 }: SenderOptions = {}): Sender => {
   const connections = new PinnedConnections({
-    connectTimeoutMs: 1_000,
+    connectTimeoutMs: PATIENCE_MS,
     exchangeTimeoutMs,
     perReceiver: 5,
     allowCidrs,

@@ -32,6 +32,7 @@ import { openDispatcher } from '../src/processes/dispatch/open-dispatcher.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
 import { skipNoted } from '../src/processes/skipping/skip-pending.js';
 import { EndpointRows } from '../src/read-models/endpoint/endpoint-rows.js';
+import { PATIENT } from '../../../test/support/patience.js';
 import type { TestDatabase } from './postgres.js';
 import { eventually } from './receiver.js';
 import { settings, type Config } from '../src/settings.js';
@@ -63,6 +64,11 @@ export const testConfig = (database: TestDatabase, given: Readonly<Record<string
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50,50',
     WEBHOOK_DRY_RUN_WAIT_MS: '1',
+    ...PATIENT,
+    // Likewise: such a pause is no failure of a receiver, and ends no lease.
+    WEBHOOK_CONNECT_TIMEOUT_MS: '60000',
+    WEBHOOK_ATTEMPT_TIMEOUT_MS: '60000',
+    WEBHOOK_LEASE_MS: '62000',
     ...given,
   });
 

@@ -59,9 +59,12 @@ export class Documents {
     });
   }
 
+  /** The reading and its document are shown by two read models, which do not wait for each other. */
   untilVersion(version: number): Promise<void> {
     return until(
-      async () => (await this.customer.reading(this.readingId)).document.version === version,
+      async () =>
+        (await this.customer.reading(this.readingId)).document.version === version &&
+        (await (await this.fetch('markdown')).text()).includes(`documentVersion: ${version}\n`),
       () => `version ${version}`,
     );
   }

@@ -65,6 +65,14 @@ export const operatedStack = () => {
     );
     return last!;
   };
+  const handled = (): Promise<void> =>
+    until(
+      async () =>
+        ((await json(['projections', 'lag']))['consumers'] as { events: number }[]).every(
+          ({ events }) => events === 0,
+        ),
+      () => 'every consumer has handled or parked the events',
+    );
   const published = async (locale = 'fr-FR'): Promise<string> => {
     const { readingId } = (await customer.create(person('Zoé', locale))).body;
     await customer.untilEnded(readingId);
@@ -98,6 +106,7 @@ export const operatedStack = () => {
     json,
     ready,
     untilReady,
+    handled,
     published,
     follow,
   };

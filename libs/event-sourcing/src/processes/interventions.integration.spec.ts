@@ -80,7 +80,7 @@ const start = (mostParked = 25): void => {
   };
 };
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  for (const deadline = Date.now() + 20_000; !(await holds()); await delay(20))
+  for (const deadline = Date.now() + 60_000; !(await holds()); await delay(20))
     if (Date.now() > deadline) throw new Error('It never came to be');
 };
 const applied = async () =>

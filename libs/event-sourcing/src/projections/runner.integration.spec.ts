@@ -117,9 +117,13 @@ describe('a consumer', () => {
     start(recording);
     await caughtUp(recording.name);
     for (let round = 0; round < 3; round += 1) {
-      await consumers.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'runner spec' and pid <> pg_backend_pid()`,
-      );
+      // The pool may not have noticed yet that a connection of the last round is dead.
+      await eventually(async () => {
+        await consumers.pool.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'runner spec' and pid <> pg_backend_pid()`,
+        );
+        return true;
+      });
       await append('a', 'b');
     }
     await caughtUp(recording.name);
@@ -187,7 +191,8 @@ describe('a consumer', () => {
     });
     start(recording, { store: mute, watchdogMs: 50 });
     await caughtUp(recording.name);
-    expect(opened).toBe(2);
+    // A machine that handles the event too slowly for the watchdog opens another.
+    expect(opened).toBeGreaterThanOrEqual(2);
     expect(await appliedIds()).toEqual(logIds());
   });
 

@@ -116,7 +116,7 @@ describe('switching to a version', () => {
     await switchVersion(rebuilds.workshop, kept, { ...OPERATOR, acceptDifferences: 'INC-42' });
     const parked = async () =>
       (await rebuilds.pool.query('select consumer from event_sourcing.parked_event')).rows;
-    for (const deadline = Date.now() + 10_000; (await parked()).length > 0 && Date.now() < deadline;)
+    for (const deadline = Date.now() + 60_000; (await parked()).length > 0 && Date.now() < deadline;)
       await delay(50);
     expect(await parked()).toEqual([]);
     expect(await dump('total')).toEqual(['(tally-a,1,0)', '(tally-bad,2,1)']);

@@ -187,7 +187,7 @@ it('An append without an answer in time has an unknown outcome, and a late answe
     late = () => write(call, request);
   };
   await connection.close();
-  connection = await open(1_000);
+  connection = await open(3_000);
   await expect(append()).rejects.toMatchObject(UNKNOWN_OUTCOME);
   late();
   treat = write;

@@ -27,7 +27,7 @@ beforeAll(async () => {
     reads: 10,
     readTimeoutMs: 10_000,
     // After this time, an old stream of appends is closed.
-    appendTimeoutMs: 3_000,
+    appendTimeoutMs: 6_000,
   });
 });
 
@@ -61,7 +61,7 @@ it('A change of nodes closes the old stream of appends', async () => {
   await append();
   const open = async () => [await openCalls(server.connectionString), connection.openStreams()];
   const wanted = [1, { append: 1, read: 0 }];
-  for (let look = 0; look < 200 && !isDeepStrictEqual(await open(), wanted); look += 1) await delay(50);
+  for (let look = 0; look < 1_200 && !isDeepStrictEqual(await open(), wanted); look += 1) await delay(50);
   expect(await open()).toEqual(wanted);
 });
 

@@ -79,6 +79,10 @@ const goesOnAt = async (leader: ClusterNode): Promise<void> => {
 
 describe('a process whose address names three nodes', () => {
   it('follows a leader that hands over, there and back', async () => {
+    // No call needs a time limit, and none of a slow machine ends a connection.
+    await openAgain({ appendTimeoutMs: 20_000, readTimeoutMs: 20_000 });
+    load = await startLoad(store);
+    await load.more(3);
     const [first, second, third] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode];
     for (const next of [second, third, first, second]) {
       cluster.lead(next);

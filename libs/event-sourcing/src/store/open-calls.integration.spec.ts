@@ -33,8 +33,8 @@ beforeAll(async () => {
   await filler.dispose();
   store = await openEventStore({
     connectionString: server.connectionString,
-    appendTimeoutMs: 10_000,
-    readTimeoutMs: 2_000,
+    appendTimeoutMs: 20_000,
+    readTimeoutMs: 20_000,
   });
 });
 
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 /** The server learns of a cancelled call a moment after the client. */
 const callsAtRest = async (most: number): Promise<number> => {
-  for (let look = 0; look < 100 && server.openCalls() > most; look += 1) await delay(20);
+  for (let look = 0; look < 3_000 && server.openCalls() > most; look += 1) await delay(20);
   return server.openCalls();
 };
 

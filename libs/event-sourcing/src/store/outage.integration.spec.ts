@@ -14,7 +14,7 @@ describe('a server that stops', () => {
         await port.store.append(stream, 'no_stream', newEvents(1));
         return;
       } catch (error) {
-        if (!(error instanceof StoreUnavailable) || attempt === 50) throw error;
+        if (!(error instanceof StoreUnavailable) || attempt === 600) throw error;
         await delay(100);
       }
     }

@@ -32,7 +32,7 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'paging-'));
   server = await startEmbeddedEventStore({ dataDir });
   const { connectionString } = server;
-  store = await openEventStore({ connectionString, appendTimeoutMs: 2_000, readTimeoutMs: 2_000 });
+  store = await openEventStore({ connectionString, appendTimeoutMs: 20_000, readTimeoutMs: 20_000 });
   client = EventStoreDBClient.connectionString(connectionString);
   long = await streamOf(MANY);
 });

@@ -54,7 +54,7 @@ afterEach(() => {
 
 const use = async (scheme: string, proxyFromEnvironment: boolean): Promise<void> => {
   const connectionString = server.connectionString.replace(/^esdb/, scheme);
-  const options = { appendTimeoutMs: 2_000, readTimeoutMs: 2_000 };
+  const options = { appendTimeoutMs: 20_000, readTimeoutMs: 20_000 };
   const store = await openEventStore({ connectionString, proxyFromEnvironment, ...options });
   try {
     await store.append(`tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);

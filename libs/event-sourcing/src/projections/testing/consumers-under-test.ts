@@ -12,6 +12,9 @@ import { defineProjection, projectionConsumer } from '../projection.js';
 import { runConsumer, type RunnerOptions } from '../runner.js';
 import { sql } from '../statement.js';
 
+/** How long a test waits for an event without a promised time: after failures, a consumer pauses for up to 15 s. */
+const PATIENCE_MS = 60_000;
+
 export const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
 /** One consumer that runs until it is stopped. */
@@ -86,7 +89,7 @@ export const consumersUnderTest = () => {
   };
 
   const eventually = async (holds: () => Promise<boolean>): Promise<void> => {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + PATIENCE_MS;
     while (!(await holds().catch(() => false))) {
       if (Date.now() > deadline)
         throw new Error(`It did not happen in time. Logged: ${JSON.stringify(logged)}`);

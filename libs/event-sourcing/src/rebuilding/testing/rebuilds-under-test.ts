@@ -28,6 +28,9 @@ export const totalsBy = (one: typeof totalView): Projection =>
 /** The correct live rows. */
 export const totals = totalsBy(totalView);
 
+/** How long a test waits for an event without a promised time. */
+const PATIENCE_MS = 60_000;
+
 /** Ids of the given number of events, in seven streams. */
 export const many = (count: number) => Array.from({ length: count }, (_, index) => `s${index % 7}`);
 
@@ -95,7 +98,7 @@ export const rebuildsUnderTest = () => {
     };
   };
   const liveCaughtUp = async (): Promise<void> => {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
       const { rows } = await pool.query<{ position: string }>(
         `select position from event_sourcing.consumer where name = $1`,
@@ -112,9 +115,11 @@ export const rebuildsUnderTest = () => {
     );
   /** Waits until this many statements wait for a lock. */
   const waiting = async (count: number): Promise<void> => {
-    const deadline = Date.now() + 5_000;
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
-      const { rowCount } = await pool.query('select distinct pid from pg_locks where not granted');
+      const { rowCount } = await pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
       if (rowCount === count) return;
       if (Date.now() > deadline) throw new Error(`${rowCount} wait instead of ${count}`);
       await delay(10);

@@ -110,6 +110,7 @@ describe('The job of a replay', () => {
 
   it('resumes when its worker was killed', async () => {
     const endpointId = await test.endpoint();
+    const before = Date.now();
     await test.ask(endpointId, { since: SINCE }).expect(202);
     const jobs = async () =>
       (
@@ -120,7 +121,7 @@ describe('The job of a replay', () => {
     await test.database.pool.query(
       'select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))',
     );
-    await rescueAbandoned(test.database.pool, Date.now(), 86_400_000);
+    await rescueAbandoned(test.database.pool, before, 86_400_000);
     expect(await jobs()).toBe(0);
     await rescueAbandoned(test.database.pool, Date.now() + 31_000, 86_400_000);
     expect(await jobs()).toBe(1);

@@ -25,11 +25,18 @@ let proxy: Proxy;
 let receiver: Receiver;
 let sender: Sender;
 
-const senderThrough = (url: string, allowCidrs = ['127.0.0.0/8'], loginFile?: string): Sender => {
-  const limits = { connectTimeoutMs: 1_000, exchangeTimeoutMs: 5_000, perReceiver: 5, allowCidrs };
+/** A time limit that no pause of a slow machine reaches. */
+const PATIENCE_MS = 60_000;
+const senderThrough = (
+  url: string,
+  allowCidrs = ['127.0.0.0/8'],
+  loginFile?: string,
+  connectTimeoutMs = PATIENCE_MS,
+): Sender => {
+  const limits = { connectTimeoutMs, exchangeTimeoutMs: PATIENCE_MS, perReceiver: 5, allowCidrs };
   const connections = new PinnedConnections({ ...limits, proxy: egressProxy(url, loginFile) });
   const resolve = async () => ['127.0.0.1'];
-  return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, 5_000, Date.now);
+  return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, PATIENCE_MS, Date.now);
 };
 const send = (url: string) => sender.send({ endpointId: 'we_a', url, headers: {}, body: Buffer.from('{}') });
 
@@ -40,8 +47,8 @@ const useSettings = (settings: object): readonly unknown[] => {
     WEBHOOK_ALLOW_HTTP: true,
     WEBHOOK_ALLOW_CIDRS: ['127.0.0.0/8'],
     WEBHOOK_SOURCE_ADDRESSES: [],
-    WEBHOOK_CONNECT_TIMEOUT_MS: 1_000,
-    WEBHOOK_ATTEMPT_TIMEOUT_MS: 5_000,
+    WEBHOOK_CONNECT_TIMEOUT_MS: PATIENCE_MS,
+    WEBHOOK_ATTEMPT_TIMEOUT_MS: PATIENCE_MS,
     WEBHOOK_ENDPOINT_CONCURRENCY: 5,
     ...settings,
   } as never;
@@ -169,6 +176,7 @@ describe('Sending through an egress proxy', () => {
     ['', 'timeout'],
   ])('fails when the proxy answers %j', async (refusal, error) => {
     proxy.refusal = refusal;
+    if (error === 'timeout') sender = senderThrough(proxy.url(), undefined, undefined, 200);
     expect(await send(receiver.url)).toMatchObject({ error });
     expect(receiver.received).toEqual([]);
   });

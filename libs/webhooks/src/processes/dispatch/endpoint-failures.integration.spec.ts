@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { dispatching } from '../../../test/dispatching.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { reading } from '../../../test/events.js';
 import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
-import { WorkspaceQueues } from './workspace-queues.js';
 
 const test = dispatching();
+const found = async (text: string, values: readonly unknown[] = []): Promise<boolean> =>
+  (await test.database.pool.query(text, [...values])).rowCount === 1;
 
 describe('The dispatcher', () => {
   it('disables an endpoint that answers 410, and sends it nothing more', async () => {
@@ -45,6 +47,9 @@ describe('The dispatcher', () => {
       { type: 'ChangeEndpoint', changes, ifRevision: null },
       context,
     );
+    await eventually(async () => (await test.service.rows.find(endpointId))?.record.url === moved.url);
+    // The claim that knows the old URL has ended.
+    await eventually(() => found('select from webhooks.delivery where lease is not null'));
     for (const answer of answers) answer();
     await test.settled(1);
     expect(moved.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
@@ -70,7 +75,10 @@ describe('The dispatcher', () => {
     await test.service.happen(reading(later).completed({ at: clock.at }));
     const probes = () => test.receiver.received.filter(({ body }) => body.includes(later)).length;
     await eventually(async () => (await test.service.deliveries()).length === 11);
-    expect(await new WorkspaceQueues(test.database.pool, 1_000).claim(1, clock.now())).toEqual([]);
+    // The worker has looked at it, and nobody takes the queue before the probe is due.
+    await eventually(() =>
+      found('select from webhooks.lane where lease is null and ready_at > $1', [instant(clock.now())]),
+    );
     expect(probes()).toBe(0);
     clock.at += 300_000;
     await eventually(() => probes() === 1);
@@ -83,13 +91,18 @@ describe('The dispatcher', () => {
 
   it('resets failures at the first success', async () => {
     test.start();
-    test.receiver.answer = (response, received, index) =>
-      (index < 3 ? status(500) : ok)(response, received, index);
+    let recover = (): void => undefined;
+    test.receiver.answer = (response, received, index) => {
+      if (index < 3) status(500)(response, received, index);
+      else recover = () => ok(response, received, index);
+    };
     const { endpointId } = await test.service.create(test.receiver.url);
     await test.service.happen(reading(randomUUID()).completed());
     await eventually(
       async () => (await test.service.rows.find(endpointId))!.record.health.state === 'failing',
     );
+    await eventually(() => test.receiver.received.length === 4);
+    recover();
     await test.settled(1);
     expect((await test.service.rows.find(endpointId))!.record.health).toEqual({
       state: 'ok',

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestApi } from '../../../test/api.js';
 import { reading } from '../../../test/events.js';
+import { eventuallyBy, type SetClock } from '../../../test/passing-time.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
-import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
+import { Receiver, ok, status } from '../../../test/receiver.js';
 import { TestService } from '../../../test/service.js';
 import { replayTask } from '../../application/replay/replay.job.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
@@ -30,7 +31,7 @@ let database: TestDatabase;
 let api: TestApi;
 let sending: TestService;
 let receiver: Receiver;
-const clock = { at: Date.now(), now: () => clock.at };
+const clock: SetClock = { at: Date.now(), now: () => clock.at };
 
 beforeAll(async () => {
   database = await startDatabase();
@@ -56,8 +57,11 @@ const delivery = async (readingId: string) => {
     attempts: number;
     due_at: Date;
     lease: string | null;
+    ended_at: Date;
   }>(
-    `select delivery.status, delivery.attempts, delivery.due_at, queued.lease
+    `select delivery.status, delivery.attempts, delivery.due_at, queued.lease,
+            (select max(started_at + duration_ms * interval '1 millisecond') from webhooks.attempt
+             where attempt.delivery_id = delivery.delivery_id) as ended_at
      from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
      left join webhooks.delivery queued using (delivery_id)
      where event.reading_id = $1 order by delivery.created_at desc limit 1`,
@@ -75,19 +79,20 @@ describe('An endpoint that fails for days', () => {
     const first = randomUUID();
     await api.happen(WS, reading(first).completed({ at: clock.at }));
     for (const [index, pause] of PAUSES.entries()) {
-      await eventually(async () => {
+      await eventuallyBy(clock, async () => {
         const { attempts: made, lease } = await delivery(first);
         return made === index + 1 && lease === null;
       });
-      const due = (await delivery(first)).due_at.getTime();
-      expect(due - clock.at).toBeGreaterThanOrEqual(0.8 * pause);
-      expect(due - clock.at).toBeLessThanOrEqual(1.2 * pause);
+      const { due_at: dueAt, ended_at: endedAt } = await delivery(first);
+      const due = dueAt.getTime();
+      expect(due - endedAt.getTime()).toBeGreaterThanOrEqual(0.8 * pause);
+      expect(due - endedAt.getTime()).toBeLessThanOrEqual(1.2 * pause);
       clock.at = due - 1;
       await sending.idle();
       expect(await attempts(first)).toBe(index + 1);
       clock.at = due;
     }
-    await eventually(async () => (await delivery(first)).status === 'exhausted');
+    await eventuallyBy(clock, async () => (await delivery(first)).status === 'exhausted');
     expect(await attempts(first)).toBe(10);
     expect(await health()).toMatchObject({ state: 'failing', consecutiveFailures: 10 });
 
@@ -96,11 +101,12 @@ describe('An endpoint that fails for days', () => {
     await sending.idle();
     expect(await attempts(second)).toBe(0);
     clock.at += 5 * MINUTE;
-    await eventually(async () => (await attempts(second)) === 1);
+    await eventuallyBy(clock, async () => (await delivery(second)).attempts === 1);
+    expect(await attempts(second)).toBe(1);
     expect(await health()).toMatchObject({ state: 'failing' });
 
-    clock.at = began + 120 * HOUR;
-    await eventually(async () => (await health())['state'] === 'disabled');
+    clock.at = Date.parse(String((await health())['failingSince'])) + 120 * HOUR;
+    await eventuallyBy(clock, async () => (await health())['state'] === 'disabled');
     expect(await health()).toMatchObject({ disabledReason: 'failing' });
     const third = randomUUID();
     await api.happen(WS, reading(third).completed({ at: clock.at }));
@@ -123,7 +129,7 @@ describe('An endpoint that fails for days', () => {
     const { replayId } = body as { replayId: string };
     await replayTask(database.pool, clock).handle({ replayId }, new AbortController().signal);
     clock.at += SECOND;
-    await eventually(() => receiver.received.length === 3);
+    await eventuallyBy(clock, () => receiver.received.length === 3);
     const sentReadings = receiver.received.map(
       ({ body: sent }) => (JSON.parse(sent.toString()) as { readingId: string }).readingId,
     );

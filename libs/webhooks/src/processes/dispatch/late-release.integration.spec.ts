@@ -35,7 +35,10 @@ const hearingLate = (pool: pg.Pool): pg.Pool =>
 
 describe('An outcome that is recorded while its worker has not yet heard that the queue was released', () => {
   it('makes the queue ready for what waited behind it, long before the lease of its delivery ends', async () => {
-    test.service = new TestService({ ...test.database, pool: hearingLate(test.database.pool) });
+    test.service = new TestService(
+      { ...test.database, pool: hearingLate(test.database.pool) },
+      { settings: { WEBHOOK_LEASE_MS: '3600000' } },
+    );
     const answers: (() => void)[] = [];
     test.receiver.answer = (response) => void answers.push(() => response.writeHead(204).end());
     await test.service.create(test.receiver.url);
@@ -53,7 +56,7 @@ describe('An outcome that is recorded while its worker has not yet heard that th
       return rowCount === 1;
     });
     answers[0]!();
-    await eventually(() => test.receiver.received.length === 2, 10_000);
+    await eventually(() => test.receiver.received.length === 2);
     answers[1]!();
     await test.settled(2);
     expect(await test.service.attempts()).toMatchObject([{ error: null }, { error: null }]);

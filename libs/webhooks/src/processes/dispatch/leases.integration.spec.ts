@@ -11,14 +11,15 @@ const test = dispatching();
 
 describe('A worker', () => {
   it('takes over from a worker that was killed, once its lease expires', async () => {
-    test.service = new TestService(test.database, { settings: { WEBHOOK_LEASE_MS: '1000' } });
+    test.service = new TestService(test.database);
     test.service.follow();
     await test.service.create(test.receiver.url);
     await test.service.happen(reading(randomUUID()).completed());
     await eventually(async () => (await test.service.deliveries()).length === 1);
     const queues = new WorkspaceQueues(test.database.pool, 1_000);
-    const [lost] = await queues.claim(1, Date.now());
-    expect(await queues.claim(1, Date.now())).toEqual([]);
+    const now = Date.now();
+    const [lost] = await queues.claim(1, now);
+    expect(await queues.claim(1, now)).toEqual([]);
     const answers: (() => void)[] = [];
     test.receiver.answer = (response) => void answers.push(() => response.writeHead(204).end());
     test.service.dispatch();
