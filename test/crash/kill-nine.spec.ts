@@ -90,8 +90,9 @@ const kill = async (victim: Victim): Promise<void> => {
   }
   const pid = stack.pids()[victim];
   process.kill(pid, 'SIGKILL');
+  // The stack may tell of another restart while this one is not there.
   await until(
-    () => stack.pids()[victim] !== pid,
+    () => ![undefined, pid].includes(stack.pids()[victim]),
     () => `${victim} has restarted`,
   );
 };

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Notifications } from '@app/platform/postgres/notifications.js';
-import { Integrator, until } from '../support/integrator.js';
+import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver } from '../support/index.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { twoOperators } from '../support/operators.js';
 import { OpsProcess } from '../support/ops-process.js';
+import { PATIENT } from '../support/patience.js';
 import type { Finding } from '../../apps/ops/src/commands/doctor/finding.js';
 import { FALLS, startPostgresPair, type PostgresPair } from '../support/postgres-pair.js';
 import { Random } from '../support/random.js';
@@ -62,14 +63,14 @@ beforeAll(async () => {
   processes = await Promise.all(
     (['api', 'api', 'worker', 'worker'] as const).map((name) => stores.start(name)),
   );
-  operator = new OpsProcess(stores.environment);
+  operator = new OpsProcess({ ...stores.environment, ...PATIENT });
   receiver = await startReceiver();
   const { eventStoreUrl, ops } = stores;
   const [first] = processes;
   const customer = await Integrator.open({ baseUrl: first!.baseUrl, eventStoreUrl, ops } as never, CREDITS);
-  const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
-    body: { url: receiver.url },
-  });
+  const endpoint = await untilServed(() =>
+    customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', { body: { url: receiver.url } }),
+  );
   receiver.secret = endpoint.body.signingSecret;
   const urls = processes.slice(0, 2).map(({ baseUrl }) => baseUrl);
   load = startLoad(() => urls, customer, 'promotion');
@@ -141,7 +142,11 @@ describe('an asynchronous standby becomes the primary', () => {
   it('without its last commits: they are made again, or found, listed and repaid', async () => {
     const { customer } = aftermath;
     const workers = processes.filter(({ baseUrl }) => baseUrl === '');
-    const ordered = async (): Promise<string> => (await customer.create()).body.readingId;
+    let orders = 0;
+    const ordered = async (): Promise<string> => {
+      const key = { 'idempotency-key': `standby-${(orders += 1)}` };
+      return (await untilServed(() => customer.create(person(), key))).body.readingId;
+    };
     const [kept, erased] = [await ordered(), await ordered()];
     for (const readingId of [kept, erased]) await customer.untilEnded(readingId);
     // Only one standby is attached at a time.
@@ -159,7 +164,7 @@ describe('an asynchronous standby becomes the primary', () => {
     await pair.detach();
     const lost = await ordered();
     await customer.untilEnded(lost);
-    await customer.call('POST', `/api/v1/readings/${kept}/document/republish`);
+    await untilServed(() => customer.call('POST', `/api/v1/readings/${kept}/document/republish`));
     await until(
       async () => (await customer.reading(kept)).document.version === 2,
       () => 'a second version is published',
@@ -168,9 +173,11 @@ describe('an asynchronous standby becomes the primary', () => {
     for (const { pid } of workers) process.kill(pid, 'SIGSTOP');
     const queued = await ordered();
     const other = await startReceiver();
-    const endpoint = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
-      body: { url: other.url, events: ['reading.failed'] },
-    });
+    const endpoint = await untilServed(() =>
+      customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+        body: { url: other.url, events: ['reading.failed'] },
+      }),
+    );
     expect(endpoint.status).toBe(201);
     await pair.promote('killed');
     for (const { pid } of workers) process.kill(pid, 'SIGCONT');
@@ -182,7 +189,8 @@ describe('an asynchronous standby becomes the primary', () => {
     });
     await settled();
     expect(await customer.balance()).toMatchObject({ available: before.available - 20, held: 0 });
-    expect((await customer.call('GET', `/api/v1/readings/${erased}/result`)).status).toBe(410);
+    const result = await untilServed(() => customer.call('GET', `/api/v1/readings/${erased}/result`));
+    expect(result.status).toBe(410);
     expect(await rowsOf('platform.subject_key', 'subject_id', erased)).toBe(0);
     const failed = (await findings()).filter(({ level }) => level === 'failure');
     expect(failed.map(({ check, message }) => [check, message.split(':')[0]])).toEqual([
@@ -198,10 +206,12 @@ describe('an asynchronous standby becomes the primary', () => {
     });
     expect(await rowsOf('publishing.artifact', 'reading_id', kept)).toBe(6);
     // A new secret: what waited is sent.
-    const rotated = await customer.call<{ signingSecret: string }>(
-      'POST',
-      `/api/v1/webhooks/${endpoint.body.endpointId}/rotate-secret`,
-      { body: {} },
+    const rotated = await untilServed(() =>
+      customer.call<{ signingSecret: string }>(
+        'POST',
+        `/api/v1/webhooks/${endpoint.body.endpointId}/rotate-secret`,
+        { body: {} },
+      ),
     );
     other.secret = rotated.body.signingSecret;
     await other.waitFor(({ event, verified }) => event.readingId === queued && verified, PATIENCE_MS);
@@ -227,7 +237,7 @@ describe('an asynchronous standby becomes the primary', () => {
     };
     expect(replay.replayed.filter(({ differences }) => differences > 0)).toEqual([]);
     expect(processes.map((one) => one.ended())).toEqual(processes.map(() => null));
-  }, 300_000);
+  }, 900_000);
 });
 
 const settled = (): Promise<void> =>

@@ -116,7 +116,8 @@ export const startStores = async (
     EVENTSTORE_URL: eventStore.url,
   };
   const environment = childEnvironment({ ...process.env, ...PATIENT, ...settings }, secrets, connections);
-  const ops = new OpsProcess(environment);
+  // The limits of a test are those of the service. A command has none that a slow machine reaches.
+  const ops = new OpsProcess({ ...environment, ...PATIENT });
   return {
     databaseUrl: postgres.urls.admin,
     eventStoreUrl: eventStore.url,

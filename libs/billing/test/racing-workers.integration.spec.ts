@@ -85,6 +85,8 @@ it('A month closes once, and grants expire once', async () => {
     await workers[0]!.catchUp();
     return typesSince(before);
   };
+  // Each worker finds the book by a query of its own, which may take longer than an append.
+  store.awaitsDrop = true;
   at(Date.parse('2026-05-01T00:00:00.000Z'));
   expect(await nudge()).toEqual(['PeriodClosed']);
   at(Date.parse('2026-05-10T00:00:00.000Z'));

@@ -13,6 +13,8 @@ export class DroppingEventStore extends InMemoryEventStore {
   private readonly underWay = new Set<string>();
   /** Appends that were dropped. */
   dropped = 0;
+  /** From now on, an append is not written before one was dropped: another process will make the same one. */
+  awaitsDrop = false;
 
   override async append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
     const key = `${stream} ${events[0]?.id}`;
@@ -23,7 +25,8 @@ export class DroppingEventStore extends InMemoryEventStore {
     }
     this.underWay.add(key);
     try {
-      await delay(WRITE_MS);
+      do await delay(WRITE_MS);
+      while (this.awaitsDrop && this.dropped === 0);
       return await super.append(stream, expected, events);
     } finally {
       this.underWay.delete(key);

@@ -62,7 +62,7 @@ const start = async (
 };
 
 const eventually = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 120_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error('It never happened');
     await delay(20);
@@ -220,19 +220,18 @@ describe('startJobs', () => {
   });
 
   it('returns a failed job to the queue, and retries it', async () => {
-    let tries = 0;
+    const attempts: unknown[] = [];
     await run(addJob(GREET, {}, { key: 'k' }));
     await start(async () => {
-      tries += 1;
-      if (tries === 1) throw new RangeError('not yet');
+      attempts.push((await waiting())[0]?.attempts);
+      if (attempts.length === 1) throw new RangeError('not yet');
     });
-    await eventually(async () => tries === 1 && (await waiting())[0]?.attempts === 1);
     await eventually(async () => (await waiting()).length === 0);
-    expect(tries).toBe(2);
+    expect(attempts).toEqual([1, 2]);
   });
 
   it.each([
-    ['whose time has not come by another clock', AGREEING, new NotDueYet(60_000), [55_000, 60_000]],
+    ['whose time has not come by another clock', AGREEING, new NotDueYet(3_600_000), [3_000_000, 3_600_000]],
     ['that finds that the clocks differ', AGREEING, new ClockUntrusted('they differ'), [0, 5_000]],
     ['while the clocks differ', DIFFERING, null, [0, 5_000]],
   ] as const)('puts off a job %s, without counting an attempt', async (_, time, failure, [least, most]) => {
@@ -249,10 +248,12 @@ describe('startJobs', () => {
       );
       return rows[0]?.ms ?? null;
     };
-    await eventually(async () => ((await inMs()) ?? -1) > least);
-    expect(await inMs()).toBeLessThanOrEqual(most);
+    let leftMs = -1;
+    await eventually(async () => (leftMs = (await inMs()) ?? -1) > least);
+    expect(leftMs).toBeLessThanOrEqual(most);
     expect(await waiting()).toHaveLength(1);
-    expect(tries).toBe(failure ? 1 : 0);
+    // On a slow machine its new time may have come, and it was put off again.
+    expect(tries > 0).toBe(failure !== null);
   });
 
   it('finishes running jobs when it is stopped, and signals them', async () => {

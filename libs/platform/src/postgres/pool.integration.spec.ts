@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import { until } from '../../../../test/support/integrator.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { openPool, transaction } from './pool.js';
@@ -78,7 +79,8 @@ describe('transaction', () => {
         await thawed;
         await client.query('select');
       },
-      { longestPauseMs: 100 },
+      // More than a slow machine takes between the beginning and the lock.
+      { longestPauseMs: 3_000 },
     ).catch((error: unknown) => error);
     await locked;
     expect(await notes()).toEqual(['committed']);
@@ -105,9 +107,13 @@ describe('a query without an answer', () => {
       onError: () => undefined,
       queryTimeoutMs: 200,
     });
-    const failed: unknown = await impatient.query('select pg_sleep(30)').catch((error: unknown) => error);
+    const failed: unknown = await impatient.query('select pg_sleep(600)').catch((error: unknown) => error);
     expect(isDependencyAway(failed)).toBe(true);
-    expect((await impatient.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    // On a slow machine a new connection may take longer than the limit, too. One that sleeps never answers.
+    await until(
+      async () => (await impatient.query<{ one: number }>('select 1 as one')).rows[0]!.one === 1,
+      () => 'another connection answers',
+    );
     await impatient.end();
   });
 });
@@ -147,7 +153,8 @@ describe('a session of a client with a longest wait', () => {
       queryTimeoutMs: 200,
     });
     await leaving.query('select pg_sleep(30)').catch(() => undefined);
-    const deadline = Date.now() + 10_000;
+    // Before it has slept.
+    const deadline = Date.now() + 25_000;
     while ((await sessions('leaving')).length > 0 && Date.now() < deadline) await delay(50);
     expect(await sessions('leaving')).toEqual([]);
     await leaving.end();

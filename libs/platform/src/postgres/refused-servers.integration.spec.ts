@@ -28,7 +28,7 @@ it('a session on a PostgreSQL that is too old is refused with its cause, as a de
     size: 1,
     applicationName: 'x',
     onError: () => undefined,
-    queryTimeoutMs: 5_000,
+    queryTimeoutMs: 60_000,
   });
   try {
     const error: unknown = await pool.query('select 1').catch((reason: unknown) => reason);
@@ -54,7 +54,7 @@ it('a session on a standby is refused with its cause, as a dependency that is aw
     size: 1,
     applicationName: 'x',
     onError: () => undefined,
-    queryTimeoutMs: 5_000,
+    queryTimeoutMs: 60_000,
   });
   try {
     const error: unknown = await pool.query('select 1').catch((reason: unknown) => reason);

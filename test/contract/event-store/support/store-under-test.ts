@@ -29,6 +29,9 @@ export const launchStore = async (dataDir: string, options: EmbeddedOptions = {}
   return { connectionString, stop: async () => void (await end('SIGTERM')) };
 };
 
+/** A busy disk may take longer than the embedded store waits by default. */
+const COMMIT_TIMEOUT_MS = 20_000;
+
 /** Starts the store before a spec's tests and stops it afterwards. Its members are available only within tests. */
 export const storeUnderTest = (options: EmbeddedOptions = {}): StoreUnderTest => {
   let client: StoreClient | undefined;
@@ -40,7 +43,7 @@ export const storeUnderTest = (options: EmbeddedOptions = {}): StoreUnderTest =>
       connectionString = patient(EXTERNAL_URL);
     } else {
       const dataDir = mkdtempSync(join(tmpdir(), 'event-store-contract-'));
-      const store = await launchStore(dataDir, options);
+      const store = await launchStore(dataDir, { commitTimeoutMs: COMMIT_TIMEOUT_MS, ...options });
       connectionString = store.connectionString;
       release = async () => {
         await store.stop();

@@ -1,9 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { observeContract, assertObserved } from '../../../support/observe-contract.js';
-import { Integrator, until } from '../../../support/integrator.js';
+import { Integrator, until, untilServed } from '../../../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver, type Stack } from '../../../support/index.js';
 import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
+import { MODULES } from '../../../../apps/service/src/modules.js';
+import { PROJECTIONS } from '../../../../apps/service/src/projections.js';
 import { startStores, type StartedProcess, type StartedStores } from '../../../support/start-processes.js';
 import type { Aftermath } from '../nothing-lost.js';
 import { startLink, type Link } from './link.js';
@@ -18,8 +19,14 @@ export const PROCESSES: readonly ProcessName[] = [...APIS, ...WORKERS];
 /** Far more than a run can spend. */
 const CREDITS = 1_000_000;
 const AT_REST_WITHIN_MS = 120_000;
-/** On a busy machine the consumers of a process begin some tenths of a second apart. */
-const UNCHANGED_MS = 1_000;
+const keptByOthers = new Set(
+  PROJECTIONS.filter(({ keptBy }) => keptBy !== undefined).map(({ name }) => name),
+);
+/** Every worker runs as many consumers. */
+const CONSUMERS = MODULES.flatMap(({ projections, processes }) => [
+  ...Object.keys(projections),
+  ...Object.keys(processes),
+]).filter((name) => !keptByOthers.has(name)).length;
 
 /** Limits that a storm of seconds reaches, and leases that end soon after. */
 const IMPATIENT = {
@@ -102,7 +109,8 @@ export class StormyService {
   /** Has the endpoint tried at once, as a customer does whose receiver is back. Otherwise it may wait five minutes. */
   async probeEndpoint(): Promise<void> {
     const path = `/api/v1/webhooks/${this.endpointId}/test`;
-    await this.caller('api0').call('POST', path, { body: { type: 'reading.completed' } });
+    const body = { type: 'reading.completed' };
+    await untilServed(() => this.caller('api0').call('POST', path, { body }));
   }
 
   /** Waits until each process reads nothing, and has its subscriptions and one call for appends, as before. */
@@ -178,10 +186,10 @@ export class StormyService {
     const link = await startLink(Number(url.port));
     this.links.set('workers→receiver', link);
     url.port = String(link.port);
-    const { body } = await customer.call<{ signingSecret: string; endpointId: string }>(
-      'POST',
-      '/api/v1/webhooks',
-      { body: { url: url.href } },
+    const { body } = await untilServed(() =>
+      customer.call<{ signingSecret: string; endpointId: string }>('POST', '/api/v1/webhooks', {
+        body: { url: url.href },
+      }),
     );
     receiver.secret = body.signingSecret;
     this.endpointId = body.endpointId;
@@ -192,17 +200,15 @@ export class StormyService {
     await this.noteSubscriptions();
   }
 
-  /** Both workers run the same consumers. All have begun when their number stays the same. */
+  /** On a busy machine the consumers of a process begin seconds apart. */
   private async noteSubscriptions(): Promise<void> {
     await until(
       async () => {
-        const before = WORKERS.map((name) => this.subscriptions.get(name));
-        await delay(UNCHANGED_MS);
         for (const name of PROCESSES) this.subscriptions.set(name, (await this.openCalls(name)).subscription);
-        const [one, other] = WORKERS.map((name) => this.subscriptions.get(name)!);
-        return one! > 0 && [one, other, ...before].every((count) => count === one);
+        return WORKERS.every((name) => this.subscriptions.get(name) === CONSUMERS);
       },
-      () => 'each consumer of both workers has its subscription',
+      () =>
+        `each of ${CONSUMERS} consumers of both workers has its subscription: ${WORKERS.map((name) => this.subscriptions.get(name)).join(', ')}`,
     );
   }
 

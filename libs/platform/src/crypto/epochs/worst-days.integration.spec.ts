@@ -206,7 +206,8 @@ describe('Destroying keys', () => {
         const connect = () => Promise.resolve({ query: once, release: () => undefined });
         void new EpochRows({ query: once, connect } as never).writersPassed();
       });
-      expect(await Promise.race([make(keys), delay(2_000, 'blocked')])).not.toBe('blocked');
+      // A lock of the frozen process would last until the end of this test.
+      expect(await Promise.race([make(keys), delay(30_000, 'blocked', { ref: false })])).not.toBe('blocked');
     } finally {
       frozen.release(true);
     }

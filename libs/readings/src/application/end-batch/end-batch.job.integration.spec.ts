@@ -170,7 +170,7 @@ describe('The rescue', () => {
       pool.query(`update graphile_worker._private_jobs set locked_at = now() - make_interval(secs => $1)`, [
         seconds,
       ]);
-    await lock(5);
+    await lock(1);
     expect(await found()).toEqual([]);
     await lock(20);
     expect(await found()).toEqual([batch]);
@@ -194,7 +194,7 @@ describe('The rescue', () => {
   });
 
   it('leaves new and ended batches alone', async () => {
-    await open(20);
+    await open(5);
     expect(await found()).toEqual([]);
     batchId = randomUUID();
     await open(400, new Date());

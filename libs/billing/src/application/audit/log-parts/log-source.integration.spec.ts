@@ -22,7 +22,7 @@ let options: Parameters<typeof openEventStore>[0];
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'log-source-'));
   server = await startEmbeddedEventStore({ dataDir });
-  options = { connectionString: server.connectionString, appendTimeoutMs: 2_000, readTimeoutMs: 2_000 };
+  options = { connectionString: server.connectionString, appendTimeoutMs: 60_000, readTimeoutMs: 60_000 };
   store = await openEventStore(options);
   for (let n = 0; n < 30; n += 1)
     for (const category of ['credits', 'publication', 'reading'])
