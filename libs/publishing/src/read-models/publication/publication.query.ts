@@ -11,6 +11,13 @@ interface Wanted {
   readonly version: number | null;
 }
 
+/** What the rows know. `version`: the newest one, or the wanted one; `null` if it is not published. */
+interface ByRow {
+  readonly version: number | null;
+  /** A later version was requested. It may be published by now, and other read models may show it already. */
+  readonly may_be_behind: boolean;
+}
+
 /** Of every completed reading. */
 const FIRST_VERSION = 1;
 
@@ -29,7 +36,9 @@ export class PublicationQuery {
    */
   async find(readingId: string, version?: number): Promise<number | 'due' | 'unknown'> {
     const known = await this.publishedByRow({ readingId, version: version ?? null });
-    return known ?? this.findInStream(readingId, version);
+    return known.version === null || known.may_be_behind
+      ? this.findInStream(readingId, version)
+      : known.version;
   }
 
   /** Whether the stream says that the reading is erased, or about to be. */
@@ -37,21 +46,23 @@ export class PublicationQuery {
     return (await this.executor.load(readingId)).state.withdrawn;
   }
 
-  private async versions(wanted: readonly Wanted[]): Promise<readonly (number | null)[]> {
-    const { rows } = await this.pool.query<{ version: number | null }>({
+  private async versions(wanted: readonly Wanted[]): Promise<readonly ByRow[]> {
+    const { rows } = await this.pool.query<ByRow>({
       name: 'published-versions',
       text: `select (select version from publishing.publication
                      where reading_id = wanted.reading_id and published_at is not null
                        and (wanted.version is null or version = wanted.version)
-                     order by version desc limit 1) as version
+                     order by version desc limit 1) as version,
+                    wanted.version is null and exists (
+                      select from publishing.republication where reading_id = wanted.reading_id) as may_be_behind
              from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (reading_id, version, place)
              order by wanted.place`,
       values: [wanted.map(({ readingId }) => readingId), wanted.map(({ version }) => version)],
     });
-    return rows.map(({ version }) => version);
+    return rows;
   }
 
-  /** While the row is missing, the stream has the version. */
+  /** While the row is missing or behind, the stream has the version. */
   private async findInStream(readingId: string, version?: number): Promise<number | 'due' | 'unknown'> {
     const { state } = await this.executor.load(readingId);
     const wanted = version ?? Math.max(FIRST_VERSION, newestVersion(state));
