@@ -194,7 +194,7 @@ describe('a fault of the event store’s client', () => {
       return heapUsed + external;
     };
     const before = used();
-    const subscription = store.subscribe({ after, categories: ['tally'] });
+    const subscription = patient.subscribe({ after, categories: ['tally'] });
     let seen = 0;
     for await (const _ of subscription) {
       if (seen === 0) {
