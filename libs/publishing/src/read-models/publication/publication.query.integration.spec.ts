@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { PublicationQuery } from './publication.query.js';
 
 const READING = '0c3a9c0a-5f0e-4d5b-8f5e-3f7d2a1b6c90';
@@ -9,6 +10,7 @@ let pool: pg.Pool;
 /** The versions that the stream has published. */
 let inStream: readonly number[] = [];
 let streamsRead = 0;
+let isStoreAway = false;
 let query: PublicationQuery;
 
 beforeAll(async () => {
@@ -17,6 +19,7 @@ beforeAll(async () => {
   pool.on('error', () => undefined);
   const load = async () => {
     streamsRead += 1;
+    if (isStoreAway) throw new StoreUnavailable('away', false);
     return { state: { published: new Map(inStream.map((version) => [version, {}])), pending: new Map() } };
   };
   query = new PublicationQuery(pool, { load } as never);
@@ -32,6 +35,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   streamsRead = 0;
+  isStoreAway = false;
   await pool.query('truncate publishing.republication');
 });
 
@@ -60,4 +64,10 @@ it('An earlier version is that of its row meanwhile, too', async () => {
   await republicationIsRequested();
   expect(await query.find(READING, 1)).toBe(1);
   expect(streamsRead).toBe(0);
+});
+
+it('While the event store is away, the newest version is that of its row', async () => {
+  await republicationIsRequested();
+  isStoreAway = true;
+  expect(await query.find(READING)).toBe(1);
 });

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -36,9 +37,13 @@ export class PublicationQuery {
    */
   async find(readingId: string, version?: number): Promise<number | 'due' | 'unknown'> {
     const known = await this.publishedByRow({ readingId, version: version ?? null });
-    return known.version === null || known.may_be_behind
-      ? this.findInStream(readingId, version)
-      : known.version;
+    if (known.version === null) return this.findInStream(readingId, version);
+    if (!known.may_be_behind) return known.version;
+    // Documents are shown also while the event store is away.
+    return this.findInStream(readingId).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return known.version!;
+      throw error;
+    });
   }
 
   /** Whether the stream says that the reading is erased, or about to be. */
