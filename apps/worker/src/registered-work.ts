@@ -9,17 +9,20 @@ const keptByOthers = new Set(
   PROJECTIONS.filter(({ keptBy }) => keptBy !== undefined).map(({ name }) => name),
 );
 
-/** What modules registered without naming it in their manifests, and the reverse; empty: they agree. */
-export const mismatches = (work: Registered, modules: readonly ModuleManifest[]): readonly string[] => {
-  const consumers = modules
+/** The consumers that the manifests name, as every worker runs them. */
+export const namedConsumers = (modules: readonly ModuleManifest[]): readonly string[] =>
+  modules
     .flatMap(({ projections, processes }) => [...Object.keys(projections), ...Object.keys(processes)])
     .filter((name) => !keptByOthers.has(name));
+
+/** What modules registered without naming it in their manifests, and the reverse; empty: they agree. */
+export const mismatches = (work: Registered, modules: readonly ModuleManifest[]): readonly string[] => {
   const jobs = modules.flatMap((module) => Object.keys(module.jobs));
   return [
     ...differences(
       'consumer',
       work.consumers.map(({ name }) => name),
-      consumers,
+      namedConsumers(modules),
     ),
     ...differences(
       'job',

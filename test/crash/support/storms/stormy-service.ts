@@ -4,7 +4,7 @@ import { Integrator, until, untilServed } from '../../../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver, type Stack } from '../../../support/index.js';
 import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
 import { MODULES } from '../../../../apps/service/src/modules.js';
-import { PROJECTIONS } from '../../../../apps/service/src/projections.js';
+import { namedConsumers } from '../../../../apps/worker/src/registered-work.js';
 import { startStores, type StartedProcess, type StartedStores } from '../../../support/start-processes.js';
 import type { Aftermath } from '../nothing-lost.js';
 import { startLink, type Link } from './link.js';
@@ -19,14 +19,8 @@ export const PROCESSES: readonly ProcessName[] = [...APIS, ...WORKERS];
 /** Far more than a run can spend. */
 const CREDITS = 1_000_000;
 const AT_REST_WITHIN_MS = 120_000;
-const keptByOthers = new Set(
-  PROJECTIONS.filter(({ keptBy }) => keptBy !== undefined).map(({ name }) => name),
-);
 /** Every worker runs as many consumers. */
-const CONSUMERS = MODULES.flatMap(({ projections, processes }) => [
-  ...Object.keys(projections),
-  ...Object.keys(processes),
-]).filter((name) => !keptByOthers.has(name)).length;
+const CONSUMERS = namedConsumers(MODULES).length;
 
 /** Limits that a storm of seconds reaches, and leases that end soon after. */
 const IMPATIENT = {
