@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../../support/index.js';
-import { Integrator, person, until } from '../../support/integrator.js';
+import { Integrator, person, until, untilHandled } from '../../support/integrator.js';
 
 /** What `ops doctor --json` says of one check. */
 export interface Finding {
@@ -65,14 +65,7 @@ export const operatedStack = () => {
     );
     return last!;
   };
-  const handled = (): Promise<void> =>
-    until(
-      async () =>
-        ((await json(['projections', 'lag']))['consumers'] as { events: number }[]).every(
-          ({ events }) => events === 0,
-        ),
-      () => 'every consumer has handled or parked the events',
-    );
+  const handled = (): Promise<void> => untilHandled(stack);
   const published = async (locale = 'fr-FR'): Promise<string> => {
     const { readingId } = (await customer.create(person('Zoé', locale))).body;
     await customer.untilEnded(readingId);
