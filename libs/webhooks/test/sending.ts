@@ -7,7 +7,7 @@ import { Receiver } from './receiver.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
 /** A time limit that no pause of a slow machine reaches. */
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 const LOOPBACK = ['127.0.0.0/8'];
 
 const open: { close(): unknown }[] = [];

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { PATIENCE_MS } from '../../../test/sending.js';
 import { makeCertificate } from '../../../test/certificate.js';
 import { Proxy } from '../../../test/proxy.js';
 import { Receiver } from '../../../test/receiver.js';
@@ -25,8 +26,6 @@ let proxy: Proxy;
 let receiver: Receiver;
 let sender: Sender;
 
-/** A time limit that no pause of a slow machine reaches. */
-const PATIENCE_MS = 60_000;
 const senderThrough = (
   url: string,
   allowCidrs = ['127.0.0.0/8'],

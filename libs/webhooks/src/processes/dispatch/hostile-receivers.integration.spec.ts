@@ -8,12 +8,11 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
+import { PATIENCE_MS } from '../../../test/sending.js';
 import type { Attempts } from '../../../test/attempts.js';
 import { makeCertificate, type Identity } from '../../../test/certificate.js';
 
 const MIB = 1_048_576;
-/** A time limit that no pause of a slow machine reaches. */
-const PATIENCE_MS = 60_000;
 /** One that a receiver reaches that answers without end. */
 const SHORT_MS = 1_000;
 const open: { server: Server; sockets: Set<Socket> }[] = [];
