@@ -33,7 +33,6 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/libs libs
-COPY apps/api/examples apps/api/examples
 COPY apps/portal/assets apps/portal/assets
 COPY tools/verify-ledger.mjs tools/verify-ledger.mjs
 COPY package.json LICENSE ./

@@ -8,7 +8,7 @@ const { documents, search, found } = buildSite();
 const pages = documents.filter(({ mediaType }) => mediaType.startsWith('text/html'));
 const paths = new Set(documents.map(({ path }) => path));
 /** Served by the API itself. */
-const OTHERS = /^\/(openapi\.json|docs\/search|docs\/reference\/[\w.-]+)$/;
+const OTHERS = /^\/(docs\/search|docs\/reference\/[\w.-]+)$/;
 
 const validator = new HtmlValidate({
   extends: ['html-validate:recommended', 'html-validate:a11y'],

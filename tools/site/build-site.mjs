@@ -169,5 +169,7 @@ export const buildSite = () => {
     { path: '/docs/reference.css', mediaType: 'text/css; charset=utf-8', text: asset('reference.css') },
     { path: '/docs/page.js', mediaType: 'text/javascript; charset=utf-8', text: asset('page.js') },
   );
+  const api = JSON.stringify(JSON.parse(read('docs/openapi.json')));
+  documents.push({ path: '/openapi.json', mediaType: 'application/json', text: api });
   return { documents, search: layout(searchPage('en'), sections), found };
 };

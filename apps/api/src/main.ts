@@ -32,7 +32,7 @@ import { servePortal } from '../../portal/src/serve-portal.js';
 import { AUDITED } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
-import { serveOpenApi } from './openapi.js';
+import { serveSite } from './site/serve-site.js';
 
 if (process.argv.includes('--help')) {
   process.stdout.write(`The HTTP API. Configured by its environment:\n${configHelp(settings)}\n`);
@@ -58,7 +58,7 @@ app.use(auditRequests(trail, clock, AUDITED, config.TRUSTED_PROXIES));
 adapter.door.onRefused = auditDoor(trail, clock);
 const refusals = reportRefusals(adapter.door, metrics, log);
 configureHttp(app, config, log);
-serveOpenApi(app);
+serveSite(app);
 servePortal(app, config, log);
 await telemetry.serve(metrics, config);
 await app.listen(config.PORT, config.HOST);

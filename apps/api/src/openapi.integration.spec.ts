@@ -8,14 +8,15 @@ import { API_KEY_SCOPES, BEARER_SCOPES } from '@app/platform/auth/scopes.js';
 import { PROBLEMS } from '@app/platform/http/problem.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { describedApi } from './described-api.js';
-import { openApiDocument, serveOpenApi } from './openapi.js';
+import { openApiDocument } from './openapi.js';
+import { serveSite } from './site/serve-site.js';
 
 let app: NestExpressApplication;
 let document: OpenAPIObject;
 beforeAll(async () => {
   app = await describedApi();
   document = openApiDocument(app);
-  serveOpenApi(app);
+  serveSite(app);
   await app.init();
 });
 afterAll(() => app.close());

@@ -1,11 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject } from '@nestjs/swagger';
 import { describeApi } from '@app/platform/http/openapi/describe-api.js';
-import { serveDocuments } from '@app/platform/http/static-documents.js';
 import { schemaComponents } from '@app/publishing/publishing-http.module.js';
 import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
 import { readExamples, withExamples } from './recorded-examples.js';
-import { serveSite } from './site/serve-site.js';
 
 const DESCRIPTION = `Create readings, follow their progress, fetch results and documents, and receive signed webhooks.
 
@@ -23,7 +21,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Health: 'For operators; no credentials needed.',
 };
 
-/** The OpenAPI 3.1 document of the API. */
+/** The OpenAPI 3.1 document of the API. It is committed as docs/openapi.json, and served from there. */
 export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -58,16 +56,4 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
     components: { ...builder.build().components, schemas: schemaComponents() },
   });
   return withExamples(document, readExamples());
-};
-
-/** The documents change only with a release. */
-const CACHE_CONTROL = 'public, max-age=300';
-
-/** Serves the OpenAPI document at `/openapi.json`, and the documentation at `/docs`. */
-export const serveOpenApi = (app: NestExpressApplication): void => {
-  const bytes = Buffer.from(JSON.stringify(openApiDocument(app)));
-  serveDocuments(app, [
-    { path: '/openapi.json', mediaType: 'application/json', cacheControl: CACHE_CONTROL, bytes },
-  ]);
-  serveSite(app, CACHE_CONTROL);
 };

@@ -31,19 +31,22 @@ const INDEX = JSON.stringify({
   status: '/readyz',
 });
 
+/** The documentation changes only with a release. */
+const CACHE_CONTROL = 'public, max-age=300';
+
 /**
- * Serves the documentation of the API: guides, reference, search and changelog, without credentials. They need no
- * script but for the reference, and nothing from other hosts.
+ * Serves the documentation of the API: its OpenAPI document, guides, reference, search and changelog, without
+ * credentials. They need no script but for the reference, and nothing from other hosts.
  * @throws Error when the build has not rendered it
  */
-export const serveSite = (app: NestExpressApplication, cacheControl: string): void => {
+export const serveSite = (app: NestExpressApplication): void => {
   const { documents, search, found } = JSON.parse(
     readFileSync(projectPath('dist/site.json'), 'utf8'),
   ) as Site;
   const pages = documents.map(({ path, mediaType, text }): StaticDocument => ({
     path,
     mediaType,
-    cacheControl,
+    cacheControl: CACHE_CONTROL,
     bytes: Buffer.from(text),
   }));
   serveDocuments(app, [...pages.filter(({ path }) => path !== '/'), ...swaggerAssets()]);
@@ -54,7 +57,7 @@ export const serveSite = (app: NestExpressApplication, cacheControl: string): vo
     const ifNoneMatch = request.headers['if-none-match'];
     response.setHeader('Vary', 'Accept');
     if (request.accepts(['application/json', 'text/html']) === 'text/html')
-      sendBody(response, start.bytes, { mediaType: HTML, cacheControl, ifNoneMatch });
+      sendBody(response, start.bytes, { mediaType: HTML, cacheControl: CACHE_CONTROL, ifNoneMatch });
     else sendJson(response, INDEX, ifNoneMatch);
   });
 
@@ -65,7 +68,7 @@ export const serveSite = (app: NestExpressApplication, cacheControl: string): vo
     const body = search.replace('<!--results-->', () => resultsOf(query, find(query)));
     sendBody(response, body, {
       mediaType: HTML,
-      cacheControl,
+      cacheControl: CACHE_CONTROL,
       ifNoneMatch: request.headers['if-none-match'],
     });
   });
