@@ -21,7 +21,7 @@ const compiled = (tsx) => [
 
 /** Jest on native ESM: SWC compiles TypeScript (with decorator metadata for Nest), tests sit beside the code or under test/. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/environment.mjs',
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   // All specs, or those of one suite: see the scripts test:* in package.json.
