@@ -3,28 +3,33 @@ import { WayOut } from './way-out.js';
 
 const failed = { error: 'proxy_failed' } as const;
 
+/** A way out whose proxy has just failed, at 0. */
+const closedWay = (): WayOut => {
+  const way = new WayOut();
+  way.began()(failed, 0);
+  return way;
+};
+
 describe('The way out', () => {
   it('is open to any number of deliveries, until the proxy fails', () => {
     const way = new WayOut();
-    way.began();
-    way.began();
+    const [first, second, third] = [way.began(), way.began(), way.began()];
     expect(way.isOpen(0)).toBe(true);
-    way.ended({ error: 'http_error' }, 0);
-    way.ended({ error: null }, 0);
+    first({ error: 'http_error' }, 0);
+    second({ error: null }, 0);
     expect(way.isOpen(0)).toBe(true);
-    way.ended(failed, 0);
+    third(failed, 0);
     expect(way.isOpen(999)).toBe(false);
   });
 
   it('is then tried by one delivery at a time, at pauses that double to half a minute', () => {
-    const way = new WayOut();
-    way.ended(failed, 0);
+    const way = closedWay();
     const pauses: number[] = [];
     for (let [tried, now] = [0, 1_000]; tried < 7; tried += 1) {
       expect(way.isOpen(now)).toBe(true);
-      way.began();
+      const ended = way.began();
       expect(way.isOpen(now)).toBe(false);
-      way.ended(failed, now);
+      ended(failed, now);
       let pause = 0;
       while (!way.isOpen(now + pause)) pause += 1_000;
       pauses.push(pause);
@@ -35,17 +40,29 @@ describe('The way out', () => {
 
   it('counts failures of deliveries that were under way together once', () => {
     const way = new WayOut();
-    for (let n = 0; n < 128; n += 1) way.ended(failed, n);
+    for (const [n, ended] of Array.from({ length: 128 }, () => way.began()).entries()) ended(failed, n);
     expect(way.isOpen(1_000)).toBe(true);
   });
+
+  it.each([null, failed])(
+    'is tried by one delivery although one from before ends meanwhile (%j)',
+    (result) => {
+      const way = new WayOut();
+      const before = way.began();
+      way.began()(failed, 0);
+      const ended = way.began();
+      before(result, 1_500);
+      expect(way.isOpen(20_000)).toBe(false);
+      ended(failed, 20_000);
+      expect(way.isOpen(60_000)).toBe(true);
+    },
+  );
 
   it.each(['asked_refusal', 'dns_failed', 'blocked_address', 'invalid_url', null] as const)(
     'is still closed after %s: nothing was sent, or the outcome is unknown',
     (error) => {
-      const way = new WayOut();
-      way.ended(failed, 0);
-      way.began();
-      way.ended(error === null ? null : { error }, 500);
+      const way = closedWay();
+      way.began()(error === null ? null : { error }, 500);
       expect(way.isOpen(500)).toBe(false);
       expect(way.isOpen(1_000)).toBe(true);
     },
@@ -54,10 +71,8 @@ describe('The way out', () => {
   it.each([null, 'http_error', 'timeout', 'connect_failed'] as const)(
     'is open again when a delivery gets through to its receiver (%s)',
     (error) => {
-      const way = new WayOut();
-      way.ended(failed, 0);
-      way.began();
-      way.ended({ error }, 1_000);
+      const way = closedWay();
+      way.began()({ error }, 1_000);
       way.began();
       expect(way.isOpen(1_000)).toBe(true);
     },

@@ -11,6 +11,9 @@ const NOT_SENT: readonly (AttemptError | null)[] = [
 const SHORTEST_HOLD_MS = 1_000;
 const LONGEST_HOLD_MS = 30_000;
 
+/** @param result `null`: the outcome is unknown, or nothing was sent */
+type Ended = (result: Pick<AttemptResult, 'error'> | null, elapsed: number) => void;
+
 /**
  * Whether a worker can send at all. After a failure of the service's own proxy it holds everything back, and then tries one
  * delivery at a time, so that an outage of the proxy does not use up the schedules of all deliveries. Times are
@@ -26,22 +29,23 @@ export class WayOut {
     return this.holdMs === 0 || (!this.isTrying && elapsed >= this.heldUntil);
   }
 
-  /** A delivery is being sent. */
-  began(): void {
-    this.isTrying = this.holdMs > 0;
+  /** A delivery is being sent. @returns what to call once it was */
+  began(): Ended {
+    const isTrial = this.holdMs > 0;
+    this.isTrying ||= isTrial;
+    return (result, elapsed) => {
+      // One from before the failure may end while another is the trial.
+      if (isTrial) this.isTrying = false;
+      if (result !== null && !NOT_SENT.includes(result.error)) this.learn(isOfWayOut(result.error), elapsed);
+    };
   }
 
-  /** @param result `null`: the outcome is unknown, or nothing was sent */
-  ended(result: Pick<AttemptResult, 'error'> | null, elapsed: number): void {
-    this.isTrying = false;
-    if (result === null || NOT_SENT.includes(result.error)) return;
-    if (!isOfWayOut(result.error)) {
-      this.holdMs = 0;
-      return;
-    }
+  private learn(hasFailed: boolean, elapsed: number): void {
+    if (!hasFailed) this.holdMs = 0;
     // Those that were under way together fail together, and count as one.
-    if (elapsed < this.heldUntil) return;
-    this.holdMs = Math.min(LONGEST_HOLD_MS, Math.max(SHORTEST_HOLD_MS, this.holdMs * 2));
-    this.heldUntil = elapsed + this.holdMs;
+    else if (elapsed >= this.heldUntil) {
+      this.holdMs = Math.min(LONGEST_HOLD_MS, Math.max(SHORTEST_HOLD_MS, this.holdMs * 2));
+      this.heldUntil = elapsed + this.holdMs;
+    }
   }
 }

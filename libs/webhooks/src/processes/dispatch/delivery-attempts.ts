@@ -17,7 +17,6 @@ import {
 } from '../../domain/delivery/attempt-result.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { pauseAfterOwnFailure, retryPause } from '../../domain/delivery/retry-schedule.js';
-import type { WayOut } from '../../domain/delivery/way-out.js';
 import type { ClaimedEndpoint, ClaimedWorkspace } from './claimed-workspace.js';
 import type { DueDelivery } from './due-deliveries.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
@@ -30,14 +29,13 @@ export interface DeliveryInFlight {
   readonly workspace: ClaimedWorkspace;
   readonly endpoint: ClaimedEndpoint;
   readonly delivery: DueDelivery;
-  /** Called once, when the delivery no longer counts as in flight. */
-  readonly onExchangeEnd: (hasSucceeded: boolean) => void;
+  /** Called once, when the delivery no longer counts as in flight. `null`: nothing is known of its outcome. */
+  readonly onExchangeEnd: (result: AttemptResult | null) => void;
 }
 
 export interface AttemptParts {
   readonly sender: SendsRequests;
   readonly outcomes: OutcomeLog;
-  readonly wayOut: WayOut;
   readonly queues: WorkspaceQueues;
   readonly vault: SecretVault;
   readonly answers: AnswerVault;
@@ -55,53 +53,57 @@ export class DeliveryAttempts {
 
   /** Resolves when the outcome is recorded, or the attempt was cancelled. */
   async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
-    const { clock, queues, wayOut } = this.parts;
+    const { clock, queues } = this.parts;
     const startedAt = clock.now();
-    let seen: AttemptResult | null = null;
-    let isInFlight = true;
-    const endExchange = (hasSucceeded = false): void => {
-      if (!isInFlight) return;
-      isInFlight = false;
-      wayOut.ended(seen, performance.now());
-      onExchangeEnd(hasSucceeded);
-    };
-    try {
-      const result = await this.send(endpoint, delivery, startedAt);
-      if (result === 'cancelled') {
-        if (workspace.isReleased) await queues.releaseDelivery(workspace, delivery.deliveryId, clock.now());
-        return;
-      }
-      seen = result;
-      workspace.recording += 1;
-      const attempt = {
-        deliveryId: delivery.deliveryId,
-        number: delivery.attempt,
-        endpointId: endpoint.endpoint.endpointId,
-        url: endpoint.endpoint.url,
-        redelivery: delivery.redelivery,
-        lease: workspace.lease,
-        startedAt,
-        endedAt: clock.now(),
-        result,
-        answer: null,
-      };
-      try {
-        // After a success the next delivery may start while this one is recorded; a failure is counted first.
-        if (result.error === null) endExchange(true);
-        await (result.error === null
-          ? this.recordSuccess(endpoint, attempt)
-          : this.recordFailure(workspace, endpoint, {
-              ...attempt,
-              answer: await this.parts.answers.seal(delivery, result.responseBody),
-            }));
-        this.report(delivery, attempt);
-      } finally {
-        workspace.recording -= 1;
-      }
-      if (workspace.isReleasing) await queues.markReady(workspace.workspaceId, attempt.endedAt);
-    } finally {
-      endExchange();
+    const result = await this.send(endpoint, delivery, startedAt).catch((error: unknown) => {
+      onExchangeEnd(null);
+      throw error;
+    });
+    if (result === 'cancelled') {
+      onExchangeEnd(null);
+      if (workspace.isReleased) await queues.releaseDelivery(workspace, delivery.deliveryId, clock.now());
+      return;
     }
+    const attempt = {
+      deliveryId: delivery.deliveryId,
+      number: delivery.attempt,
+      endpointId: endpoint.endpoint.endpointId,
+      url: endpoint.endpoint.url,
+      redelivery: delivery.redelivery,
+      lease: workspace.lease,
+      startedAt,
+      endedAt: clock.now(),
+      result,
+      answer: null,
+    };
+    const recording = this.record(workspace, endpoint, delivery, attempt);
+    // After a success the next delivery may start while this one is recorded; a failure is counted first.
+    if (result.error === null) onExchangeEnd(result);
+    await recording.finally(() => {
+      if (result.error !== null) onExchangeEnd(result);
+    });
+  }
+
+  private async record(
+    workspace: ClaimedWorkspace,
+    endpoint: ClaimedEndpoint,
+    delivery: DueDelivery,
+    attempt: FinishedAttempt,
+  ): Promise<void> {
+    const { result } = attempt;
+    workspace.recording += 1;
+    try {
+      await (result.error === null
+        ? this.recordSuccess(endpoint, attempt)
+        : this.recordFailure(workspace, endpoint, {
+            ...attempt,
+            answer: await this.parts.answers.seal(delivery, result.responseBody),
+          }));
+      this.report(delivery, attempt);
+    } finally {
+      workspace.recording -= 1;
+    }
+    if (workspace.isReleasing) await this.parts.queues.markReady(workspace.workspaceId, attempt.endedAt);
   }
 
   /** A delivered webhook is the rule: at thousands a second, only `LOG_LEVEL=debug` shows each. */

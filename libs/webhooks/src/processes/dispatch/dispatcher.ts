@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { Places } from '../../domain/delivery/places.js';
 import type { WayOut } from '../../domain/delivery/way-out.js';
 import { ClaimedWorkspace, type Limits, type Moment } from './claimed-workspace.js';
@@ -143,9 +144,11 @@ export class Dispatcher implements WorkLoop {
     if (this.isStopping || !this.parts.wayOut.isOpen(moment.elapsed)) return false;
     const next = workspace.startNext(moment);
     if (next === null) return false;
-    this.parts.wayOut.began();
-    const onExchangeEnd = (hasSucceeded: boolean): void => {
-      this.places.end(next.place, performance.now(), hasSucceeded);
+    const ended = this.parts.wayOut.began();
+    const onExchangeEnd = (result: AttemptResult | null): void => {
+      const elapsed = performance.now();
+      ended(result, elapsed);
+      this.places.end(next.place, elapsed, result?.error === null);
       workspace.exchangeEnded(next.endpoint);
       this.scheduleSend();
     };

@@ -57,9 +57,7 @@ export const openDispatcher = ({
   const sender = openSender({ config, resolve, clock, log });
   const outcomes = new OutcomeLog(pool);
   const observed = observedSender(sender, pool, observer);
-  const wayOut = new WayOut();
   const attempts = new DeliveryAttempts({
-    wayOut,
     sender: observed,
     outcomes,
     queues,
@@ -73,5 +71,5 @@ export const openDispatcher = ({
     log,
   });
   const wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
-  return new Dispatcher({ pool, queues, limits, attempts, wayOut, wake, clock, log });
+  return new Dispatcher({ pool, queues, limits, attempts, wayOut: new WayOut(), wake, clock, log });
 };
