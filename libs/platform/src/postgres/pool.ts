@@ -25,6 +25,7 @@ export const openPool = (
   const pool = new pg.Pool({
     connectionString: url,
     max: options.size,
+    idleTimeoutMillis: IDLE_MS,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 30_000,
     application_name: options.applicationName,
     ...(options.sessionSettings === undefined ? {} : { options: options.sessionSettings }),
@@ -38,6 +39,12 @@ export const openPool = (
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };
+
+/**
+ * How long a connection may idle (ms). Loops look every 1 to 15 s, many at the same moment: with the default of 10 s, an
+ * idle worker made a new connection every seven seconds. One that stays longer may be stale after a silent fail-over.
+ */
+const IDLE_MS = 30_000;
 
 const REFUSE_STANDBY = `if pg_is_in_recovery() then
   raise exception 'it is a standby' using errcode = '${READ_ONLY}';
