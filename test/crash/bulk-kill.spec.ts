@@ -12,7 +12,7 @@ import {
 } from '../support/index.js';
 import { Random } from '../support/random.js';
 
-const KILLS = Number(process.env['KILLS'] ?? 20);
+const KILLS = Number(process.env['KILLS'] ?? 12);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261123);
 /** Readings of each batch: enough that a kill usually comes between two of them. */
 const READINGS = 15;
