@@ -11,7 +11,7 @@ export const STORE_DEFAULTS = {
   /** Concurrent reads. The server takes 100 calls on a connection, subscriptions and appends included. */
   reads: 60,
   /** When calls fail for this long (ms) while a fresh connection gets answers, the store opens a new one. */
-  stuckAfterMs: 15_000,
+  stuckAfterMs: 2_500,
 } as const;
 
 /**

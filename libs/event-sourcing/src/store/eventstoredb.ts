@@ -181,7 +181,7 @@ interface WatchTimes {
 
 const LONGEST_QUIET_MS = 5_000;
 
-/** One node alone is worth waiting for: its silence may be a pause, and nobody else can answer. */
+/** One node alone is worth waiting for a little: its silence may be a pause, and nobody else can answer. */
 const watchOf = (connectionString: string, stuckAfterMs: number, readTimeoutMs: number): WatchTimes =>
   readAddress(connectionString).isCluster
     ? {
