@@ -6,6 +6,7 @@ import { keepConnected, type KeptConnection } from './kept-connection.js';
 const STUCK_AFTER_MS = 15_000;
 const GONE = 'the event store does not answer; calls to it are tried again';
 const BACK = expect.stringMatching(/^the event store answers again after \d+\.\d s$/);
+const BACK_RENEWED = expect.stringMatching(/ again after \d+\.\d s, over a new connection$/);
 const away = (): StoreUnavailable => new StoreUnavailable('away', false);
 
 let kept: KeptConnection;
@@ -74,6 +75,19 @@ describe('during a probe over a fresh connection', () => {
     await becomeStuck();
     await passes(2_000);
     expect([kept.renewals, opened, closed]).toEqual([1, 3, 2]);
+    await answeredRead();
+    // Still one line when the store goes, and one when it is back.
+    expect(said).toEqual([GONE, BACK_RENEWED]);
+  });
+
+  it('a connection on which only appends are stuck is renewed, and the log says so', async () => {
+    for (let failure = 0; failure < 3; failure += 1) {
+      await kept.observed('append', () => Promise.reject(away())).catch(() => undefined);
+      await passes(STUCK_AFTER_MS / 3);
+    }
+    await passes(2_000);
+    expect(kept.renewals).toBe(1);
+    expect(said).toEqual([expect.stringContaining('the connection is renewed')]);
   });
 });
 
@@ -121,7 +135,7 @@ describe('a check of the connection', () => {
     asking = () => Promise.resolve();
     await passes(STUCK_AFTER_MS);
     await passes(STUCK_AFTER_MS);
-    expect(said.filter((message) => !message.includes('renewed'))).toEqual([GONE, BACK]);
+    expect(said).toEqual([GONE, BACK_RENEWED]);
   });
 
   it('reports no call that fails between others', async () => {

@@ -84,9 +84,9 @@ describe('a dead connection, while others work', () => {
     await subscription.close();
     expect(store.connection.beyondHelp).toBe(false);
     // A busy machine may renew it more than once.
-    expect(said.slice(0, 2)).toEqual([GONE, expect.stringContaining('renewed')]);
-    expect(said.at(-1)).toContain('answers again');
-    expect(renewals()).toBe(said.filter((line) => line.includes('renewed')).length);
+    expect(renewals()).toBeGreaterThan(0);
+    expect(said[0]).toBe(GONE);
+    expect(said.at(-1)).toContain('over a new connection');
     // Nothing is left of the old connection.
     await until(() => server.openCalls() <= 1);
     expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 0 });

@@ -44,7 +44,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
   let connection: Connection | null = open();
   let watch: ConnectionWatch = newWatch(now());
   let [renewals, closed, looking, lastComplaint] = [0, false, false, ''];
-  let goneSince: number | null = null;
+  let gone: { readonly since: number; readonly renewals: number } | null = null;
   const subscriptions = new Set<OpenSubscription>();
 
   const current = (): Connection => {
@@ -54,12 +54,14 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
 
   /** Whoever calls the store fails too: the log needs one line when it goes and one when it is back. */
   const tell = (answered: boolean): void => {
-    if (!answered && goneSince === null && (watch.read?.calls ?? 0) >= LEAST_FAILURES) {
-      goneSince = watch.read!.since;
+    if (!answered && gone === null && (watch.read?.calls ?? 0) >= LEAST_FAILURES) {
+      gone = { since: watch.read!.since, renewals };
       report('the event store does not answer; calls to it are tried again');
-    } else if (answered && goneSince !== null) {
-      report(`the event store answers again after ${((now() - goneSince) / 1_000).toFixed(1)} s`, true);
-      goneSince = null;
+    } else if (answered && gone !== null) {
+      const seconds = ((now() - gone.since) / 1_000).toFixed(1);
+      const how = renewals > gone.renewals ? ', over a new connection' : '';
+      report(`the event store answers again after ${seconds} s${how}`, true);
+      gone = null;
     }
   };
 
@@ -126,9 +128,10 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
         const next = afterFreshAnswer(watch, answered, now(), bounds);
         watch = next.watch;
         if (next.renew) {
-          report(
-            'calls of the event store fail while a fresh connection is answered: the connection is renewed',
-          );
+          if (gone === null)
+            report(
+              'calls of the event store fail while a fresh connection is answered: the connection is renewed',
+            );
           await renew();
         }
         if (watch.beyondHelp && !wasBeyondHelp)
