@@ -9,9 +9,11 @@ const { take, stopServer } = port;
 
 describe('a server that stops', () => {
   const appendWhenBack = async (stream: string): Promise<void> => {
+    // The same event at each try: the outcome of one may be unknown.
+    const events = newEvents(1);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await port.store.append(stream, 'no_stream', newEvents(1));
+        await port.store.append(stream, 'no_stream', events);
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || attempt === 600) throw error;
