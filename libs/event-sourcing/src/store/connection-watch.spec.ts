@@ -60,6 +60,14 @@ describe('a watched connection', () => {
     expect(afterFreshAnswer(answered, true, 16_000, BOUNDS)).toEqual({ watch: answered, renew: false });
   });
 
+  it('is kept after an outage that failed reads and appends, when the reads are answered again', () => {
+    const outage = calls(failedReads(fresh, 0), 'append', false, 1_000, 2_000, 3_000);
+    expect(due(calls(outage, 'read', true, 20_000), 20_001, BOUNDS)).toBe('nothing');
+    // A single failed read is no outage.
+    const appends = calls(calls(fresh, 'append', false, 1_000, 2_000, 3_000), 'read', false, 4_000);
+    expect(due(calls(appends, 'read', true, 20_000), 20_001, BOUNDS)).toBe('ask afresh');
+  });
+
   it('is renewed less and less often when only appends fail, and then never counts as unusable', () => {
     let watch = fresh;
     let now = 0;

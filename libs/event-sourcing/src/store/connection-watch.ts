@@ -48,7 +48,10 @@ export const afterCall = (watch: ConnectionWatch, { kind, answered, at }: CallOu
   if (answered) {
     const renewals = { ...watch.renewals, [kind]: 0 };
     const beyondHelp = watch.beyondHelp && kind !== 'read';
-    return { ...watch, [kind]: null, lastCallAt: at, renewals, beyondHelp };
+    // The same outage failed the appends: that says nothing about the connection now.
+    const isOutageOver = kind === 'read' && (watch.read?.calls ?? 0) >= LEAST_FAILURES;
+    const append = isOutageOver ? null : watch.append;
+    return { ...watch, append, [kind]: null, lastCallAt: at, renewals, beyondHelp };
   }
   const failing = watch[kind];
   return {
