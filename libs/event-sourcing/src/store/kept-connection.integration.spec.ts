@@ -87,6 +87,7 @@ describe('a dead connection, while others work', () => {
     expect(renewals()).toBeGreaterThan(0);
     expect(said[0]).toBe(GONE);
     expect(said.at(-1)).toContain('over a new connection');
+    expect(said.filter((line) => line !== GONE && !line.includes('answers again'))).toEqual([]);
     // Nothing is left of the old connection.
     await until(() => server.openCalls() <= 1);
     expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 0 });

@@ -78,10 +78,9 @@ export class DeliveryAttempts {
     };
     const recording = this.record(workspace, endpoint, delivery, attempt);
     // After a success the next delivery may start while this one is recorded; a failure is counted first.
-    if (result.error === null) onExchangeEnd(result);
-    await recording.finally(() => {
-      if (result.error !== null) onExchangeEnd(result);
-    });
+    if (result.error !== null) return recording.finally(() => onExchangeEnd(result));
+    onExchangeEnd(result);
+    await recording;
   }
 
   private async record(
