@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync } from 'node:crypto';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { linesIn, trustedKeys, verifyExport } from '../../../../tools/verify-ledger.mjs';
+import { auditConfig } from '../../test/audit-config.js';
 import { altered, eventfulBook, exportOf, rechained, type TestBook, WS } from '../../test/book.js';
 import { SealPeriodHandler } from '../application/audit/seal-period.handler.js';
 import { SealPeriod } from '../contracts/index.js';
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 
 const sealOf = async (period: string) => {
-  const result = await new SealPeriodHandler(book.store, { CLOCK_REFUSE_MS: 10_000 }).execute(
+  const result = await new SealPeriodHandler(book.store, auditConfig()).execute(
     new SealPeriod(WS, period, privateKey),
   );
   if (result.outcome !== 'sealed') throw new Error(result.outcome);

@@ -17,6 +17,7 @@ import {
   SealPeriod,
   type AsOf,
 } from '../contracts/index.js';
+import { auditConfig } from '../../test/audit-config.js';
 import { altered, eventfulBook, rechained, type TestBook, WS } from '../../test/book.js';
 
 const pair = () =>
@@ -46,11 +47,11 @@ const holding = async (events: readonly StoredEvent[]): Promise<TestBook['store'
 };
 
 const sealed = async (period = '2026-04', key = KEYS.privateKey) =>
-  new SealPeriodHandler(book.store, { CLOCK_REFUSE_MS: 10_000 }).execute(new SealPeriod(WS, period, key));
+  new SealPeriodHandler(book.store, auditConfig()).execute(new SealPeriod(WS, period, key));
 
 const verifyWithSeal = async (events: readonly StoredEvent[], seal: object, publicKey = KEYS.publicKey) => {
   const [file, sealFile, keyFile] = ['book.jsonl', 'seal.json', 'key.pem'].map((name) => join(folder, name));
-  const { text } = await new ExportLedgerHandler(await holding(events), { CLOCK_REFUSE_MS: 10_000 }).execute(
+  const { text } = await new ExportLedgerHandler(await holding(events), auditConfig()).execute(
     new ExportLedger(WS, 'jsonl', { from: null, to: null }),
   );
   let whole = '';
@@ -100,7 +101,7 @@ describe('a seal', () => {
     expect(await sealed('2026-04', 'no key')).toEqual({ outcome: 'not_an_ed25519_key' });
     const store = await holding(book.events.with(3, altered(book.events[3]!, { credits: 51 })));
     expect(
-      await new SealPeriodHandler(store, { CLOCK_REFUSE_MS: 10_000 }).execute(
+      await new SealPeriodHandler(store, auditConfig()).execute(
         new SealPeriod(WS, '2026-04', KEYS.privateKey),
       ),
     ).toEqual({ outcome: 'does_not_verify', firstBadRevision: 3n });
@@ -109,9 +110,7 @@ describe('a seal', () => {
 
 describe('a monthly statement', () => {
   const statement = async (period: string) =>
-    new MonthlyStatementHandler(book.store, { CLOCK_REFUSE_MS: 10_000 }).execute(
-      new GetMonthlyStatement(WS, period),
-    );
+    new MonthlyStatementHandler(book.store, auditConfig()).execute(new GetMonthlyStatement(WS, period));
 
   it('opens with the closing balance of the month before, and has every movement once', async () => {
     const months = await Promise.all(['2026-04', '2026-05', '2026-06'].map(statement));
@@ -134,7 +133,7 @@ describe('a monthly statement', () => {
 
 describe('a past balance', () => {
   const asOf = (at: AsOf) =>
-    new BalanceAsOfHandler(book.store, { CLOCK_REFUSE_MS: 10_000 }).execute(new GetBalanceAsOf(WS, at));
+    new BalanceAsOfHandler(book.store, auditConfig()).execute(new GetBalanceAsOf(WS, at));
   const instant = (text: string): AsOf => ({ instant: Date.parse(text) });
 
   it('is folded to a revision or an instant, with the expiries up to then', async () => {

@@ -1,5 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
-import type { AuditedCorrections, CompensatedEntry } from './audited-corrections.js';
+import type { AuditedCorrections, CompensatedEntry, CorrectionFinding } from './audited-corrections.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
@@ -284,7 +284,9 @@ export type SealResult =
   | { readonly outcome: 'not_closed' }
   | { readonly outcome: 'not_an_ed25519_key' }
   /** A book that fails verification is not sealed. */
-  | { readonly outcome: 'does_not_verify'; readonly firstBadRevision: bigint };
+  | { readonly outcome: 'does_not_verify'; readonly firstBadRevision: bigint }
+  /** The book contains a correction that two operators did not sign, or nobody can tell. It is not sealed. */
+  | { readonly outcome: 'correction_not_signed'; readonly finding: CorrectionFinding };
 
 /** Signs the end of a closed month. The same month and key give the same seal. */
 export class SealPeriod extends Query<SealResult> {

@@ -77,6 +77,10 @@ export const addSeal = (ledger: Command): void => {
           `The book does not verify from revision ${result.firstBadRevision} on. Nothing was sealed.`,
         );
       }
+      if (result.outcome === 'correction_not_signed') {
+        const { stream, revision, message } = result.finding;
+        throw new OpsError(`${stream}@${revision}: ${message}. Nothing was sealed.`);
+      }
       const { seal } = result;
       const text = JSON.stringify(seal, null, 2);
       if (out === undefined) return print(command, seal, text);

@@ -2,11 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { CorrectionOffice } from '../../../test/correction-office.js';
-import { CloseMonth, ReconcileLedger, VerifyLedger } from '../../contracts/index.js';
+import { CloseMonth, ReconcileLedger, SealPeriod, VerifyLedger } from '../../contracts/index.js';
 import { CloseMonthHandler } from '../close-month/close-month.handler.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
 import { NO_SNAPSHOTS } from '../../../test/no-snapshots.js';
+import { SealPeriodHandler } from './seal-period.handler.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
 const UNSIGNED = 'no two operators signed this entry, or it is booked twice';
@@ -62,6 +63,25 @@ it('ledger reconcile and the worker’s reconciliation find them', async () => {
     { workspaceId: 'ws_1', message: `credits-ws_1@2: ${UNSIGNED}` },
     { workspaceId: '', message: `correction-c1@3: ${FORGED}` },
   ]);
+});
+
+it('ledger seal does not sign a book that has one, but another book', async () => {
+  office.now = Date.parse('2026-05-02T00:00:00.000Z');
+  const { credits } = office.process();
+  const by = { actor: 'system:clock', correlationId: 'c', causationId: 'c' };
+  for (const workspaceId of ['ws_1', 'ws_2'])
+    await credits.execute(workspaceId, (now) => ({ type: 'RecordDue', now }), 'close', by);
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const seal = (workspaceId: string) =>
+    new SealPeriodHandler(office.store, office.config as never).execute(
+      new SealPeriod(workspaceId, '2026-04', pem),
+    );
+  expect(await seal('ws_1')).toEqual({
+    outcome: 'correction_not_signed',
+    finding: { stream: 'credits-ws_1', revision: 2n, message: UNSIGNED },
+  });
+  expect(await seal('ws_2')).toMatchObject({ outcome: 'sealed' });
 });
 
 it('ledger month seals nothing while they are there', async () => {

@@ -5,11 +5,15 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { auditedCorrections } from '../../audit/corrections/as-differences.js';
+import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { SealPeriod, type SealResult } from '../../contracts/audit.js';
+import type { AuditedCorrections } from '../../contracts/audited-corrections.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
+import { signedFor } from './signed-for.js';
 
 type Closed = Recorded<CreditsEventOf<'PeriodClosed'>>;
 
@@ -17,26 +21,45 @@ type Closed = Recorded<CreditsEventOf<'PeriodClosed'>>;
 export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATOR_ROOT_KEYS'>,
   ) {}
 
-  /** Verifies the part of the book that the seal covers: everything up to the end of the month. */
+  /**
+   * Verifies the part of the book that the seal covers: everything up to the end of the month. The entries after it are
+   * read too, since one of them may have taken back a correction that nobody signed.
+   */
   async execute({ workspaceId, period, privateKey }: SealPeriod): Promise<SealResult> {
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };
     const stream = streamName(creditsEvents.category, workspaceId);
     const verifier = new BookVerifier(stream, this.config.CLOCK_REFUSE_MS);
+    const adjusted: StoredEvent[] = [];
+    let closed: Closed | null = null;
     for await (const stored of this.store.read(stream)) {
+      if (stored.type === 'CreditsAdjusted') adjusted.push(stored);
+      if (closed) continue;
       verifier.see(stored);
       if (verifier.hasFindings) {
         const bad = verifier.report().findings.find((one) => !allowsSeal(one))!;
         return { outcome: 'does_not_verify', firstBadRevision: bad.revision };
       }
-      const closed = closing(stored);
-      if (closed?.data.period === period)
-        return { outcome: 'sealed', seal: sealOf(closed, verifier.money.closedMonth!, key) };
+      const end = closing(stored);
+      if (end?.data.period === period) closed = end;
     }
-    return { outcome: 'not_closed' };
+    if (!closed) return { outcome: 'not_closed' };
+    const { revision } = closed;
+    const finding = (await this.correctionFindings(adjusted)).find(
+      (one) => one.stream !== stream || one.revision <= revision,
+    );
+    if (finding) return { outcome: 'correction_not_signed', finding };
+    return { outcome: 'sealed', seal: sealOf(closed, verifier.money.closedMonth!, key) };
+  }
+
+  private async correctionFindings(adjusted: readonly StoredEvent[]): Promise<AuditedCorrections> {
+    const roots = this.config.OPERATOR_ROOT_KEYS;
+    const corrections = new CorrectionsVerifier(roots);
+    for (const event of await signedFor(this.store, adjusted)) corrections.see(event);
+    return auditedCorrections(corrections, roots).findings;
   }
 }
 

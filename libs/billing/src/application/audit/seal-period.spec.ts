@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { auditConfig } from '../../../test/audit-config.js';
 import { altered, eventfulBook, WS } from '../../../test/book.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { SealPeriod } from '../../contracts/index.js';
@@ -16,7 +17,7 @@ const sealed = (events: readonly StoredEvent[]) => {
   async function* read() {
     yield* events;
   }
-  return new SealPeriodHandler({ read } as unknown as EventStore, { CLOCK_REFUSE_MS: 10_000 }).execute(
+  return new SealPeriodHandler({ read } as unknown as EventStore, auditConfig()).execute(
     new SealPeriod(WS, '2026-04', KEY),
   );
 };

@@ -14,12 +14,10 @@ import { BookSnapshots } from '../../book-snapshots.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
 import type { ComparedSnapshots } from '../../contracts/compared-snapshots.js';
 import type { CorrectionFinding } from '../../contracts/audited-corrections.js';
-import { correctionEvents } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
-import { operatorsEvents } from '../../contracts/operators.js';
 import type { Config } from '../../settings.js';
-import { isBefore, REGISTER } from '../../signed-streams.js';
 import { visitLog, visitStream } from './read.js';
+import { signedFor } from './signed-for.js';
 
 interface ReadSnapshots {
   readonly marks: ReadonlyMap<string, SnapshotMark>;
@@ -59,7 +57,7 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
       await visitLog(this.store, visitAll, progress, only);
     } else {
       await visitStream(this.store, streamName(category, workspaceId), visit, progress);
-      for (const event of await this.signedFor(adjusted)) corrections.see(event);
+      for (const event of await signedFor(this.store, adjusted)) corrections.see(event);
     }
     const { findings, compensated } = auditedCorrections(corrections, roots);
     const isAsked = ({ stream }: CorrectionFinding): boolean =>
@@ -70,19 +68,6 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
       compensated: compensated.filter(isAsked),
       snapshots: compared,
     };
-  }
-
-  /** Entries of a book, the operators, and the corrections that the entries name, in the order of the log. */
-  private async signedFor(entries: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
-    if (entries.length === 0) return [];
-    const ids = entries.map(({ data }) => (data as { correctionId?: unknown } | null)?.correctionId);
-    const streams = [...new Set(ids)].flatMap((id) =>
-      typeof id === 'string' ? [streamName(correctionEvents.category, id)] : [],
-    );
-    const events = [...entries];
-    for (const stream of [streamName(operatorsEvents.category, REGISTER), ...streams])
-      for await (const event of this.store.read(stream)) events.push(event);
-    return events.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
   }
 
   /** What the snapshots say before the first entry is read; those taken later are not compared. */

@@ -44,6 +44,16 @@ describe('a change of plan', () => {
       .then(expired(APRIL, 400, MAY), planGranted('studio', MAY, '2026-06-05'));
   });
 
+  it('is taken back by a change to the present plan at once, which sells no second month', () => {
+    const withdrawal = planChanged('studio', MAY);
+    book(...studio, planChanged('pro', MAY))
+      .when(changeNow('studio'))
+      .then(withdrawal);
+    book(...studio, cancelled(MAY))
+      .when(changeNow('studio'))
+      .then(withdrawal);
+  });
+
   it('at once ends the subscription, and starts another with a month of its own', () => {
     book(...studio)
       .when(changeNow('pro'))

@@ -18,7 +18,8 @@ export const currentSubscription = (
 
 /**
  * A first subscription grants its month at once. A change takes effect with the next grant, or now: then the present
- * subscription ends, and another one grants its first month.
+ * subscription ends, and another one grants its first month. A change to the present plan takes back an earlier change or
+ * a cancellation, whenever it takes effect: its month is granted already.
  */
 export const subscribe = (
   command: Of<'SubscribeToPlan'>,
@@ -27,10 +28,11 @@ export const subscribe = (
   const { plan, approvalRef, now, when = 'period_end', actor = null } = command;
   const current = currentSubscription(state, now);
   if (!current && command.onlyChange) return reject('NotSubscribed', null);
+  const isPresent = current?.plan === plan;
   const isAgreed = current && !current.endsAt && (current.nextPlan ?? current.plan) === plan;
-  if (isAgreed && (when === 'period_end' || current.plan === plan)) return ignore('AlreadySubscribed');
+  if (isAgreed && (when === 'period_end' || isPresent)) return ignore('AlreadySubscribed');
   if (PLANS[plan].approvalRequired && !approvalRef) return reject('ApprovalRequired', { plan });
-  if (current && when === 'period_end') {
+  if (current && (when === 'period_end' || isPresent)) {
     const { subscriptionId, plan: previousPlan, nextGrantAt: effectiveAt } = current;
     const data = { subscriptionId, previousPlan, plan, approvalRef, effectiveAt, actor };
     return accept(...events, { type: 'SubscriptionChanged', data });
