@@ -29,10 +29,12 @@ export const findCheckpoint = async (
   client: Pick<Pool, 'query'>,
   name: string,
 ): Promise<Checkpoint | null> => {
-  const { rows } = await client.query<Row>(
-    'select position, epoch from event_sourcing.consumer where name = $1',
-    [name],
-  );
+  // Each consumer asks for it every few seconds, also at rest.
+  const { rows } = await client.query<Row>({
+    name: 'find-checkpoint',
+    text: 'select position, epoch from event_sourcing.consumer where name = $1',
+    values: [name],
+  });
   return rows[0] ? fromRow(rows[0]) : null;
 };
 

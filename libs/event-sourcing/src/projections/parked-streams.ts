@@ -184,12 +184,14 @@ export const keysDue = async (
   consumer: string,
   everyMs: number,
 ): Promise<readonly string[]> => {
-  const { rows } = await pool.query<{ key: string }>(
-    `select distinct on (cause_stream, cause_revision) key
-     from (${STREAMS} where consumer = $1 and (tried_at is null or tried_at::timestamptz < now() - make_interval(secs => $2))) due
-     order by cause_stream, cause_revision, tried_at is not null, random()`,
-    [consumer, everyMs / 1_000],
-  );
+  const { rows } = await pool.query<{ key: string }>({
+    // Each consumer asks every few seconds, and planning takes longer than finding nothing.
+    name: 'keys-due',
+    text: `select distinct on (cause_stream, cause_revision) key
+           from (${STREAMS} where consumer = $1 and (tried_at is null or tried_at::timestamptz < now() - make_interval(secs => $2))) due
+           order by cause_stream, cause_revision, tried_at is not null, random()`,
+    values: [consumer, everyMs / 1_000],
+  });
   return rows.map(({ key }) => key);
 };
 

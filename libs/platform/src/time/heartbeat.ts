@@ -18,12 +18,13 @@ export const heartbeat = (
   const { instance } = time;
   const beat = async (): Promise<void> => {
     await store.head();
-    await pool.query(
-      `insert into platform.heartbeat (instance, role, host, ahead_ms, beat_at)
-       values ($1, $2, $3, $4, clock_timestamp())
-       on conflict (instance) do update set ahead_ms = excluded.ahead_ms, beat_at = excluded.beat_at`,
-      [instance, role, hostname(), time.aheadOfPostgres],
-    );
+    await pool.query({
+      name: 'heartbeat',
+      text: `insert into platform.heartbeat (instance, role, host, ahead_ms, beat_at)
+             values ($1, $2, $3, $4, clock_timestamp())
+             on conflict (instance) do update set ahead_ms = excluded.ahead_ms, beat_at = excluded.beat_at`,
+      values: [instance, role, hostname(), time.aheadOfPostgres],
+    });
     await pool.query(`delete from platform.heartbeat where beat_at < clock_timestamp() - interval '1 hour'`);
   };
   return {

@@ -101,7 +101,12 @@ export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
 export const probeDue = async (parts: VerificationParts, sender: SendsRequests): Promise<void> => {
   const { pool, clock, config } = parts;
   const leaseMs = Math.max(config.WEBHOOK_LEASE_MS, PROBE_REST_MS);
-  const { rows } = await pool.query<DueProbe>(CLAIM, [instant(clock.now()), leaseMs]);
+  const { rows } = await pool.query<DueProbe>({
+    // Every worker asks each second, and planning takes longer than finding nothing.
+    name: 'probes-due',
+    text: CLAIM,
+    values: [instant(clock.now()), leaseMs],
+  });
   if (rows.length > 0) await pool.query(FORGET_RESTS, [instant(clock.now())]);
   await Promise.all(rows.map((due) => probe(parts, sender, due)));
 };
