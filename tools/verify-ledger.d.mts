@@ -7,7 +7,8 @@ interface Finding {
 }
 interface Checked {
   readonly ok: boolean;
-  readonly sealedPeriod: string | null;
+  /** Months whose seals the export agrees with. */
+  readonly sealedPeriods: readonly string[];
   readonly quarantined: readonly string[];
   readonly money: object | null;
   readonly findings: readonly Finding[];

@@ -1120,7 +1120,8 @@ class ExportVerifier {
     return this.trusted && this.events > 0 ? this.book.ended(this.book.range) : null;
   }
 
-  result(sealed) {
+  /** @param sealedPeriods months whose seals the export agrees with */
+  result(sealedPeriods) {
     if (!this.header && this.number === 0)
       this.find('kind', 'this is no ledger export: the file is empty', 0);
     if (this.header && !this.footer) {
@@ -1139,7 +1140,7 @@ class ExportVerifier {
       headHash: this.chain ?? null,
       balances: this.trusted ? this.book.accounts : null,
       money: this.header && this.findings.length === 0 ? this.money() : null,
-      sealedPeriod: sealed?.period ?? null,
+      sealedPeriods,
       firstBadRevision: firstBad === null ? null : String(firstBad),
       quarantined: this.quarantined,
       findings: this.findings,
@@ -1201,26 +1202,42 @@ function* sealFaults(seal, keys, export_) {
   if (money && 'money' in seal && !same(money, seal.money)) yield ['money', 'the sealed money is another'];
 }
 
-/** Verifies the lines of an export, and the seal of its workspace when there is one. */
-export const verifyExport = (lines, { seals = [], keys = new Map(), period } = {}) => {
+/**
+ * Seals that an export must agree with: all of its workspace for months that it closes. One of a later month says nothing
+ * of this export, nor does one of an earlier month if the export starts after it. A month between those it closes is
+ * missing from it.
+ */
+const coveredBy = ({ header, closedMonths }, seals) => {
+  const closed = [...closedMonths.keys()].sort();
+  const first = header.firstRevision === '0' ? '' : closed[0];
+  return seals.filter(({ period }) => closed.length > 0 && period >= first && period <= closed.at(-1));
+};
+
+/**
+ * Verifies the lines of an export, and every seal of its workspace.
+ * @param seals what the export must agree with, at least one; without them, none is checked
+ * @param period only the seal of this month counts
+ */
+export const verifyExport = (lines, { seals, keys = new Map(), period } = {}) => {
   const verifier = new ExportVerifier();
   verifier.attempt(() => {
     for (const text of lines) if (!verifier.line(text)) break;
   }, 'text');
-  const own = ({ workspaceId, period: month }) =>
-    workspaceId === verifier.header?.workspaceId && (period ?? verifier.header.period ?? month) === month;
-  const seal = seals.length === 1 ? seals[0] : seals.find(own);
-  const find = (field, message) =>
-    verifier.findings.push({
-      line: 0,
-      field: `seal.${field}`,
-      revision: String(seal?.revision ?? 0),
-      message,
-    });
-  if (seals.length > 0 && !seal) find('workspaceId', 'there is no seal of this workspace and month');
-  if (seal && verifier.header)
-    for (const [field, message] of sealFaults(seal, keys, verifier)) find(field, message);
-  return verifier.result(seal);
+  const { header } = verifier;
+  if (seals === undefined || !header) return verifier.result([]);
+  const find = (field, message, revision = 0) =>
+    verifier.findings.push({ line: 0, field: `seal.${field}`, revision: String(revision), message });
+  const isOwn = (seal) =>
+    seal.workspaceId === header.workspaceId && (period === undefined || seal.period === period);
+  // A single seal is meant for this export, whatever it says.
+  const own = seals.length === 1 ? seals : seals.filter(isOwn);
+  const covered = own.length === 1 ? own : coveredBy(verifier, own);
+  if (own.length === 0) find('workspaceId', 'there is no seal of this workspace and month');
+  else if (covered.length === 0) find('period', 'the export closes none of the sealed months');
+  for (const seal of own)
+    for (const [field, message] of sealFaults(seal, keys, covered.includes(seal) ? verifier : null))
+      find(field, own.length === 1 ? message : `${seal.period}: ${message}`, seal.revision);
+  return verifier.result(covered.map((seal) => seal.period));
 };
 
 // ---- 6. A month: the seals of all books, and one signature over all of them ----
@@ -1324,7 +1341,9 @@ const describe = (result) => {
     ...(result.money
       ? moneyLines(result.money)
       : ['  the money was not checked: the file does not have the price of every grant']),
-    ...(result.sealedPeriod ? [`  as sealed for ${result.sealedPeriod}`] : ['  no seal was checked']),
+    result.sealedPeriods.length > 0
+      ? `  as sealed for ${result.sealedPeriods.join(', ')}`
+      : '  no seal was checked',
     ...(firstRevision === '0' ? [] : [`  what is before revision ${firstRevision} is not in this export`]),
   ].join('\n');
 };
@@ -1339,6 +1358,7 @@ const describeMonth = (result) =>
 
 const USAGE = `Usage: verify-ledger.mjs EXPORT.jsonl [--seal FILE --public-key KEY.pem] [--json]
        verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
+       --seal FILE: a seal, or one a line: the export must agree with each of a month that it closes
        --handover FILE: also trust the key that the public key signed; may be repeated`;
 
 const json = (path) => JSON.parse(readFileSync(path, 'utf8'));
@@ -1375,7 +1395,7 @@ const run = () => {
   const keys = values['public-key']
     ? trustedKeys([readFileSync(values['public-key'])], handover.map(json))
     : new Map();
-  let seals = seal ? sealsIn(readFileSync(seal, 'utf8')) : [];
+  let seals = seal ? sealsIn(readFileSync(seal, 'utf8')) : undefined;
   const results = [];
   if (month) {
     const checked = verifyMonth((name) => readFileSync(join(month, name)), keys);

@@ -89,7 +89,7 @@ describe('a month that is over', () => {
     expect(await verifyFile('book.jsonl', 'seal.json')).toMatchObject({
       code: 0,
       ok: true,
-      sealedPeriod: '2026-04',
+      sealedPeriods: ['2026-04'],
     });
   });
 });

@@ -132,7 +132,7 @@ describe('a month of all books', () => {
     const file = path('july.jsonl');
     const month = ['--workspace', workspaceOf(2), '--period', '2026-07'];
     await ledger('export', ...month, '--format', 'jsonl', '--out', file);
-    expect(await verifyMonth(file)).toMatchObject({ code: 0, ok: true, sealedPeriod: '2026-07' });
+    expect(await verifyMonth(file)).toMatchObject({ code: 0, ok: true, sealedPeriods: ['2026-07'] });
     const signature = readFileSync(path('2026-07', 'month.sig'), 'utf8');
     writeFileSync(path('month.sig.bin'), Buffer.from(signature, 'base64'));
     const key = ['-pubin', '-inkey', path('seal-public.pem')];

@@ -28,7 +28,7 @@ describe('what an earlier version wrote', () => {
     const keys = trustedKeys([golden('seal-1-public.pem')]);
     const check = (seals: readonly object[]) =>
       verifyAlone(linesIn([golden('export-1.jsonl')]), { seals, keys });
-    expect(check([seal])).toMatchObject({ ok: true, sealedPeriod: period });
+    expect(check([seal])).toMatchObject({ ok: true, sealedPeriods: [period] });
     const forged = { ...seal, closing: { ...seal.closing, consumed: 0 } };
     expect(check([forged]).findings.map(({ field }) => field)).toEqual(['seal.signature', 'seal.closing']);
   });

@@ -93,7 +93,7 @@ describe('a closed month of all books', () => {
       const text = await exportOf(events, 'jsonl', { period: PERIOD });
       expect(verifyExport(linesIn([Buffer.from(text)]), { seals, keys: trusted })).toMatchObject({
         ok: true,
-        sealedPeriod: PERIOD,
+        sealedPeriods: [PERIOD],
       });
     }
   });

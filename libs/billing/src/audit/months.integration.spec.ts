@@ -75,7 +75,7 @@ describe('a seal', () => {
     const seal = await sealOrFail();
     expect(await sealOrFail()).toEqual(seal);
     expect(seal).toMatchObject({ workspaceId: WS, period: '2026-04', closing: { consumed: 20 } });
-    expect(await verifyWithSeal(book.events, seal)).toMatchObject({ status: 0, sealedPeriod: '2026-04' });
+    expect(await verifyWithSeal(book.events, seal)).toMatchObject({ status: 0, sealedPeriods: ['2026-04'] });
   });
 
   it('catches a history that was rewritten with a whole new chain', async () => {

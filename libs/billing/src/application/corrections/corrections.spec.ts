@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { CorrectionOffice, type Proposed } from '../../../test/correction-office.js';
+import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 
 let office: CorrectionOffice;
 const agree = async (proposal: Proposed): Promise<void> => {
@@ -58,6 +59,21 @@ describe('an approved correction', () => {
       refusals: [{ workspaceId: 'ws_2', code: 'insufficient', required: 30, available: 9 }],
     });
   });
+});
+
+it('A reversal that takes the credits of another grant is not what the operators signed', async () => {
+  const bought = await office.buyPack();
+  await office.correct('c0', { amount: 50, reference: 'INC-1' });
+  await office.correct('c1', { amount: -20, reversesEventId: bought, grantId: 'pack:o1:sprint' });
+  const gift = office.entries()[0]!.data as { adjustmentId: string };
+  const entry = office.entries().at(-1)!;
+  const allocations = [{ grantId: `adjustment:${gift.adjustmentId}`, amount: -20 }];
+  const verifier = new CorrectionsVerifier(office.config.OPERATOR_ROOT_KEYS);
+  for (const event of office.store.log)
+    verifier.see(event === entry ? { ...event, data: { ...(event.data as object), allocations } } : event);
+  expect(verifier.report().findings.map(({ message }) => message)).toEqual([
+    'the entry takes credits of another grant than pack:o1:sprint, which was signed in c1',
+  ]);
 });
 
 it('The reversal of a pack’s refund is as the operators signed it, with what the book adds', async () => {

@@ -33,6 +33,8 @@ export const concernsCorrections = (stored: StoredEvent): boolean => {
 interface SignedEntry {
   readonly workspaceId: string;
   readonly correctionId: string;
+  /** The grant whose credits it takes back; `null`: those that the book chooses. */
+  readonly grantId: string | null;
   readonly facts: string;
 }
 
@@ -134,27 +136,27 @@ export class CorrectionsVerifier {
   private expect({ proposed, proposal, approved }: CorrectionState): void {
     const approvedBy = approved!.signedBy.operator;
     for (const [position, entry] of proposed.entries.entries()) {
-      const { workspaceId, notBefore: _, grantId: __, expiresAt, ...rest } = entry;
+      const { workspaceId, notBefore: _, grantId, expiresAt, ...rest } = entry;
       const adjustmentId = adjustmentIdOf(proposal, position);
       const { correctionId, signedBy } = proposed;
       const actor = `operator:${signedBy.operator}`;
       const dates = expiresAt === null ? {} : { expiresAt };
       const facts = canonicalJson({ ...rest, ...dates, adjustmentId, approvedBy, actor, correctionId });
-      this.signed.set(adjustmentId, { workspaceId, correctionId, facts });
+      this.signed.set(adjustmentId, { workspaceId, correctionId, grantId, facts });
     }
   }
 
   private entry(stored: StoredEvent): void {
     const { data } = decode(creditsEvents, stored) as { data: Record<string, unknown> };
     // Nobody signs what the book works out from its own entries. `BookVerifier` checks that it follows from them.
-    const { allocations: _, restores: __, ...facts } = data as CreditsFacts;
+    const { allocations, restores: _, ...facts } = data as CreditsFacts;
     const expected = this.signed.get(facts.adjustmentId);
     if (!expected && facts.correctionId === undefined && this.register.keys.length === 0) {
       this.earlierEntries += 1;
       return;
     }
     this.signed.delete(facts.adjustmentId);
-    const fault = faultOf(stored, facts, expected);
+    const fault = faultOf(stored, facts, allocations, expected);
     if (fault !== null) return this.unsigned.addUnsigned(stored, facts, this.find(stored, fault));
     this.unsigned.addSigned(stored, facts);
     this.signedEntries += 1;
@@ -172,7 +174,7 @@ type CreditsFacts = Record<string, unknown> & {
   readonly amount: number;
   readonly reversesEventId: string | null;
   readonly correctionId?: string;
-  readonly allocations: unknown;
+  readonly allocations: readonly { readonly grantId: string; readonly amount: number }[];
   readonly restores?: unknown;
 };
 
@@ -180,9 +182,15 @@ type CreditsFacts = Record<string, unknown> & {
 const faultOf = (
   { stream }: StoredEvent,
   facts: Omit<CreditsFacts, 'allocations' | 'restores'>,
+  allocations: CreditsFacts['allocations'],
   expected: SignedEntry | undefined,
 ): string | null => {
   if (!expected) return 'no two operators signed this entry, or it is booked twice';
-  const isSame = expected.workspaceId === streamId(stream) && expected.facts === canonicalJson(facts);
-  return isSame ? null : `the entry is not the one that was signed in ${expected.correctionId}`;
+  const { workspaceId, correctionId, grantId } = expected;
+  const isSame = workspaceId === streamId(stream) && expected.facts === canonicalJson(facts);
+  if (!isSame) return `the entry is not the one that was signed in ${correctionId}`;
+  const isOther = (one: (typeof allocations)[number]): boolean => one.amount < 0 && one.grantId !== grantId;
+  return grantId !== null && allocations.some(isOther)
+    ? `the entry takes credits of another grant than ${grantId}, which was signed in ${correctionId}`
+    : null;
 };
