@@ -10,8 +10,9 @@ const PAGE = projectPath('docs/settings.md');
 const INTRODUCTION = `# Settings
 
 Every program reads its settings from environment variables and checks all of them before it starts. A fault names the
-variable and what it allows. \`--help\` of a program prints the same list. An empty value counts as none. One that is
-“required” has no default; with \`npm start\`, the embedded stack gives it.
+variable and what it allows. \`--help\` of a program prints the same list. An empty value, or one of space, counts as none.
+Numbers are whole, in decimal digits. The longest timer has 2,147,483,647 ms (24 days), and other terms end at 36,500
+days. One that is “required” has no default; with \`npm start\`, the embedded stack gives it.
 `;
 
 type Shape = Readonly<Record<string, z.ZodType>>;

@@ -98,6 +98,11 @@ describe('the settings of the service', () => {
     ['WEBHOOK_PROXY_URL', 'http://proxy:3128?canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,-1'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,,5'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,0x10'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,3153600000001'],
+    ['ENQUEUE_TIMEOUT_MS', '3000000000'],
+    ['WEBHOOK_EVENTS_KEPT_DAYS', '1000000'],
   ])('name %s when it is %p, without printing the value', (name, value) => {
     const message = messageOf({ ...REQUIRED, [name]: value });
     expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));

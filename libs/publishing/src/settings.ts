@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, milliseconds, setting } from '@app/platform/config/setting.js';
+import { count, setting, span } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
 
 /** How documents are typeset and waited for. */
@@ -18,7 +18,7 @@ export const settings = {
       .optional(),
     'where callers reach the API, as https://readings.example.com; links to documents and to the portal begin with it. Default: http and the address it listens on',
   ),
-  DOCUMENT_WAIT_MS: milliseconds(5_000, 'longest wait for the publication of a completed reading'),
+  DOCUMENT_WAIT_MS: span(5_000, 'longest wait for the publication of a completed reading'),
 };
 
 export type Config = ConfigWith<typeof settings>;

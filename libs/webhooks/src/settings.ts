@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { count, flag, milliseconds, setting } from '@app/platform/config/setting.js';
+import { count, days, flag, milliseconds, setting, span, spans } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
 
 /**
@@ -62,54 +62,47 @@ export const settings = {
       ),
     'addresses of the worker’s machine that webhooks are sent from: one IPv4, one IPv6 or both, comma-separated',
   ),
-  WEBHOOK_STATS_KEPT_DAYS: count(35, 'days for which the hourly sums of attempts are kept'),
+  WEBHOOK_STATS_KEPT_DAYS: days(35, 'days for which the hourly sums of attempts are kept'),
   WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints per workspace'),
   WEBHOOK_CONNECT_TIMEOUT_MS: milliseconds(5_000, 'longest wait for a connection to a receiver'),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(15_000, 'longest whole exchange with a receiver'),
   WEBHOOK_ENDPOINT_CONCURRENCY: count(5, 'deliveries in flight per endpoint'),
   WEBHOOK_WORKSPACE_CONCURRENCY: count(25, 'deliveries in flight per workspace'),
-  WEBHOOK_RETRY_SCHEDULE_MS: setting(
-    z
-      .string()
-      .default('0,5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000')
-      .transform((text) => text.split(',').map(Number))
-      .refine(
-        (steps) => steps.length > 0 && steps.every((step) => Number.isFinite(step) && step >= 0),
-        'must be milliseconds, comma-separated',
-      ),
-    'pause before each attempt, comma-separated (ms)',
+  WEBHOOK_RETRY_SCHEDULE_MS: spans(
+    '0,5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000',
+    'pause before each attempt',
   ),
   WEBHOOK_LEASE_MS: milliseconds(
     25_000,
     'how long a worker owns a delivery, WEBHOOK_ATTEMPT_TIMEOUT_MS and 2,000 more at least; a killed worker’s deliveries are retaken after it',
   ),
-  WEBHOOK_REPLAY_GIVE_UP_MS: milliseconds(
+  WEBHOOK_REPLAY_GIVE_UP_MS: span(
     86_400_000,
     'a replay without progress for this long is stopped, so that another can start',
   ),
-  WEBHOOK_DRY_RUN_WAIT_MS: milliseconds(5_000, 'longest wait of a request for the count of its dry run'),
+  WEBHOOK_DRY_RUN_WAIT_MS: span(5_000, 'longest wait of a request for the count of its dry run'),
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
   WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trials that may wait to be sent to each endpoint'),
   WEBHOOK_NOTICES_EVERY_MS: milliseconds(60_000, 'how often a worker looks for new notices'),
-  WEBHOOK_NOTICES_KEPT_DAYS: count(
+  WEBHOOK_NOTICES_KEPT_DAYS: days(
     400,
     'days for which notices of live mode stay in their feed',
     LEAST_NOTICE_DAYS,
   ),
-  WEBHOOK_FAILING_NOTICE_AFTER_MS: milliseconds(
+  WEBHOOK_FAILING_NOTICE_AFTER_MS: span(
     3_600_000,
     'an endpoint without a success for this long after a failure causes a notice',
   ),
-  WEBHOOK_DELIVERIES_KEPT_DAYS: count(
+  WEBHOOK_DELIVERIES_KEPT_DAYS: days(
     90,
     'how long settled webhook deliveries and their attempts are kept (days)',
   ),
-  WEBHOOK_EVENTS_KEPT_DAYS: count(
+  WEBHOOK_EVENTS_KEPT_DAYS: days(
     400,
     'how long events of live readings are kept for the feed and for replays (days, 30 or more)',
     30,
   ),
-  WEBHOOK_DISABLE_AFTER_MS: milliseconds(
+  WEBHOOK_DISABLE_AFTER_MS: span(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',
   ),

@@ -12,6 +12,8 @@ export const STORE_DEFAULTS = {
   reads: 60,
   /** When calls fail for this long (ms) while a fresh connection gets answers, the store opens a new one. */
   stuckAfterMs: 2_500,
+  /** A read from a server that sends events slowly fails after this many times the wait for one. */
+  wholePageFactor: 10,
 } as const;
 
 /**

@@ -1,6 +1,7 @@
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { classify, noAnswer } from './classify.js';
 import type { CallSlots } from './call-slots.js';
+import { STORE_DEFAULTS } from './defaults.js';
 import { StoreUnavailable } from './errors.js';
 import type { ReadAnswer } from './read-answer.js';
 import type { ReadCall } from './read-call.js';
@@ -12,8 +13,6 @@ const FIRST_PAGE = 32;
 const GROWTH = 4;
 /** Of a reader of the whole log, which has two pages at a time: a call costs as much as some ten events. */
 export const BULK_PAGE = 1_024;
-/** A call to a server that sends events slowly fails after this many times the wait for one. */
-const WHOLE_PAGE_FACTOR = 10;
 
 /**
  * The number of events that each successive call of a read requests.
@@ -56,7 +55,7 @@ export const readPage = async <E>(
         const seen = answers;
         setImmediate(() => setImmediate(() => (answers > seen ? silent.refresh() : giveUp())));
       }, timeoutMs);
-      const endless = setTimeout(giveUp, timeoutMs * WHOLE_PAGE_FACTOR);
+      const endless = setTimeout(giveUp, timeoutMs * STORE_DEFAULTS.wholePageFactor);
       const over = (settle: () => void): void => {
         clearTimeout(silent);
         clearTimeout(endless);

@@ -1,8 +1,8 @@
-import { count, milliseconds } from './setting.js';
+import { count, days, milliseconds } from './setting.js';
 
 /** How the service records who asked for what. */
 export const auditSettings = {
-  AUDIT_RETENTION_DAYS: count(400, 'how long audit records are kept (days)'),
+  AUDIT_RETENTION_DAYS: days(400, 'how long audit records are kept (days)'),
   AUDIT_FLUSH_MS: milliseconds(
     250,
     'how often audit records are written; a killed process loses the records of this interval',
@@ -18,7 +18,7 @@ export const auditSettings = {
 };
 
 export const testDataSettings = {
-  TEST_DATA_KEPT_DAYS: count(
+  TEST_DATA_KEPT_DAYS: days(
     30,
     'how long test readings, their documents, events and deliveries are kept (days)',
   ),

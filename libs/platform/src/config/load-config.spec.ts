@@ -101,6 +101,43 @@ describe('loadConfig', () => {
       WORKER_ROLES: ['follow', 'jobs', 'webhooks', 'upkeep'],
     });
     expect(messageOf({ ...REQUIRED, DIGEST_KEY: '' })).toContain('DIGEST_KEY: is required');
+    const blank = { PORT: ' ', KEY_DESTROY_NOTICE_MS: '\t', DATABASE_POOL_SIZE: ' \n' };
+    expect(loadConfig(settings, { ...REQUIRED, ...blank })).toMatchObject({
+      PORT: 3000,
+      KEY_DESTROY_NOTICE_MS: 86_400_000,
+      DATABASE_POOL_SIZE: 12,
+    });
+  });
+
+  it.each(['0x10', '1e3', '+5', '5.0', '5_000', 'Infinity'])('takes decimal digits alone, not %s', (text) => {
+    for (const name of ['PORT', 'DATABASE_POOL_SIZE', 'KEY_UPKEEP_EVERY_MS', 'AUDIT_RETENTION_DAYS'])
+      expect(messageOf({ ...REQUIRED, [name]: text })).toMatch(
+        new RegExp(`^ {2}${name}: must be a whole number`, 'm'),
+      );
+  });
+
+  it.each([
+    ['KEY_UPKEEP_EVERY_MS', '2147483648', 'from 1 to 2,147,483,647'],
+    ['EVENT_STORE_READ_TIMEOUT_MS', '214748365', 'from 1 to 214,748,364'],
+    ['HTTP_KEEP_ALIVE_MS', '2147483647', 'from 1 to 1,073,741,823'],
+    ['KEY_EPOCH_MS', '999', 'from 1,000 to 3,153,600,000,000'],
+    ['KEY_RETENTION_MS', '3153600000001', 'from 1 to 3,153,600,000,000'],
+    ['AUDIT_RETENTION_DAYS', '36501', 'from 1 to 36,500'],
+    ['TEST_DATA_KEPT_DAYS', '1000000', 'from 1 to 36,500'],
+    ['CERTIFICATE_WARN_DAYS', '36501', 'from 0 to 36,500'],
+    ['DATABASE_POOL_SIZE', '0', '1 or more'],
+  ])('says what %s allows', (name, value, range) => {
+    expect(messageOf({ ...REQUIRED, [name]: value })).toMatch(
+      new RegExp(`^ {2}${name}: must be a whole number,? ${range} — `, 'm'),
+    );
+  });
+
+  it('takes the longest timer, and longer times that no timer waits for', () => {
+    const times = { KEY_UPKEEP_EVERY_MS: '2147483647', KEY_RETENTION_MS: '3153600000000' };
+    expect(loadConfig(settings, { ...REQUIRED, ...times })).toMatchObject({
+      KEY_UPKEEP_EVERY_MS: 2_147_483_647,
+      KEY_RETENTION_MS: 3_153_600_000_000,
+    });
   });
 
   it('refuses two keys with the same id', () => {

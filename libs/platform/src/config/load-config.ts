@@ -12,8 +12,8 @@ export const loadConfig = <Of extends Settings>(
   settings: Of,
   given: Readonly<Record<string, string | undefined>>,
 ): z.output<Of> => {
-  // Compose files and shells pass unset variables as empty strings.
-  const environment = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  // Compose files and shells pass unset variables as empty strings, and templates leave space.
+  const environment = Object.fromEntries(Object.entries(given).filter(([, value]) => value?.trim() !== ''));
   const parsed = settings.safeParse(environment);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => {

@@ -4,7 +4,7 @@ import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { httpSettings } from './http-settings.js';
 import { auditSettings, testDataSettings } from './kept-settings.js';
 import { postgresUrl } from './postgres-url.js';
-import { count, flag, milliseconds, setting } from './setting.js';
+import { count, days, flag, milliseconds, setting, span, wholeNumber } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
 export const WORKER_ROLES = ['follow', 'jobs', 'webhooks', 'upkeep'] as const;
@@ -21,10 +21,7 @@ const base64Key = z
 export const settings = z
   .object({
     HOST: setting(z.string().default('127.0.0.1'), 'address the API listens on'),
-    PORT: setting(
-      z.coerce.number().int().min(0).max(65_535).default(3000),
-      'port the API listens on; 0 lets the system choose',
-    ),
+    PORT: setting(wholeNumber(0, 65_535).default(3000), 'port the API listens on; 0 lets the system choose'),
     DATABASE_URL: setting(postgresUrl, 'PostgreSQL, as postgresql://user:password@host:port/database'),
     DATABASE_OWNER_URL: setting(
       postgresUrl.optional(),
@@ -51,16 +48,17 @@ export const settings = z
     EVENT_STORE_READ_TIMEOUT_MS: milliseconds(
       2_000,
       'a read fails when it yields nothing, or gets no slot, for this time',
+      STORE_DEFAULTS.wholePageFactor,
     ),
     EVENT_STORE_READS: setting(
-      z.coerce.number().int().min(1).max(80).default(STORE_DEFAULTS.reads),
+      wholeNumber(1, 80).default(STORE_DEFAULTS.reads),
       'concurrent reads of the event store per process, 80 at most; the store accepts 100 calls per connection',
     ),
     EVENT_STORE_STUCK_MS: milliseconds(
       STORE_DEFAULTS.stuckAfterMs,
       'after calls to the event store have failed for this long while a fresh connection works, the process reconnects',
     ),
-    EVENT_STORE_GIVE_UP_MS: milliseconds(
+    EVENT_STORE_GIVE_UP_MS: span(
       30_000,
       'an API with an unusable connection to the event store exits after this time; its supervisor starts another',
     ),
@@ -80,20 +78,17 @@ export const settings = z
       z.string().min(1).optional(),
       'folder of the epoch keys, shared by all processes; keep it out of PostgreSQL and its backups',
     ),
-    KEY_EPOCH_MS: setting(
-      z.coerce.number().int().min(1_000).default(604_800_000),
-      'length of an epoch: how long one key wraps the keys of readings (ms)',
-    ),
-    KEY_RETENTION_MS: milliseconds(
+    KEY_EPOCH_MS: span(604_800_000, 'length of an epoch: how long one key wraps the keys of readings', 1_000),
+    KEY_RETENTION_MS: span(
       3_024_000_000,
       'how long the key of an epoch is kept after the epoch ends; older backups cannot be opened',
     ),
-    KEY_DESTROY_NOTICE_MS: count(
+    KEY_DESTROY_NOTICE_MS: span(
       86_400_000,
-      'minimum time between announcing the destruction of a key and destroying it (ms)',
+      'minimum time between announcing the destruction of a key and destroying it',
       0,
     ),
-    KEY_EPOCH_CACHE_MS: milliseconds(
+    KEY_EPOCH_CACHE_MS: span(
       300_000,
       'how long an opened epoch key is cached; twelve times as long while its keeper is unavailable',
     ),
@@ -151,7 +146,7 @@ export const settings = z
       'fatal, error, warn, info, debug or silent',
     ),
     METRICS_PORT: setting(
-      z.coerce.number().int().min(0).max(65_535).optional(),
+      wholeNumber(0, 65_535).optional(),
       'port of GET /metrics (Prometheus), never the public one; unset: no metrics are served; 0 lets the system choose',
     ),
     METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
@@ -169,7 +164,7 @@ export const settings = z
     ),
     ...auditSettings,
     ...testDataSettings,
-    SUBJECT_KEY_CACHE_MS: milliseconds(
+    SUBJECT_KEY_CACHE_MS: span(
       2_000,
       'how long the opened key of a reading is cached; an erasure takes effect within this time',
     ),
@@ -198,12 +193,9 @@ export const settings = z
       'addresses that a process counts separately; when more are active, new ones share one count',
     ),
     TRUSTED_PROXIES: count(0, 'number of reverse proxies in front, whose X-Forwarded-For is trusted', 0),
-    CERTIFICATE_WARN_DAYS: count(30, 'ops doctor warns this long before a certificate expires (days)', 0),
-    READINESS_WORKER_MS: milliseconds(
-      10_000,
-      'a worker counts as absent after this time without a heartbeat',
-    ),
-    READINESS_LAG_MS: milliseconds(
+    CERTIFICATE_WARN_DAYS: days(30, 'ops doctor warns this long before a certificate expires (days)', 0),
+    READINESS_WORKER_MS: span(10_000, 'a worker counts as absent after this time without a heartbeat'),
+    READINESS_LAG_MS: span(
       60_000,
       'the service is not ready while a consumer’s oldest unhandled event is older',
     ),

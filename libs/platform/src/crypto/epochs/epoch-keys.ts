@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { LONGEST_TIMER_MS } from '../../config/setting.js';
 import type { KeyRing } from '../key-ring.js';
 import { KeyDestroyed, KeysUnavailable, type WrappingKey, type WrappingKeys } from '../wrapping-keys.js';
 import { epochAt, fingerprintOf, startOf } from './epoch.js';
@@ -31,8 +32,6 @@ const PAUSE_WHILE_KNOWN_MS = 5_000;
 /** How many times longer an opened key serves while its keeper is unavailable. */
 const OUTAGE_FACTOR = 12;
 const BEGINNINGS = 3;
-/** The longest delay that setTimeout supports. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The key-encryption keys of data keys, one for each epoch. PostgreSQL determines the epoch by its own clock, so that
