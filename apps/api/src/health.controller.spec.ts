@@ -90,6 +90,20 @@ describe('readiness', () => {
     expect(answer.body).toHaveProperty('causes', { postgres: 'absent' });
   });
 
+  it('reports no absent worker while the event store is away, because heartbeats need it', async () => {
+    const { answer, response } = answering();
+    const away = new StoreUnavailable('not reachable', false);
+    const silent = (text: string) =>
+      text.includes('platform.heartbeat') ? Promise.resolve({ rowCount: 0, rows: [] }) : sound();
+    await controller({ head: () => Promise.reject(away) }, false, true, silent).ready(response);
+    expect(answer).toMatchObject({ body: { checks: { eventStore: false, worker: false } } });
+    expect(answer.body).toHaveProperty('causes', { eventStore: 'absent' });
+
+    const other = answering();
+    await controller({}, false, true, silent).ready(other.response);
+    expect(other.answer.body).toHaveProperty('causes', { worker: 'no_worker' });
+  });
+
   it('is lost while a table is missing, which is one cause', async () => {
     const { answer, response } = answering();
     const missing = Object.assign(new Error('relation "event_sourcing.consumer" does not exist'), {

@@ -150,14 +150,18 @@ const DEPENDENT = ['tables', 'worker', 'consumers'];
 const ROOTS = ['postgres', 'eventStore', 'tables'];
 
 /** One cause, one entry: a check that failed only because of another one has no cause of its own. */
-const rootCauses = (failed: readonly (readonly [string, ReadinessCause])[]): Readiness['causes'] =>
-  Object.fromEntries(
+const rootCauses = (failed: readonly (readonly [string, ReadinessCause])[]): Readiness['causes'] => {
+  // A worker that does not reach the event store sends no heartbeat.
+  const isSilenced = failed.some(([name]) => name === 'eventStore');
+  return Object.fromEntries(
     failed.filter(
       ([name, cause]) =>
-        !DEPENDENT.includes(name) ||
-        !failed.some(([root, same]) => root !== name && same === cause && ROOTS.includes(root)),
+        !(isSilenced && cause === 'no_worker') &&
+        (!DEPENDENT.includes(name) ||
+          !failed.some(([root, same]) => root !== name && same === cause && ROOTS.includes(root))),
     ),
   );
+};
 
 /** The front door repeats it to callers that ask too often. */
 const answer = (response: Response, status: number, body: Liveness | Readiness): void => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { Session } from '../session.js';
-import { examineAll } from './doctor.js';
+import { CHECKS, examineAll } from './doctor.js';
 import { ok } from './doctor/finding.js';
 
 type Checks = Parameters<typeof examineAll>[1];
@@ -43,6 +43,18 @@ describe('ops doctor', () => {
       { check: 'event store', level: 'ok', message: 'fine' },
       { check: 'disk', level: 'ok', message: 'fine' },
       { check: 'not checked', level: 'warning', message: 'jobs, lag' },
+    ]);
+  });
+
+  it('looks for no worker while the event store is away, because heartbeats need it', async () => {
+    const findings = await examined(
+      [passes('postgres'), fails('event store', new StoreUnavailable('gone', false), ['event store'])],
+      CHECKS.filter(({ name }) => name === 'workers'),
+    );
+    expect(findings.map(({ check, level, message }) => [check, level, message])).toEqual([
+      ['postgres', 'ok', 'fine'],
+      ['event store', 'failure', expect.anything()],
+      ['not checked', 'warning', 'workers'],
     ]);
   });
 

@@ -78,7 +78,8 @@ export const CHECKS: readonly Check[] = [
   { name: 'bearer tokens', needs: [], run: checkIssuerKeys },
   {
     name: 'workers',
-    needs: ['postgres'],
+    // A worker that does not reach the event store sends no heartbeat.
+    needs: ['postgres', 'event store'],
     run: ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS),
   },
   { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
