@@ -47,7 +47,8 @@ export const openDataFolder = (path: string): DataFolder => {
     for (const part of [folder.eventStore, folder.eventStoreAccess, folder.logs, folder.keys])
       mkdirSync(part, { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST')) {
+    // Below a read-only mount, Node reports the missing parent that it could not make: ENOENT.
+    if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT')) {
       throw new StackError(`The data folder ${root} is not writable: choose another one with DATA_DIR.`);
     }
     throw error;
