@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 import {
+  creditsEvents,
   GetBalance,
   GetBalanceAsOf,
   GetTestBalance,
+  testBookEvents,
   type AsOf,
   type Balance,
   type TestBalance,
 } from '@app/billing/contracts/index.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -24,7 +29,7 @@ export const addBalance = (ledger: Command): void => {
     .command('balance')
     .description('balance of a workspace, computed from its ledger')
     .requiredOption('--workspace <id>', 'the workspace')
-    .option('--as-of <instant|revision>', 'at this time instead of now', parseAsOf)
+    .option('--as-of <instant|revision>', 'at this time or revision of the past, instead of now', parseAsOf)
     .addOption(modeOption())
     .addHelpText(
       'after',
@@ -32,8 +37,9 @@ export const addBalance = (ledger: Command): void => {
     )
     .action(async ({ workspace, asOf, mode }: Options, command: Command) => {
       const balance = await withSession<Balance | TestBalance | null>(
-        async ({ queries, requireWorkspace }) => {
+        async ({ queries, store, time, requireWorkspace }) => {
           await requireWorkspace(workspace);
+          if (asOf) await requirePast({ store, time }, bookOf(workspace, mode), asOf);
           if (mode === 'test') return queries.execute(new GetTestBalance(workspace, asOf ?? null));
           return asOf
             ? queries.execute(new GetBalanceAsOf(workspace, asOf))
@@ -47,6 +53,30 @@ export const addBalance = (ledger: Command): void => {
       }
       print(command, balance, table(['account', 'credits'], Object.entries(balance)));
     });
+};
+
+const bookOf = (workspaceId: string, mode: Mode): string =>
+  streamName((mode === 'test' ? testBookEvents : creditsEvents).category, workspaceId);
+
+/** @throws OpsError for a revision that the book does not have yet, or an instant that is yet to come */
+export const requirePast = async (
+  { store, time }: { readonly store: Pick<EventStore, 'read'>; readonly time: Pick<TrustedTime, 'now'> },
+  book: string,
+  asOf: AsOf,
+): Promise<void> => {
+  if ('instant' in asOf) {
+    const now = await time.now();
+    if (asOf.instant > now)
+      throw new OpsError(
+        `--as-of must not be in the future: it is ${new Date(now).toISOString()}, and what comes then is not known.`,
+      );
+    return;
+  }
+  for await (const { revision } of store.read(book, { direction: 'backwards', limit: 1 }))
+    if (asOf.revision > revision)
+      throw new OpsError(
+        `--as-of must be a revision from 0 to ${revision}, the last of this book, or a time such as 2026-04-30.`,
+      );
 };
 
 function parseAsOf(text: string): AsOf {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { MODES } from '@app/event-sourcing/core/mode.js';
+import { parseInstant as canonicalInstant } from '@app/platform/http/instant.js';
 import { OpsError } from '../../ops-error.js';
 
 export interface Chosen {
@@ -38,14 +39,14 @@ export const parsePeriod = (text: string): string => {
   return text;
 };
 
-/** An instant (RFC 3339) or a day (its midnight UTC), in milliseconds. */
+/** An instant (RFC 3339) or a day (its midnight UTC) that exists, in milliseconds. */
 export const parseInstant = (text: string): number => {
-  const written = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
-  const at = Date.parse(text);
-  if (!written || Number.isNaN(at)) {
-    throw new InvalidArgumentError('must be a day or an RFC 3339 instant such as 2026-04-01T00:00:00Z');
-  }
-  return at;
+  const canonical = canonicalInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (canonical === null)
+    throw new InvalidArgumentError(
+      'must be a day that exists, or an RFC 3339 instant such as 2026-04-01T00:00:00Z',
+    );
+  return Date.parse(canonical);
 };
 
 /** Whose books a command reads: the live ones, unless it says otherwise. */

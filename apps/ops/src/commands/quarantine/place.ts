@@ -13,6 +13,7 @@ import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { catalogueOf, isSigned } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
+import { parseInstant } from '../ledger/options.js';
 
 /** Parses `<stream>@<revision>`. */
 export function parsePlace(text: string): Place {
@@ -23,9 +24,7 @@ export function parsePlace(text: string): Place {
 
 /** Parses a day or an instant into RFC 3339. */
 export function parseUntil(text: string): string {
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new InvalidArgumentError('must be a day or an instant, such as 2026-12-31');
-  return new Date(at).toISOString();
+  return new Date(parseInstant(text)).toISOString();
 }
 
 /** @throws OpsError when there is no such event */
