@@ -131,6 +131,38 @@ describe('the operator’s commands', () => {
     ],
     ['a missing option', () => ['key', 'issue'], /--workspace/],
     ['a malformed time', () => ['key', 'issue', '--workspace', workspaceId, '--expires', 'soon'], /RFC 3339/],
+    [
+      'an expiry in the past',
+      () => ['key', 'issue', '--workspace', workspaceId, '--expires', '2020-01-01T00:00:00Z'],
+      /must be in the future/,
+    ],
+    ['an empty label', () => ['key', 'issue', '--workspace', workspaceId, '--label', ''], /not be empty/],
+    [
+      'a long label',
+      () => ['key', 'issue', '--workspace', workspaceId, '--label', 'x'.repeat(101)],
+      /1 to 100 characters/,
+    ],
+    ['a workspace without a name', () => ['workspace', 'create', '--name', ' '], /not be empty/],
+    [
+      'an unknown consumer',
+      () => ['processes', 'parked', 'billing.balanse.v1'],
+      /There is no consumer billing\.balanse\.v1\. Known consumers: .*billing\.settlement\.v1/,
+    ],
+    [
+      'a revision beyond the book',
+      () => ['ledger', 'balance', '--workspace', workspaceId, '--as-of', '20261101'],
+      /a revision from 0 to \d+, the last of this book, or a time such as 2026-04-30/,
+    ],
+    [
+      'a balance of the future',
+      () => ['ledger', 'balance', '--workspace', workspaceId, '--as-of', '2999-01-01'],
+      /not be in the future/,
+    ],
+    [
+      'a day that does not exist',
+      () => ['ledger', 'balance', '--workspace', workspaceId, '--as-of', '2026-02-30'],
+      /a day that exists/,
+    ],
     ['an unknown command', () => ['frobnicate'], /unknown command/],
   ])('refuse %s in one line, with exit code 1', async (_, args, message) => {
     const { code, stdout, stderr } = await stack.runOps([...args(), '--json']);

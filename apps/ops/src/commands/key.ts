@@ -3,10 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import { WRITABLE_SCOPES, expandScopes } from '@app/platform/auth/scopes.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { parseInstant } from '@app/platform/http/instant.js';
 import {
   ApiKeyIsKnown,
   IssueApiKey,
   ListApiKeys,
+  LONGEST_LABEL,
   MOST_NETWORKS,
   RevokeApiKey,
   RevokeApiKeyAndIssued,
@@ -19,7 +21,7 @@ import {
 import { EndLinksMadeBy } from '@app/publishing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
-import { wholeNumber } from './options.js';
+import { someText, wholeNumber } from './options.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 
 const PROJECTED_WITHIN_MS = 5_000;
@@ -41,7 +43,7 @@ export const addKeyCommands = (key: Command): void => {
     .command('issue')
     .description('issue an API key; it is shown only once')
     .requiredOption('--workspace <id>', 'the workspace it belongs to')
-    .option('--label <text>', 'what it is for')
+    .option('--label <text>', 'what it is for', parseLabel)
     .addOption(
       new Option('--mode <mode>', 'live, or test: its readings cost test credits')
         .choices(MODES)
@@ -57,7 +59,7 @@ export const addKeyCommands = (key: Command): void => {
       'a network that it works from; repeat it for more; default: everywhere',
       addNetwork,
     )
-    .option('--expires <instant>', 'RFC 3339 instant from which the key is refused', parseInstant)
+    .option('--expires <instant>', 'RFC 3339 instant from which the key is refused', parseExpiry)
     .addHelpText(
       'after',
       '\nExamples:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z\n  ops key issue --workspace ws_… --mode test --scopes readings:read,readings:write --network 203.0.113.0/24',
@@ -211,12 +213,19 @@ const waitUntilKnown = async ({ queries }: Session, keyId: string): Promise<void
   tell('The key is issued, but no worker has processed it yet. It works once a worker runs.');
 };
 
-function parseInstant(text: string): string {
-  const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds) || !text.includes('T')) {
+function parseExpiry(text: string): string {
+  const expiresAt = parseInstant(text);
+  if (expiresAt === null)
     throw new InvalidArgumentError('must be an RFC 3339 instant such as 2027-12-31T00:00:00Z');
-  }
-  return new Date(milliseconds).toISOString();
+  if (Date.parse(expiresAt) <= Date.now()) throw new InvalidArgumentError('must be in the future');
+  return expiresAt;
+}
+
+function parseLabel(text: string): string {
+  const label = someText(text);
+  if ([...label].length > LONGEST_LABEL)
+    throw new InvalidArgumentError(`must have 1 to ${LONGEST_LABEL} characters`);
+  return label;
 }
 
 function parseScopes(text: string): readonly string[] {

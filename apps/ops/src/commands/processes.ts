@@ -5,6 +5,7 @@ import {
   skippedEvents,
   stoppedStreams,
 } from '@app/event-sourcing/processes/interventions.js';
+import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { PROJECTIONS } from '../projections.js';
@@ -35,6 +36,17 @@ their checkpoints.`,
 
 export const isProcess = ({ consumer }: ConsumerLag): boolean =>
   PROJECTIONS.every(({ name }) => name !== consumer);
+
+const CONSUMERS: readonly string[] = [
+  ...PROJECTIONS.map(({ name }) => name),
+  ...MODULES.flatMap(({ processes }) => Object.keys(processes)),
+];
+
+/** Takes the versions of a projection that are being built, too. @throws OpsError naming the known ones */
+export const requireConsumer = (name: string): void => {
+  if (CONSUMERS.includes(name.replace(/__v\d+$/, ''))) return;
+  throw new OpsError(`There is no consumer ${name}. Known consumers: ${CONSUMERS.join(', ')}.`);
+};
 
 const addList = (processes: Command): void => {
   processes
@@ -86,6 +98,9 @@ const addParked = (processes: Command): void => {
         retried: await retriedStreams(pool, consumer ?? null),
         skipped: await skippedEvents(pool, consumer ?? null),
       }));
+      // One of an older version may still have some.
+      if (consumer !== undefined && stopped.length + retried.length + skipped.length === 0)
+        requireConsumer(consumer);
       const text = [
         table(
           ['consumer', 'state', 'stream', 'because of', 'since', 'error'],

@@ -7,6 +7,7 @@ import { ListWorkspaces, OpenWorkspace, WorkspaceExists } from '@app/workspaces/
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
+import { someText } from './options.js';
 
 interface WebhookOptions {
   readonly workspace: string;
@@ -29,7 +30,7 @@ export const addWorkspaceCommands = (workspace: Command): void => {
   workspace
     .command('create')
     .description('open a workspace and its credit book')
-    .requiredOption('--name <name>', 'its display name')
+    .requiredOption('--name <name>', 'its display name', someText)
     .addHelpText('after', '\nExample:\n  ops workspace create --name "Atelier Lumière"')
     .action(async ({ name }: { name: string }, command: Command) => {
       const created = await withSession(async ({ commands, actor, by }) => {

@@ -12,6 +12,9 @@ export class OpenWorkspace extends Command<{ workspaceId: string }> {
   }
 }
 
+/** Most characters of a key's label. */
+export const LONGEST_LABEL = 100;
+
 /** What a key is for, and what limits it. */
 export interface ApiKeyTerms {
   readonly label: string | null;

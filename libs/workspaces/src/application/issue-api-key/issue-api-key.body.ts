@@ -6,9 +6,9 @@ import { IfSent, IfSentAndNotNull, listType, stringType } from '@app/platform/ht
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import type { FieldError } from '@app/platform/http/problem.js';
+import { LONGEST_LABEL } from '../../contracts/commands.js';
 import { MOST_NETWORKS, networkText, readNetwork } from '../../contracts/networks.js';
 
-const LONGEST_LABEL = 100;
 /** Longer than any network in CIDR notation. */
 const LONGEST_NETWORK = 64;
 
