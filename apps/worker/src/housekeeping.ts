@@ -8,16 +8,14 @@ import type { WorkLoop } from '@app/platform/work/work-registry.js';
 const EVERY_MS = 600_000;
 
 /**
- * Deletes obsolete rows: token buckets of inactive callers, and stored answers to idempotent requests after their seven
- * days.
+ * Delete obsolete rows: token buckets of inactive callers, and stored answers to idempotent requests after their seven
+ * days. A loop each, so that neither waits for a backlog of the other.
  */
-export const housekeeping = (pool: Pool, log: Pick<Logger, 'warn'>): WorkLoop => {
+export const housekeeping = (pool: Pool, log: Pick<Logger, 'warn'>): readonly WorkLoop[] => {
   const buckets = new TokenBuckets(pool);
   const requests = new IdempotentRequests(pool);
-  return repeatedWork(
-    'housekeeping',
-    EVERY_MS,
-    () => Promise.all([buckets.forget(), requests.forget()]),
-    log,
-  );
+  return [
+    repeatedWork('housekeeping.buckets', EVERY_MS, (signal) => buckets.forget(signal), log),
+    repeatedWork('housekeeping.answers', EVERY_MS, (signal) => requests.forget(signal), log),
+  ];
 };

@@ -52,7 +52,7 @@ const work = app.get(WorkRegistry);
 requireNamedWork(work, MODULES);
 const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
-work.addLoop(housekeeping(pool, log));
+for (const loop of housekeeping(pool, log)) work.addLoop(loop);
 work.addLoop(keyUpkeep(app, config, log));
 work.addLoop(
   retentionLoop('audit.retention', pool, [auditRetention(pool, config)], app.get(TrustedTime), log),

@@ -64,7 +64,9 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
       ),
     );
     const links = new LinkStore(this.pool);
-    this.work.addLoop(repeatedWork('publishing.link-sweep', LINK_SWEEP_MS, () => links.forget(), this.log));
+    this.work.addLoop(
+      repeatedWork('publishing.link-sweep', LINK_SWEEP_MS, (signal) => links.forget(signal), this.log),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { POSTGRES } from '../postgres/pool.js';
+import { forgetOlder } from '../retention/rows.js';
 
 /** Identifies the request: the same key of another workspace or route is another request. */
 export interface RequestIdentity {
@@ -101,10 +102,8 @@ export class IdempotentRequests {
   }
 
   /** Deletes answers older than seven days. @returns how many */
-  async forget(): Promise<number> {
-    const { rowCount } = await this.pool.query(
-      `delete from platform.idempotent_request where started_at < now() - interval '${KEPT_FOR}'`,
-    );
-    return rowCount ?? 0;
+  forget(signal: AbortSignal): Promise<number> {
+    const answers = { table: 'platform.idempotent_request', at: 'started_at' };
+    return forgetOlder(this.pool, answers, KEPT_FOR, signal);
   }
 }

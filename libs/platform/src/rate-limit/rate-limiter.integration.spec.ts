@@ -53,7 +53,24 @@ describe('A token bucket', () => {
     expect(await buckets.take(other, slow, 1)).toMatchObject({ granted: 1 });
     expect(await buckets.take(of, { ...slow, name: 'manage' }, 1)).toMatchObject({ granted: 1 });
     await age(of, 3_700);
-    expect(await buckets.forget()).toBe(2);
+    expect(await buckets.forget(new AbortController().signal)).toBe(2);
+  });
+
+  it('is forgotten in steps, so that no statement takes too long after a pause', async () => {
+    await pool.query(
+      `insert into platform.rate_bucket (subject, policy, tokens, granted, refilled_at)
+       select 'idle' || n, 'read', 0, 0, now() - interval '2 hours' from generate_series(1, 7_000) n`,
+    );
+    const steps: (number | null)[] = [];
+    const counted = {
+      query: async (text: string) => {
+        const { rowCount } = await pool.query(text);
+        steps.push(rowCount);
+        return { rowCount };
+      },
+    } as unknown as pg.Pool;
+    expect(await new TokenBuckets(counted).forget(new AbortController().signal)).toBe(7_000);
+    expect(steps).toEqual([5_000, 2_000]);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { forgetOlder } from '../retention/rows.js';
 import type { RatePolicy } from './policies.js';
 
 /** What a bucket gave. */
@@ -47,10 +48,8 @@ export class TokenBuckets {
   }
 
   /** Deletes buckets that were idle for an hour. @returns how many */
-  async forget(): Promise<number> {
-    const { rowCount } = await this.pool.query(
-      `delete from platform.rate_bucket where refilled_at < now() - interval '${FORGET_AFTER}'`,
-    );
-    return rowCount ?? 0;
+  forget(signal: AbortSignal): Promise<number> {
+    const buckets = { table: 'platform.rate_bucket', at: 'refilled_at' };
+    return forgetOlder(this.pool, buckets, FORGET_AFTER, signal);
   }
 }

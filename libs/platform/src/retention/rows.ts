@@ -7,6 +7,8 @@ import type { Held, OnStep } from './retention.js';
 export const MOST_COUNTED = 1_000_000;
 /** For other work between statements, at least; a step that took longer is followed by a pause as long. */
 const PAUSE_MS = 50;
+/** Rows that `forgetOlder` deletes in one statement: a fraction of a second, also on a slow disk. */
+const FORGOTTEN_AT_ONCE = 5_000;
 
 /** Rows of a table with the instant from which their term counts. SQL, written by us. */
 export interface RowsByAge {
@@ -41,7 +43,7 @@ export const inSteps = async (
   atOnce: number,
   signal: AbortSignal,
   step: () => Promise<number>,
-  onStep: OnStep,
+  onStep: OnStep = async () => undefined,
 ): Promise<number> => {
   for (let removed = 0; ;) {
     const startedAt = performance.now();
@@ -53,3 +55,25 @@ export const inSteps = async (
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 };
+
+/**
+ * Deletes rows older than a term by the database's clock, the oldest first, in steps: one statement for a large backlog
+ * would run into the limit of a statement each time, and delete nothing. A row that is changed meanwhile stays.
+ * @param rows their instants have an index
+ * @param term an interval of PostgreSQL, written by us
+ * @returns how many were deleted
+ */
+export const forgetOlder = (
+  pool: Pick<Pool, 'query'>,
+  { table, at }: Pick<RowsByAge, 'table' | 'at'>,
+  term: string,
+  signal: AbortSignal,
+): Promise<number> =>
+  inSteps(FORGOTTEN_AT_ONCE, signal, async () => {
+    const { rowCount } = await pool.query(
+      `delete from ${table} where ctid = any (array(
+         select ctid from ${table} where ${at} < now() - interval '${term}'
+         order by ${at} limit ${FORGOTTEN_AT_ONCE} for update skip locked))`,
+    );
+    return rowCount ?? 0;
+  });

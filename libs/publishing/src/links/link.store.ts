@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
+import { forgetOlder } from '@app/platform/retention/rows.js';
 import type { DocumentFormat } from '../contracts/events.js';
 import type { TokenHash } from '../domain/link/link-token.js';
 
@@ -47,7 +48,6 @@ export type Uses = ReadonlyMap<string, { readonly count: number; readonly last: 
 
 /** Expired links are kept, so that they are answered 410, and deleted this long after. */
 const KEPT_FOR = '30 days';
-const FORGOTTEN_TOGETHER = 10_000;
 
 /** Links are rows, not events: docs/adr/0028. */
 @Injectable()
@@ -153,17 +153,9 @@ export class LinkStore {
     );
   }
 
-  /** Deletes links that expired long ago. */
-  async forget(): Promise<void> {
-    for (let deleted = FORGOTTEN_TOGETHER; deleted === FORGOTTEN_TOGETHER;) {
-      const { rowCount } = await this.pool.query(
-        `delete from publishing.document_link
-         where link_id in (select link_id from publishing.document_link
-                           where expires_at < now() - interval '${KEPT_FOR}'
-                           limit ${FORGOTTEN_TOGETHER})`,
-      );
-      deleted = rowCount ?? 0;
-    }
+  /** Deletes links that expired long ago. @returns how many */
+  forget(signal: AbortSignal): Promise<number> {
+    return forgetOlder(this.pool, { table: 'publishing.document_link', at: 'expires_at' }, KEPT_FOR, signal);
   }
 }
 

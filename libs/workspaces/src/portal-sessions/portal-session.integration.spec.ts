@@ -175,3 +175,21 @@ describe('a session', () => {
     ]);
   });
 });
+
+it('an old session ends with the next ones, a hundred at a time, so that a backlog keeps nobody from a link', async () => {
+  const { open } = handlers();
+  await open();
+  await pool.query(
+    `insert into workspaces.portal_session (session_id, workspace_id, opened_by, scopes, modes, mode, language,
+       time_zone, ttl_seconds, created_at, link_expires_at, expires_at)
+     select gen_random_uuid(), 'ws_old', opened_by, scopes, modes, mode, language, time_zone, ttl_seconds,
+            '2020-01-01', '2020-01-01', '2020-01-01'
+     from (select * from workspaces.portal_session limit 1) one, generate_series(1, 150)`,
+  );
+  const left = async () =>
+    (await pool.query(`select from workspaces.portal_session where workspace_id = 'ws_old'`)).rowCount;
+  await open();
+  expect(await left()).toBe(50);
+  await open();
+  expect(await left()).toBe(0);
+});

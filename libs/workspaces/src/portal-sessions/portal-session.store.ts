@@ -23,6 +23,8 @@ export interface NewPortalSession extends PortalTerms {
 
 /** How long the workspace sees sessions that have ended. */
 const KEPT_FOR = '30 days';
+/** More than are added, so that none accumulate, and few enough that nobody waits for them. */
+const FORGOTTEN_WITH_EACH = 100;
 
 /** What a session needs of the key that opened it. */
 const KEY_STANDS = `(session.key_id is null or exists (
@@ -47,11 +49,14 @@ interface Row {
 export class PortalSessionStore {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
-  /** Adds a session, and deletes old ones of all workspaces: old by both clocks, of which one may be ahead. */
+  /** Adds a session, and deletes some old ones of all workspaces: old by both clocks, of which one may be ahead. */
   async add(session: NewPortalSession): Promise<void> {
     await this.pool.query(
       `with forgotten as (
-         delete from workspaces.portal_session where expires_at < least($12::timestamptz, now()) - interval '${KEPT_FOR}'
+         delete from workspaces.portal_session where ctid = any (array(
+           select ctid from workspaces.portal_session
+           where expires_at < least($12::timestamptz, now()) - interval '${KEPT_FOR}'
+           order by expires_at limit ${FORGOTTEN_WITH_EACH} for update skip locked))
        )
        insert into workspaces.portal_session (session_id, workspace_id, key_id, opened_by, scopes, modes, mode,
          language, time_zone, return_url, ttl_seconds, created_at, link_sha256, link_expires_at, expires_at)
