@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ReadingSummary } from '@app/readings/contracts/index.js';
+import { PublicationQuery } from '../read-models/publication/publication.query.js';
 import { PublishedVersion } from './published-version.js';
 
 /** The row of the publications has version 2, the log has 3. */
@@ -11,19 +12,82 @@ const reading = (documentVersion: number | null) =>
     erasedAt: null,
     documentVersion,
   }) as Partial<ReadingSummary> as ReadingSummary;
+const STAYS = { destroyed: false };
 const versions = new PublishedVersion({} as never, publications as never, { DOCUMENT_WAIT_MS: 0 });
 
 describe('the newest version of a document', () => {
   it('is the one that the reading shows, although the publications are behind', async () => {
-    expect(await versions.require(reading(3), undefined)).toBe(3);
+    expect(await versions.require(reading(3), undefined, STAYS)).toBe(3);
   });
 
   it('is a newer one than the reading shows', async () => {
-    expect(await versions.require(reading(1), undefined)).toBe(2);
-    expect(await versions.require(reading(null), undefined)).toBe(2);
+    expect(await versions.require(reading(1), undefined, STAYS)).toBe(2);
+    expect(await versions.require(reading(null), undefined, STAYS)).toBe(2);
   });
 
   it('is not an earlier one that the caller asks for', async () => {
-    expect(await versions.require(reading(3), 1)).toBe(1);
+    expect(await versions.require(reading(3), 1, STAYS)).toBe(1);
+  });
+});
+
+describe('a version that is due', () => {
+  const ROUNDS = 5;
+  const NOT_YET = { version: null, may_be_behind: false };
+
+  /** @param looks what the rows show at each look; the last one stays @param inLog what the log has published then */
+  const publishing = (
+    looks: readonly { version: number | null; may_be_behind: boolean }[],
+    inLog: readonly number[] = [],
+  ) => {
+    const reads = { ofRows: 0, ofStream: 0 };
+    const pool = {
+      query: async () => ({ rows: [looks[Math.min((reads.ofRows += 1), looks.length) - 1]] }),
+    };
+    const load = async () => {
+      reads.ofStream += 1;
+      const published = reads.ofStream === 1 ? [] : inLog;
+      return { state: { published: new Map(published.map((version) => [version, {}])), pending: new Map() } };
+    };
+    const query = new PublicationQuery(pool as never, { load } as never);
+    const queries = { execute: async () => reading(null) };
+    const version = new PublishedVersion(queries as never, query, { DOCUMENT_WAIT_MS: ROUNDS * 100 });
+    return { reads, version };
+  };
+
+  it('is looked for in the log first and last, and in its row meanwhile', async () => {
+    const { reads, version } = publishing([NOT_YET]);
+    await expect(version.require(reading(null), undefined, STAYS)).rejects.toMatchObject({
+      code: 'document_not_available',
+    });
+    expect(reads).toEqual({ ofStream: 2, ofRows: 1 + ROUNDS });
+  });
+
+  it('is found at the end in the log alone, although its row stays behind', async () => {
+    const { version } = publishing([NOT_YET], [1]);
+    expect(await version.require(reading(null), undefined, STAYS)).toBe(1);
+  });
+
+  it('is returned as soon as its row has it', async () => {
+    const { reads, version } = publishing([NOT_YET, NOT_YET, { version: 1, may_be_behind: false }]);
+    expect(await version.require(reading(null), undefined, STAYS)).toBe(1);
+    expect(reads.ofStream).toBe(1);
+  });
+
+  it('is not the one of the row while a later one is made: the log decides', async () => {
+    const { version } = publishing([NOT_YET, { version: 1, may_be_behind: true }], [1, 2]);
+    expect(await version.require(reading(null), undefined, STAYS)).toBe(2);
+  });
+
+  it('is looked for no longer once the caller has left', async () => {
+    const { reads, version } = publishing([NOT_YET]);
+    const leaves = {
+      get destroyed() {
+        return reads.ofRows === 2;
+      },
+    };
+    await expect(version.require(reading(null), undefined, leaves)).rejects.toMatchObject({
+      code: 'document_not_available',
+    });
+    expect(reads).toEqual({ ofStream: 1, ofRows: 2 });
   });
 });

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
+import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '@app/platform/http/problem.js';
 import { CONFIG } from '@app/platform/tokens.js';
@@ -9,6 +10,8 @@ import type { Config } from '../settings.js';
 import { POLL_AFTER } from './named-reading.js';
 
 const LOOK_AGAIN_MS = 100;
+
+type Found = Awaited<ReturnType<PublicationQuery['find']>>;
 
 /** Finds the version that a caller asks for, and waits for it where it is about to be published. */
 @Injectable()
@@ -20,25 +23,47 @@ export class PublishedVersion {
   ) {}
 
   /**
-   * A version of a completed reading is published shortly. Holds the request until then, so that callers need not retry.
+   * A version of a completed reading is published shortly. Holds the request until then, or until the caller disconnects,
+   * so that callers need not retry.
    * @param version the newest when undefined
+   * @param caller the response to the caller
    * @throws Problem document_not_available, version_not_found or reading_erased
    */
-  async require(reading: ReadingSummary, version: number | undefined): Promise<number> {
+  async require(
+    reading: ReadingSummary,
+    version: number | undefined,
+    caller: Pick<Response, 'destroyed'>,
+  ): Promise<number> {
     if (reading.erasedAt !== null) throw new Problem('reading_erased');
-    const rounds =
-      reading.status === 'completed' ? Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS) : 0;
-    for (let round = 0; ; round += 1) {
-      const published = await this.find(reading, version);
-      if (published === 'unknown') throw new Problem('version_not_found');
-      if (published !== 'due') return published;
-      if (round >= rounds) throw await this.notAvailable(reading);
+    const now = await this.find(reading, version);
+    const isAwaited = now === 'due' && reading.status === 'completed';
+    const published = isAwaited ? await this.awaited(reading, version, caller) : now;
+    if (published === 'unknown') throw new Problem('version_not_found');
+    if (published === 'due') throw await this.notAvailable(reading);
+    return published;
+  }
+
+  /** Between the first look and the last one, asks the rows alone: they are asked for many callers in one statement. */
+  private async awaited(
+    reading: ReadingSummary,
+    version: number | undefined,
+    caller: Pick<Response, 'destroyed'>,
+  ): Promise<Found> {
+    for (let left = Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS); left > 0; left -= 1) {
       await delay(LOOK_AGAIN_MS);
+      if (caller.destroyed) return 'due';
+      if (left > 1 && !(await this.publications.hasRow(reading.readingId, version))) continue;
+      const found = await this.find(reading, version);
+      if (found !== 'due') return found;
     }
+    return 'due';
   }
 
   /** A reading may show a version before the publications do: both follow the log, each at its own speed. */
-  private async find({ readingId, documentVersion: shown }: ReadingSummary, version: number | undefined) {
+  private async find(
+    { readingId, documentVersion: shown }: ReadingSummary,
+    version: number | undefined,
+  ): Promise<Found> {
     const found = await this.publications.find(readingId, version);
     const isBehind = shown !== null && (typeof found !== 'number' || found < shown);
     return version === undefined && isBehind ? this.publications.find(readingId, shown) : found;

@@ -1,6 +1,6 @@
-import { Body, Controller, HttpCode, Inject, Post, Req, UseGuards } from '@nestjs/common';
+import { Body, Controller, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { Accepts, principalOf } from '@app/platform/auth/authentication.js';
@@ -48,10 +48,14 @@ export class CreateLinkController {
     'link_limit_reached',
     'reading_erased',
   )
-  async create(@Req() request: Request, @Body() body: CreateLinkDto): Promise<CreatedLink> {
+  async create(
+    @Req() request: Request,
+    @Body() body: CreateLinkDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CreatedLink> {
     const reading = readingOf(request);
     const { format, version, expiresInSeconds } = body;
-    await this.version.require(reading, version);
+    await this.version.require(reading, version, response);
     const { token, hash } = makeToken(randomBytes(SECRET_BYTES));
     const now = this.clock.now();
     const link = {

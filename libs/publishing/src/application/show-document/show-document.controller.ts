@@ -73,7 +73,7 @@ export class ShowDocumentController {
     if (reading.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
     if (!seesMode(caller, reading.livemode)) throw new Problem('reading_not_found');
     const wanted = readFormat(format);
-    const published = await this.version.require(reading, readVersion(version));
+    const published = await this.version.require(reading, readVersion(version), response);
     const artifact = await this.artifacts.get(readingId, published, wanted);
     // Its key was destroyed, and the row shows it shortly. This process may still know the key.
     if (artifact === null || (artifact === 'lost' && (await this.publications.isWithdrawn(readingId))))

@@ -46,6 +46,14 @@ export class PublicationQuery {
     });
   }
 
+  /**
+   * Whether a row has the version, or any if it is undefined. Reads no stream, so it can be asked often; a row may be behind
+   * its stream, so `find` decides.
+   */
+  async hasRow(readingId: string, version?: number): Promise<boolean> {
+    return (await this.publishedByRow({ readingId, version: version ?? null })).version !== null;
+  }
+
   /** Whether the stream says that the reading is erased, or about to be. */
   async isWithdrawn(readingId: string): Promise<boolean> {
     return (await this.executor.load(readingId)).state.withdrawn;
