@@ -68,7 +68,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop(moveSettled(pool, log));
     const retentions = webhookRetentions(pool, config);
     this.registry.addLoop(retentionLoop('webhooks.retention', pool, retentions, trustedClock, log));
-    this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
+    this.registry.addLoop(destroyUnusedSecrets({ pool, streams, clock, log }));
     const openProbes = (): Sender => openSender({ config, resolve, clock, log });
     this.registry.addLoop(
       verifyEndpoints({ pool, clock, config, vault, headers, streams, openSender: openProbes, log }),

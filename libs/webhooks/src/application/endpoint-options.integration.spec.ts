@@ -58,7 +58,8 @@ describe('Custom headers', () => {
       ).rows.map(({ names }) => names);
     expect(await left()).toHaveLength(2);
     const streams = test.api.app.get(EndpointStreams, { strict: false });
-    await destroyUnused(test.database.pool, streams, Date.now() + 2 * 3_600_000);
+    const parts = { pool: test.database.pool, streams, log: { warn: () => undefined } };
+    await destroyUnused(parts, Date.now() + 2 * 3_600_000, new AbortController().signal);
     expect(await left()).toEqual([['x-other']]);
     expect((await test.patch(endpointId, { headers: null }).expect(200)).body).toMatchObject({
       headerNames: [],

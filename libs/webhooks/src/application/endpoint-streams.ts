@@ -51,6 +51,11 @@ export class EndpointStreams {
     );
   }
 
+  /** An endpoint as the log has it now. Of one that the executor keeps, only what came since is read. */
+  async load(endpointId: string): Promise<WebhookEndpoint> {
+    return (await this.executor.load(endpointId)).state;
+  }
+
   /** Folds a stream. Its times are those of its first and last event, empty when there is none. */
   async read(
     endpointId: string,

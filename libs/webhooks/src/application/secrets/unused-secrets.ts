@@ -1,79 +1,149 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { inSteps } from '@app/platform/retention/rows.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import type { WebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 import type { EndpointStreams } from '../endpoint-streams.js';
 
 const EVERY_MS = 3_600_000;
+/** A longer round ends here: each endpoint costs a read of its stream. The next one begins with what is left. */
+const ROUND_MS = 300_000;
 /** An event may be about to name a younger secret. */
-const MINIMUM_AGE_MS = 3_600_000;
-const AT_A_TIME = 500;
+const MINIMUM_AGE = '1 hour';
+/** Endpoints found with one statement. */
+const PAGE = 500;
+/** Rows deleted with one statement. */
+const AT_ONCE = 1_000;
+
+export interface CleanUpParts {
+  readonly pool: pg.Pool;
+  readonly streams: Pick<EndpointStreams, 'load'>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** What an endpoint's events name, and what is destroyed once they no longer do. */
+interface Sealed {
+  readonly table: string;
+  readonly ref: string;
+  /**
+   * SQL: the endpoint's row does not use it either. Workers send what their row names, also while it is behind the stream.
+   * $1: now.
+   */
+  readonly isUnused: string;
+  /** References that the endpoint still uses. @param now milliseconds since the epoch */
+  readonly used: (endpoint: WebhookEndpoint, now: number) => readonly string[];
+}
+
+const SEALED: readonly Sealed[] = [
+  {
+    table: 'webhooks.secret',
+    ref: 'secret_ref',
+    isUnused: `not exists (
+      select from jsonb_array_elements(endpoint.secrets) used
+      where used ->> 'ref' = stored.secret_ref::text
+        and coalesce((used ->> 'validUntil')::timestamptz > $1::timestamptz, true))`,
+    used: ({ secrets }, now) =>
+      secrets
+        .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > now)
+        .map(({ ref }) => ref),
+  },
+  {
+    table: 'webhooks.endpoint_headers',
+    ref: 'headers_ref',
+    isUnused: 'endpoint.headers_ref is distinct from stored.headers_ref',
+    used: ({ existence, headersRef }) => (existence === 'live' && headersRef !== null ? [headersRef] : []),
+  },
+];
+
+/** SQL: rows of a table that may be unused. $1: now. */
+const unusedRows = ({ table, isUnused }: Sealed): string =>
+  `from ${table} stored left join webhooks.endpoint on endpoint.endpoint_id = stored.endpoint_id
+   where stored.created_at < $1::timestamptz - interval '${MINIMUM_AGE}' and ${isUnused}`;
+
+const ALL_UNUSED = SEALED.map(
+  (sealed) => `select stored.endpoint_id, stored.workspace_id, stored.created_at ${unusedRows(sealed)}`,
+).join(' union all ');
+
+/** Endpoints with such rows, one of each workspace first, so that none waits behind all of another. $2: not these. */
+const PROPOSED = `
+  select endpoint_id
+  from (
+    select endpoint_id, min(created_at) as since,
+           row_number() over (partition by workspace_id order by min(created_at), endpoint_id) as turn
+    from (${ALL_UNUSED}) unused
+    where endpoint_id <> all ($2::text[])
+    group by workspace_id, endpoint_id) proposed
+  order by turn, since, endpoint_id limit ${PAGE}`;
+
+/** $2: the endpoint, $3: what it uses. */
+const destroyOf = (sealed: Sealed): string => `
+  delete from ${sealed.table} where ${sealed.ref} in (
+    select stored.${sealed.ref} ${unusedRows(sealed)}
+      and stored.endpoint_id = $2 and stored.${sealed.ref} <> all ($3::uuid[]) limit ${AT_ONCE})`;
 
 /**
  * Destroys secrets that no longer sign: their overlap has ended, newer ones replaced them, or their request failed
- * before its event. Signing never depends on this: the time stamp ends an overlap.
+ * before its event. Signing never depends on this: the time stamp ends an overlap. Likewise custom headers that were
+ * replaced: those of the endpoint's last settings are sent.
  */
-export const destroyUnusedSecrets = (pool: pg.Pool, streams: EndpointStreams, clock: Clock): WorkLoop => ({
-  name: 'webhooks.unused-secrets',
-  async run(signal) {
-    while (!signal.aborted) {
-      // The store may be unavailable for a while: the next round tries again.
-      await destroyUnused(pool, streams, clock.now()).catch(() => undefined);
-      await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  },
-});
+export const destroyUnusedSecrets = (parts: CleanUpParts & { readonly clock: Clock }): WorkLoop =>
+  repeatedWork(
+    'webhooks.unused-secrets',
+    EVERY_MS,
+    (signal) => {
+      const round = AbortSignal.any([signal, AbortSignal.timeout(ROUND_MS)]);
+      return destroyUnused(parts, parts.clock.now(), round);
+    },
+    parts.log,
+  );
 
 /**
  * One round. The tables only propose; the endpoint's stream decides, because a lagging fan-out must not cost a secret.
+ * An endpoint whose stream cannot be read keeps what it has, and does not hold up the others.
  * @param now milliseconds since the epoch
  * @returns how many were destroyed
+ * @throws StoreUnavailable, or an error of PostgreSQL: the next round tries again
  */
 export const destroyUnused = async (
-  pool: pg.Pool,
-  streams: EndpointStreams,
+  parts: CleanUpParts,
   now: number,
+  signal: AbortSignal,
 ): Promise<number> => {
-  const { rows } = await pool.query<{ secret_ref: string; endpoint_id: string }>(
-    `select secret_ref, secret.endpoint_id from webhooks.secret left join webhooks.endpoint using (endpoint_id)
-     where secret.created_at < $1
-       and not exists (
-         select from jsonb_array_elements(endpoint.secrets) used
-         where used ->> 'ref' = secret_ref::text
-           and coalesce((used ->> 'validUntil')::timestamptz > $2::timestamptz, true))
-     order by secret.created_at limit ${AT_A_TIME}`,
-    [instant(now - MINIMUM_AGE_MS), instant(now)],
-  );
-  const unused: string[] = [];
-  for (const { secret_ref: ref, endpoint_id: endpointId } of rows) {
-    const { state } = await streams.read(endpointId);
-    const signs = state.secrets.some(
-      (secret) => secret.ref === ref && (secret.validUntil === null || Date.parse(secret.validUntil) > now),
-    );
-    if (!signs) unused.push(ref);
+  const seen: string[] = [];
+  for (let destroyed = 0; ;) {
+    const { rows } = await parts.pool.query<{ endpoint_id: string }>(PROPOSED, [instant(now), seen]);
+    for (const { endpoint_id: endpointId } of rows) {
+      if (signal.aborted) return destroyed;
+      seen.push(endpointId);
+      destroyed += await destroyUnusedOf(parts, endpointId, now, signal).catch((error: unknown) => {
+        if (isDependencyAway(error)) throw error;
+        const reason = error instanceof Error ? error.message : 'unknown';
+        parts.log.warn({ endpointId, reason }, 'unused secrets stay: the endpoint cannot be read');
+        return 0;
+      });
+    }
+    if (rows.length < PAGE) return destroyed;
   }
-  await pool.query('delete from webhooks.secret where secret_ref = any ($1)', [unused]);
-  return unused.length + (await destroyReplacedHeaders(pool, streams, now));
 };
 
-/** The same for custom headers: those of the endpoint's last settings are sent. */
-const destroyReplacedHeaders = async (
-  pool: pg.Pool,
-  streams: EndpointStreams,
+const destroyUnusedOf = async (
+  { pool, streams }: CleanUpParts,
+  endpointId: string,
   now: number,
+  signal: AbortSignal,
 ): Promise<number> => {
-  const { rows } = await pool.query<{ headers_ref: string; endpoint_id: string }>(
-    `select stored.headers_ref, stored.endpoint_id
-     from webhooks.endpoint_headers stored left join webhooks.endpoint using (endpoint_id)
-     where stored.created_at < $1 and endpoint.headers_ref is distinct from stored.headers_ref
-     order by stored.created_at limit ${AT_A_TIME}`,
-    [instant(now - MINIMUM_AGE_MS)],
-  );
-  const replaced: string[] = [];
-  for (const { headers_ref: ref, endpoint_id: endpointId } of rows) {
-    const { state } = await streams.read(endpointId);
-    if (state.existence !== 'live' || state.headersRef !== ref) replaced.push(ref);
+  const endpoint = await streams.load(endpointId);
+  let destroyed = 0;
+  for (const sealed of SEALED) {
+    const values = [instant(now), endpointId, sealed.used(endpoint, now)];
+    destroyed += await inSteps(
+      AT_ONCE,
+      signal,
+      async () => (await pool.query(destroyOf(sealed), values)).rowCount ?? 0,
+    );
   }
-  await pool.query('delete from webhooks.endpoint_headers where headers_ref = any ($1)', [replaced]);
-  return replaced.length;
+  return destroyed;
 };
