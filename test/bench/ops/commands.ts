@@ -102,6 +102,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'keys advance': '',
   'keys retire': '',
   'keys forget': '1',
+  'keys remember': '1',
   'database prepare': '--dry-run',
   'event-store prepare': '',
   audit: '',

@@ -60,13 +60,23 @@ describe('The keys in a mirror', () => {
     expect(mirrored()).toEqual([`${ENDED}.key`, `${CURRENT}.key`]);
   });
 
-  it('go when PostgreSQL or the folder records them as destroyed', () => {
+  it('go when the folder records them as destroyed, or PostgreSQL does and they are gone', () => {
     mirror();
+    rmSync(join(keyDirectory, `${ENDED}.key`));
     mirror([ENDED]);
     expect(mirrored()).toEqual([`${CURRENT}.key`]);
     writeFileSync(join(keyDirectory, `${CURRENT}.destroyed`), '');
     mirror([ENDED]);
     expect(mirrored()).toEqual([`${CURRENT}.destroyed`]);
+  });
+
+  it('stay while the service has them, though PostgreSQL records them as destroyed; a mark in the folder counts', () => {
+    mirror();
+    expect(mirror([ENDED])).toEqual([ENDED]);
+    expect(mirrored()).toEqual([`${ENDED}.key`, `${CURRENT}.key`]);
+    writeFileSync(join(keyDirectory, `${ENDED}.destroyed`), '');
+    expect(mirror([ENDED])).toEqual([]);
+    expect(mirrored()).toEqual([`${ENDED}.destroyed`, `${CURRENT}.key`]);
   });
 
   it('never include a draft, which would outlive its key', () => {

@@ -108,10 +108,12 @@ const writeNote = (
 
 /**
  * Makes a folder the mirror of the present keys. What the service has destroyed is destroyed there too, because an old
- * key would open what an erasure closed. A key that is only absent here stays: the folder may be unmounted. An erased
- * reading stays listed, unless the log proves that a bad event listed it.
+ * key would open what an erasure closed. A key that is only absent here stays: the folder may be unmounted. One that is
+ * here stays too, unless the folder itself marks it: a key may have been declared lost by mistake. An erased reading stays
+ * listed, unless the log proves that a bad event listed it.
  * @param destroyed epochs whose keys PostgreSQL records as destroyed; the folder itself marks them too
  * @param notErased ids of readings that only a bad event calls erased
+ * @returns epochs of `destroyed` whose keys are here, and mirrored
  * @throws OpsError when the folder has something else
  */
 export const mirrorKeys = (
@@ -120,7 +122,7 @@ export const mirrorKeys = (
   { keyDirectory, secretsFile, destroyed = [] }: KeySources & { readonly destroyed?: readonly string[] },
   erased: readonly ErasedReading[],
   notErased: readonly string[] = [],
-): void => {
+): readonly string[] => {
   const known = findMirror(folder, installation)?.erased ?? [];
   const listed = mergedReadings(known, erased).filter(({ readingId }) => !notErased.includes(readingId));
   const folders = keyDirectory === null ? [folder] : [folder, join(folder, KEYS)];
@@ -130,27 +132,33 @@ export const mirrorKeys = (
   }
   writeNote(folder, installation, listed, new Date().toISOString());
   if (secretsFile !== null) writePrivate(join(folder, 'secrets.json'), readFileSync(secretsFile));
-  if (keyDirectory !== null) mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
+  const kept = keyDirectory === null ? [] : mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
   syncPath(folder);
+  return kept;
 };
 
 /** Drafts are not mirrored: they may hold a key that is destroyed under its name. */
 const MIRRORED = /[.](key|destroyed)$/;
 
-const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): void => {
+const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): readonly string[] => {
   const names = existsSync(from) ? readdirSync(from).filter((name) => MIRRORED.test(name)) : [];
   for (const name of names) {
     // A key may be destroyed at this moment.
     const bytes = readIfThere(join(from, name));
     if (bytes) writePrivate(join(to, name), bytes);
   }
+  // What the service destroys, it marks in its folder first. PostgreSQL alone proves nothing while the key is there.
+  const isMarked = (epoch: string): boolean =>
+    [from, to].some((one) => existsSync(join(one, `${epoch}.destroyed`)));
+  const kept = destroyed.filter((epoch) => names.includes(`${epoch}.key`) && !isMarked(epoch));
   const isDestroyed = (epoch: string): boolean =>
-    destroyed.includes(epoch) || [from, to].some((one) => existsSync(join(one, `${epoch}.destroyed`)));
+    isMarked(epoch) || (destroyed.includes(epoch) && !kept.includes(epoch));
   for (const name of readdirSync(to)) {
     const isDestroyedKey = name.endsWith('.key') && isDestroyed(name.slice(0, -'.key'.length));
     if (isDestroyedKey || !MIRRORED.test(name)) shred(join(to, name));
   }
   syncPath(to);
+  return kept;
 };
 
 /** Puts mirrored keys and secrets back. The targets must not exist, or be empty. */

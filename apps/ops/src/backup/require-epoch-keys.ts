@@ -21,7 +21,7 @@ export const requireEpochKeys = async (
     const obstacle = await obstacleOf(row, store);
     if (obstacle === null) continue;
     throw new OpsError(
-      `${obstacle} The mirror is unchanged. Mount the right KEY_DIRECTORY, or copy the key back from the mirror. If it is lost permanently: ops keys forget ${row.epoch} --yes. To back up everything but the keys: --without-keys.`,
+      `${obstacle} The mirror is unchanged. Mount the right KEY_DIRECTORY, or copy the key back from the mirror. If it is lost permanently: ops keys forget ${row.epoch}. To back up everything but the keys: --without-keys.`,
     );
   }
 };

@@ -19,6 +19,7 @@ import { EpochRows } from '@app/platform/crypto/epochs/epoch-rows.js';
 import { projectPath } from '@app/platform/project-path.js';
 import type { Config } from '../../../service/src/settings.js';
 import { OpsError } from '../ops-error.js';
+import { tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { copyTables } from './copy-tables.js';
 import { copyNode, type NodeFolders } from './event-store-files.js';
@@ -166,7 +167,11 @@ const updateMirror = (
   { erased, notErased }: Pick<LogContents, 'erased' | 'notErased'>,
 ): void => {
   try {
-    mirrorKeys(to, installation, { ...(from ?? NO_KEYS), destroyed }, erased, notErased);
+    const kept = mirrorKeys(to, installation, { ...(from ?? NO_KEYS), destroyed }, erased, notErased);
+    if (kept.length > 0)
+      tell(
+        `KEY_DIRECTORY has keys of epochs that count as destroyed: ${kept.join(', ')}. The mirror keeps them. ops doctor says what to do.`,
+      );
   } catch (error) {
     throw explained(error, to);
   }

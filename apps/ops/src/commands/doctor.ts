@@ -18,6 +18,7 @@ import { checkConnections } from './doctor/connections.js';
 import { checkCertificates } from './doctor/certificates.js';
 import { checkBatches } from './doctor/batches.js';
 import { checkBalances } from './doctor/balances.js';
+import { checkDestroyedKeys } from './doctor/destroyed-keys.js';
 import { checkDocuments } from './doctor/documents.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
@@ -75,6 +76,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'standby', needs: ['postgres'], run: ({ pool, config }) => checkStandby(pool, config) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
   { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },
+  { name: 'destroyed keys', needs: ['postgres'], run: ({ pool, keys }) => checkDestroyedKeys(pool, keys) },
   { name: 'bearer tokens', needs: [], run: checkIssuerKeys },
   {
     name: 'workers',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addEpochCommands } from './keys/epochs.js';
+import { addForgetCommands } from './keys/forget.js';
 import { addRewrapCommand } from './keys/rewrap.js';
 import { addStatusCommand } from './keys/status.js';
 
@@ -19,4 +20,5 @@ Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated:
   addStatusCommand(keys);
   addRewrapCommand(keys);
   addEpochCommands(keys);
+  addForgetCommands(keys);
 };

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { EpochRows } from '@app/platform/crypto/epochs/epoch-rows.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -60,36 +59,5 @@ Examples:
         lines.length > 0 ? lines.join('\n') : 'No key is due.',
       );
       if (waiting.length > 0) process.exitCode = 1;
-    });
-
-  keys
-    .command('forget')
-    .description('declare the lost key of an epoch destroyed: everything it wrapped then counts as erased')
-    .argument('<epoch>', 'the epoch, as shown by ops keys status')
-    .option('--yes', 'do it; without this, nothing changes')
-    .addHelpText(
-      'after',
-      `
-While a key is missing, its readings answer 503 and their jobs retry, in case the key returns. Forgetting it cannot be
-undone.
-
-Examples:
-  ops keys forget 20261116T000000Z --yes`,
-    )
-    .action(async (epoch: string, { yes = false }: { yes?: boolean }, command: Command) => {
-      await withSession(async ({ pool, keys: epochKeys }) => {
-        const rows = new EpochRows(pool);
-        const found = await rows.find(epoch);
-        if (!found || found.provider === 'environment') throw new OpsError(`There is no epoch ${epoch}.`);
-        if (found.destroyedAt !== null) throw new OpsError(`The key of ${epoch} was destroyed.`);
-        const key = await epochKeys.storeOf(found.provider).open(epoch, found.stored);
-        if (key !== 'missing') throw new OpsError(`The key of ${epoch} is present: nothing is lost.`);
-        if (yes) await rows.markDestroyed(epoch);
-      });
-      print(
-        command,
-        { epoch, done: yes },
-        yes ? `${epoch} now counts as destroyed.` : `Would declare ${epoch} destroyed. Add --yes to do it.`,
-      );
     });
 };

@@ -163,6 +163,18 @@ export class EpochRows {
     );
   }
 
+  /**
+   * Takes the mark back from an epoch whose key was there after all. The epoch stays ended. Its rows are rewrapped and
+   * its destruction is announced anew, because both may have been noted before the mark.
+   */
+  async unmarkDestroyed(epoch: string): Promise<void> {
+    await this.pool.query(
+      `update platform.key_epoch set destroyed_at = null, emptied_at = null, announced_at = null
+       where epoch = $1 and provider = 'file' and destroyed_at is not null`,
+      [epoch],
+    );
+  }
+
   async now(): Promise<number> {
     const { rows } = await this.pool.query<{ now: number }>(`select ${ms('clock_timestamp()')} as now`);
     return rows[0]!.now;
