@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { replaceFile, writeNewFile } from './new-file.js';
+import { replaceFile, writeNewFile, writeNewFiles } from './new-file.js';
 
 let folder: string;
 let path: string;
@@ -34,20 +34,37 @@ describe('A new file', () => {
     expect([readdirSync(folder), statSync(path).mode & 0o777]).toEqual([['out.jsonl'], 0o600]);
   });
 
-  it.each(['out.jsonl', 'out.jsonl.part'])(
-    'replaces no %s that exists, nor asks for anything',
-    async (name) => {
-      writeFileSync(join(folder, name), 'kept');
-      let asked = false;
-      const written = writeNewFile(path, async () => (asked = true));
-      await expect(written).rejects.toThrow(`${join(folder, name)} exists already`);
-      expect([asked, readdirSync(folder), readFileSync(join(folder, name), 'utf8')]).toEqual([
-        false,
-        [name],
-        'kept',
-      ]);
-    },
-  );
+  it('replaces no file that exists, nor a link that leads nowhere, nor asks for anything', async () => {
+    const link = join(folder, 'link.jsonl');
+    symlinkSync(join(folder, 'nowhere'), link);
+    writeFileSync(path, 'kept');
+    let asked = false;
+    for (const one of [path, link])
+      await expect(writeNewFile(one, async () => (asked = true))).rejects.toThrow(`${one} exists already`);
+    expect([asked, readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([
+      false,
+      ['link.jsonl', 'out.jsonl'],
+      'kept',
+    ]);
+  });
+
+  it('has no name before it is complete, and what a killed run left is not in its way', async () => {
+    writeFileSync(join(folder, 'out.jsonl.part'), 'half');
+    await writeNewFile(path, async (write) => {
+      write(Buffer.from('one'));
+      expect(readdirSync(folder)).toEqual(['out.jsonl.part', expect.stringMatching(/^out[.]jsonl[.]part-/)]);
+    });
+    expect(readFileSync(path, 'utf8')).toBe('one');
+  });
+
+  it('of two that are written at once is the one that was complete first', async () => {
+    const later = writeNewFile(path, async (write) => {
+      write(Buffer.from('later'));
+      await writeNewFile(path, fill);
+    });
+    await expect(later).rejects.toThrow(`${path} exists already`);
+    expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['out.jsonl'], 'one\ntwo\n']);
+  });
 
   it('is not there after a failure', async () => {
     const written = writeNewFile(path, async (write) => {
@@ -61,6 +78,26 @@ describe('A new file', () => {
   it('names a folder that does not exist', async () => {
     const nowhere = join(folder, 'nowhere', 'out.jsonl');
     await expect(writeNewFile(nowhere, fill)).rejects.toThrow(`Cannot write ${nowhere}`);
+  });
+});
+
+describe('New files that belong together', () => {
+  const pair = () =>
+    ['private', 'public'].map((name) => ({
+      path: join(folder, name),
+      text: name,
+      isPublic: name === 'public',
+    }));
+
+  it('are for their owner alone, or for everybody', async () => {
+    await writeNewFiles(pair());
+    expect(pair().map(({ path: one }) => statSync(one).mode & 0o077)).toEqual([0, 0o044]);
+  });
+
+  it('are all written or none, so that the command can be repeated', async () => {
+    writeFileSync(join(folder, 'public'), 'kept');
+    await expect(writeNewFiles(pair())).rejects.toThrow('public exists already');
+    expect([readdirSync(folder), readFileSync(join(folder, 'public'), 'utf8')]).toEqual([['public'], 'kept']);
   });
 });
 

@@ -3,11 +3,14 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
+  lstatSync,
   openSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { OpsError } from './ops-error.js';
@@ -15,18 +18,37 @@ import { OpsError } from './ops-error.js';
 type Fill<T> = (write: (part: Uint8Array) => void) => Promise<T>;
 
 /**
- * Writes a new file, readable only by its owner. It has its content when it is complete; until then, `<path>.part` has
- * it. What `fill` throws leaves neither.
- * @throws OpsError when either file exists or cannot be made; nothing is changed, and `fill` is not called
+ * Writes a new file, by default readable only by its owner. It gets its name, with its content, when it is complete; until then,
+ * `<path>.part-…` has it, of this run alone. So what a killed run left is in nobody's way. What `fill` throws leaves
+ * neither.
+ * @throws OpsError when the file exists or cannot be made; `fill` is not called then. Another run may be first: its file
+ *   stays
  */
-export const writeNewFile = async <T>(path: string, fill: Fill<T>): Promise<T> => {
-  const part = `${path}.part`;
-  // Takes the name, so that no other file gets it meanwhile.
-  closeSync(openNew(path));
+export const writeNewFile = async <T>(path: string, fill: Fill<T>, mode = 0o600): Promise<T> => {
+  orRefuse(path, () => {
+    // A link that leads nowhere is a file, too.
+    if (lstatSync(path, { throwIfNoEntry: false })) throw existing(path);
+  });
+  return writePart(path, path, fill, nameNew, mode);
+};
+
+interface NewText {
+  readonly path: string;
+  readonly text: string;
+  /** Whether everybody may read it. */
+  readonly isPublic: boolean;
+}
+
+/** Writes new files that belong together, such as a pair of keys: all of them or none. @throws as {@link writeNewFile} */
+export const writeNewFiles = async (files: readonly NewText[]): Promise<void> => {
+  const written: string[] = [];
   try {
-    return await writePart(part, path, fill);
+    for (const { path, text, isPublic } of files) {
+      await writeNewFile(path, async (write) => write(Buffer.from(text)), isPublic ? 0o644 : 0o600);
+      written.push(path);
+    }
   } catch (error) {
-    rmSync(path, { force: true });
+    for (const path of written) rmSync(path, { force: true });
     throw error;
   }
 };
@@ -42,7 +64,7 @@ export const replaceFile = async <T>(path: string, fill: Fill<T>): Promise<T> =>
   if (earlier !== null && !earlier.isFile()) return writeThrough(path, fill);
   // Of a link, the file behind it is replaced.
   const target = earlier === null ? path : realpathSync(path);
-  return writePart(`${target}.part-${randomUUID()}`, target, fill);
+  return writePart(path, target, fill, renameSync);
 };
 
 const writeThrough = async <T>(path: string, fill: Fill<T>): Promise<T> => {
@@ -54,13 +76,21 @@ const writeThrough = async <T>(path: string, fill: Fill<T>): Promise<T> => {
   }
 };
 
-const writePart = async <T>(part: string, path: string, fill: Fill<T>): Promise<T> => {
-  const handle = openNew(part);
+/** @param path as the operator knows the file @param name gives the complete part its name */
+const writePart = async <T>(
+  path: string,
+  target: string,
+  fill: Fill<T>,
+  name: (part: string, target: string) => void,
+  mode = 0o600,
+): Promise<T> => {
+  const part = `${target}.part-${randomUUID()}`;
+  const handle = orRefuse(path, () => openSync(part, 'wx', mode));
   try {
     const filled = await fill((bytes) => orRefuse(path, () => writeFileSync(handle, bytes)));
     orRefuse(path, () => {
       fsyncSync(handle);
-      renameSync(part, path);
+      name(part, target);
     });
     return filled;
   } catch (error) {
@@ -71,15 +101,31 @@ const writePart = async <T>(part: string, path: string, fill: Fill<T>): Promise<
   }
 };
 
-const openNew = (path: string): number => orRefuse(path, () => openSync(path, 'wx', 0o600));
+/** What a file system without links says, such as that of a memory stick. */
+const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
+
+/** Unlike a rename, a link fails when the name exists. */
+const nameNew = (part: string, path: string): void => {
+  try {
+    linkSync(part, path);
+    unlinkSync(part);
+  } catch (error) {
+    if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    closeSync(openSync(path, 'wx', 0o600));
+    renameSync(part, path);
+  }
+};
+
+const existing = (path: string): OpsError =>
+  new OpsError(`${path} exists already. Name another file, or move that one away.`);
 
 /** @throws OpsError that names the file */
 const orRefuse = <T>(path: string, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new OpsError(`${path} exists already. Name another file, or move that one away.`);
+    if (error instanceof OpsError) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw existing(path);
     throw new OpsError(`Cannot write ${path}: ${(error as Error).message}.`);
   }
 };

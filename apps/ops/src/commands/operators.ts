@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   GetOperatorRegister,
@@ -15,6 +15,7 @@ import {
 } from '@app/billing/contracts/index.js';
 import { keyDigest, publicKeyOf, readPublicKey } from '@app/billing/offline.js';
 import { KEY_OPTION, operatorKey, signerNamed, signerOf } from '../corrections/operator-key.js';
+import { writeNewFiles } from '../new-file.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
@@ -34,16 +35,18 @@ const addKeygen = (operators: Command): void => {
     )
     .requiredOption('--out <dir>', 'an existing folder of your own')
     .addHelpText('after', '\nExample:\n  ops operators keygen --out ~/.keys')
-    .action(({ out }: { out: string }, command: Command) => {
+    .action(async ({ out }: { out: string }, command: Command) => {
       const { privateKey, publicKey } = generateKeyPairSync('ed25519');
       const files = {
         privateKey: join(out, 'operator-private.pem'),
         publicKey: join(out, 'operator-public.pem'),
       };
-      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
-      onFile(files.privateKey, () => writeFileSync(files.privateKey, pem, { mode: 0o600, flag: 'wx' }));
-      const shown = publicKey.export({ type: 'spki', format: 'pem' });
-      onFile(files.publicKey, () => writeFileSync(files.publicKey, shown, { flag: 'wx' }));
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      const shown = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+      await writeNewFiles([
+        { path: files.privateKey, text: pem, isPublic: false },
+        { path: files.publicKey, text: shown, isPublic: true },
+      ]);
       const keySha256 = keyDigest(publicKeyOf(privateKey));
       print(
         command,

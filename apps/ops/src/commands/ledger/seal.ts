@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetMonthlyStatement, RecordDue, SealPeriod } from '@app/billing/contracts/index.js';
 import { handoverOf, readSealKey } from '@app/billing/offline.js';
-import { writeNewFile } from '../../new-file.js';
+import { writeNewFile, writeNewFiles } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -112,22 +112,22 @@ export const addKeygen = (ledger: Command): void => {
       'after',
       '\nExample:\n  ops ledger keygen --out ~/seals\n  ops ledger keygen --out ~/seals-2027 --previous ~/seals/seal-private.pem',
     )
-    .action(({ out, previous }: { out: string; previous?: string }, command: Command) => {
+    .action(async ({ out, previous }: { out: string; previous?: string }, command: Command) => {
       const oldKey = previous === undefined ? null : readKey(previous);
       const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
         privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
         publicKeyEncoding: { type: 'spki', format: 'pem' },
       });
       const files = { privateKey: join(out, 'seal-private.pem'), publicKey: join(out, 'seal-public.pem') };
-      // Never overwrites an existing key, because its seals could not be made again.
-      onFile(files.privateKey, () =>
-        writeFileSync(files.privateKey, privateKey, { mode: 0o600, flag: 'wx' }),
-      );
-      onFile(files.publicKey, () => writeFileSync(files.publicKey, publicKey, { flag: 'wx' }));
-      if (oldKey === null) return print(command, files, `Wrote ${files.privateKey} and ${files.publicKey}`);
       const handover = join(out, 'seal-handover.json');
-      const text = `${JSON.stringify(handoverOf(oldKey, publicKey), null, 2)}\n`;
-      onFile(handover, () => writeFileSync(handover, text, { flag: 'wx' }));
+      const handed = oldKey === null ? [] : [`${JSON.stringify(handoverOf(oldKey, publicKey), null, 2)}\n`];
+      // Never overwrites an existing key, because its seals could not be made again.
+      await writeNewFiles([
+        { path: files.privateKey, text: privateKey, isPublic: false },
+        { path: files.publicKey, text: publicKey, isPublic: true },
+        ...handed.map((text) => ({ path: handover, text, isPublic: true })),
+      ]);
+      if (oldKey === null) return print(command, files, `Wrote ${files.privateKey} and ${files.publicKey}`);
       const written = { ...files, handover };
       print(command, written, `Wrote ${files.privateKey}, ${files.publicKey} and ${handover}`);
     });
@@ -146,7 +146,6 @@ export const onFile = <T>(path: string, work: () => T): T => {
     return work();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new OpsError(`${path} already exists and was not overwritten.`);
     throw new OpsError(code === 'ENOENT' ? `There is no ${path}.` : `${path} cannot be used: ${message}`);
   }
 };
