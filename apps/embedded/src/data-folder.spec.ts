@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openDataFolder } from './data-folder.js';
+import { join, resolve } from 'node:path';
+import { dataDirOf, openDataFolder } from './data-folder.js';
 import { StackError } from './stack-error.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'data-folder-'));
@@ -19,4 +19,9 @@ it.each([
 ])('A data folder %s is not writable, and says so', (_, path) => {
   expect(() => openDataFolder(path)).toThrow(StackError);
   expect(() => openDataFolder(path)).toThrow(`${path} is not writable: choose another one with DATA_DIR.`);
+});
+
+it('An empty DATA_DIR counts as none, for the stack and for ops', () => {
+  expect(dataDirOf({ DATA_DIR: '/srv/reading' })).toBe('/srv/reading');
+  for (const environment of [{}, { DATA_DIR: '' }]) expect(dataDirOf(environment)).toBe(resolve('.data'));
 });

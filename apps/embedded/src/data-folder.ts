@@ -23,6 +23,14 @@ export interface DataFolder {
   readonly demoWorkspace: string;
 }
 
+/** The folder that DATA_DIR names: an absolute path. Without the setting, or with an empty one, `.data` here. */
+export const dataDirOf = (environment: NodeJS.ProcessEnv): string =>
+  resolve(environment['DATA_DIR'] || '.data');
+
+/** Whether a folder has what a data folder has, if only a part is left. Anything else is not the stack's to replace. */
+export const isDataFolder = (path: string): boolean =>
+  ['secrets.json', 'event-store'].some((name) => existsSync(join(path, name)));
+
 /** Opens the folder and creates it if it is missing. @throws StackError when it is not writable */
 export const openDataFolder = (path: string): DataFolder => {
   const root = resolve(path);

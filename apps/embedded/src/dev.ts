@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { ConfigError } from '@app/platform/config/load-config.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { banner, firstSteps, portalStep } from './banner.js';
+import { dataDirOf } from './data-folder.js';
 import { demoPortalLink, openDemoWorkspace } from './first-start.js';
 import { Stack, type AppName } from './stack.js';
 import { StackError } from './stack-error.js';
@@ -22,7 +23,7 @@ const complain = (error: unknown): void => {
 };
 
 const stack = new Stack({
-  dataDir: process.env['DATA_DIR'] || '.data',
+  dataDir: dataDirOf(process.env),
   environment: process.env,
   say,
   // A module compiles faster than a bundle.

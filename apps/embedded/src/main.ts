@@ -2,6 +2,7 @@ import { ConfigError } from '@app/platform/config/load-config.js';
 import { banner, firstSteps, portalStep } from './banner.js';
 import { OWN_SETTINGS } from './child-environment.js';
 import { HELP, parseArguments } from './command-line.js';
+import { dataDirOf } from './data-folder.js';
 import { demoPortalLink, openDemoWorkspace } from './first-start.js';
 import { Stack } from './stack.js';
 import { StackError } from './stack-error.js';
@@ -31,7 +32,7 @@ const run = async (): Promise<void> => {
     process.exit(exitCode);
   };
   const stack = new Stack({
-    dataDir: process.env['DATA_DIR'] || '.data',
+    dataDir: dataDirOf(process.env),
     environment: process.env,
     say,
     onFailure: (message) => {

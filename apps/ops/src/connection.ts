@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ConfigError, loadConfig } from '@app/platform/config/load-config.js';
+import { dataDirOf } from '../../embedded/src/data-folder.js';
 import { OpsError } from './ops-error.js';
 import { settings, type Config } from '../../service/src/settings.js';
 
@@ -27,7 +28,7 @@ export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
 };
 
 const readRuntimeFile = (environment: NodeJS.ProcessEnv): Record<string, string> => {
-  const path = join(resolve(environment['DATA_DIR'] ?? '.data'), 'runtime.json');
+  const path = join(dataDirOf(environment), 'runtime.json');
   if (!existsSync(path)) {
     throw new OpsError(
       `No stack is running on ${path.replace(/runtime\.json$/, '')}: start it with npm start, set DATA_DIR to its folder, or set DATABASE_URL and EVENTSTORE_URL.`,

@@ -3,6 +3,7 @@ import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { printableLines } from '@app/platform/text/printable.js';
 import { TOP_COMMANDS } from './commands.js';
 import { faultOf } from '@app/platform/fault/fault.js';
+import { requireNamed } from './commands/options.js';
 import { OpsError } from './ops-error.js';
 import { tell } from './output.js';
 
@@ -17,7 +18,8 @@ const program = async (args: readonly string[]): Promise<Command> => {
     .option('--json', JSON_HELP)
     // Refusals repeat what was typed, or pasted.
     .configureOutput({ writeErr: (text) => process.stderr.write(printableLines(text)) })
-    .exitOverride();
+    .exitOverride()
+    .hook('preAction', (_, command) => requireNamed(command));
   for (const { name, alias, description, argument, isLeaf, load } of TOP_COMMANDS) {
     const command = ops.command(name).description(description);
     if (alias !== undefined) command.alias(alias);

@@ -4,6 +4,7 @@ import type { BackupPlan, LogSource } from '../backup/take-backup.js';
 import { OpsError } from '../ops-error.js';
 import { print, tell } from '../output.js';
 import { withSession } from '../session.js';
+import { dataDirOf } from '../../../embedded/src/data-folder.js';
 import { byteSize, listBeside } from './backup/options.js';
 
 interface Options {
@@ -100,13 +101,12 @@ const planOf = (options: Options): BackupPlan => {
 };
 
 const isEmbedded = (): boolean => !process.env['DATABASE_URL'];
-const dataDir = (): string => resolve(process.env['DATA_DIR'] ?? '.data');
 
 const logSource = ({ eventStoreData, eventStoreIndex, eventStoreCommand }: Options): LogSource => {
   if (isEmbedded()) {
     if (eventStoreData ?? eventStoreCommand)
       throw new OpsError('The embedded stack’s event store is in DATA_DIR: leave --event-store-… out.');
-    return { kind: 'embedded', folder: join(dataDir(), 'event-store') };
+    return { kind: 'embedded', folder: join(dataDirOf(process.env), 'event-store') };
   }
   if ((eventStoreData === undefined) === (eventStoreCommand === undefined))
     throw new OpsError('Say how to copy the event store: --event-store-data or --event-store-command.');
@@ -117,7 +117,7 @@ const logSource = ({ eventStoreData, eventStoreIndex, eventStoreCommand }: Optio
 
 const keySources = (keyDirectory: string | undefined) => ({
   keyDirectory: keyDirectory === undefined ? null : resolve(keyDirectory),
-  secretsFile: isEmbedded() ? join(dataDir(), 'secrets.json') : null,
+  secretsFile: isEmbedded() ? join(dataDirOf(process.env), 'secrets.json') : null,
 });
 
 const addVerify = (backup: Command): void => {

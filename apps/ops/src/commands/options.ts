@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
+import { OpsError } from '../ops-error.js';
 
 /** A whole number from 1 to 999,999,999. */
 export const wholeNumber = (text: string): number => {
@@ -11,4 +12,34 @@ export const someText = (text: string): string => {
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidArgumentError('must not be empty');
   return trimmed;
+};
+
+const WANTED: Readonly<Record<string, string>> = {
+  folder: 'a folder',
+  dir: 'a folder',
+  file: 'a file',
+  command: 'a command',
+};
+
+/**
+ * Requires that what a command line says of folders, files and commands is not empty, as in `--to "$UNSET"`. An empty path
+ * would be the current folder.
+ * @throws OpsError that names the option or argument
+ */
+export const requireNamed = (command: Command): void => {
+  const given = [
+    ...command.options.map((option) => ({
+      name: option.long ?? option.flags,
+      kind: /<([a-z]+)>/.exec(option.flags)?.[1],
+      value: command.getOptionValue(option.attributeName()) as unknown,
+    })),
+    ...command.registeredArguments.map((argument, index) => ({
+      name: `<${argument.name()}>`,
+      kind: argument.name(),
+      value: command.args[index] as unknown,
+    })),
+  ];
+  for (const { name, kind = '', value } of given)
+    if (WANTED[kind] !== undefined && typeof value === 'string' && value.trim() === '')
+      throw new OpsError(`${name} is empty: name ${WANTED[kind]}.`);
 };

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { join, resolve } from 'node:path';
+import { dataDirOf } from '../../../embedded/src/data-folder.js';
 import type { Manifest } from '../backup/manifest.js';
 import type { MirrorNote } from '../backup/keys-mirror.js';
 import { readConnection } from '../connection.js';
@@ -128,7 +129,7 @@ const onEmbedded = async (
   if (keys === undefined || !note)
     throw new OpsError('The embedded stack needs its secrets: name the mirror of keys with --keys.');
   const { embeddedObstacles, restoreEmbedded } = await import('../backup/restore-embedded.js');
-  const dataDir = resolve(process.env['DATA_DIR'] ?? '.data');
+  const dataDir = dataDirOf(process.env);
   if (dryRun)
     return {
       events: manifest.eventStore.log.events,

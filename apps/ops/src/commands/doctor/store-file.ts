@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { programPath } from '@app/platform/program-path.js';
 import { readAddress } from '@app/event-sourcing/store/address.js';
+import { dataDirOf } from '../../../../embedded/src/data-folder.js';
 import { failure, ok, type Finding } from './finding.js';
 
 /** Shorter than the doctor's wait for a check. */
@@ -14,7 +15,7 @@ export const checkStoreFile = async (
   const check = 'event store file';
   // The embedded store of a stack serves TLS only: another one has files of its own.
   if (environment['DATABASE_URL'] || !readAddress(eventStoreUrl).usesTls) return [];
-  const folder = join(resolve(environment['DATA_DIR'] ?? '.data'), 'event-store');
+  const folder = join(dataDirOf(environment), 'event-store');
   const { verifyApart } = await import('@app/embedded-event-store/operator/verify-apart.js');
   const patience = AbortSignal.timeout(VERIFY_WITHIN_MS);
   try {
