@@ -1,14 +1,14 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Whether a folder is a mount point, which the system does not rename. A bind mount may be on the file system of its
+ * Whether a folder, or the one that a link leads to, is a mount point, which the system does not rename. A bind mount may be on the file system of its
  * parent: on Linux, only the kernel's list of mounts shows it.
  */
 export const isMountPoint = (folder: string): boolean => {
   if (!existsSync(folder)) return false;
-  if (lstatSync(folder).dev !== statSync(dirname(folder)).dev) return true;
-  return mountPoints().includes(realpathSync(folder));
+  const place = realpathSync(folder);
+  return statSync(place).dev !== statSync(dirname(place)).dev || mountPoints().includes(place);
 };
 
 /** Paths of the mounts that this process sees; none where the system does not tell. */

@@ -1,10 +1,10 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathsOf } from './mount-points.js';
-import { embeddedObstacles } from './restore-embedded.js';
+import { embeddedObstacles, placeOf } from './restore-embedded.js';
 
 it('A mount point cannot be restored to: it cannot be renamed at the end', () => {
   expect(embeddedObstacles('/dev', true)).toEqual([
@@ -49,4 +49,55 @@ it('A restore needs a folder to build in, which may be new', () => {
   } finally {
     rmSync(parent, { recursive: true });
   }
+});
+
+describe('A restore with --replace', () => {
+  let parent: string;
+  let dataDir: string;
+  beforeEach(() => {
+    parent = realpathSync(mkdtempSync(join(tmpdir(), 'restore-')));
+    dataDir = join(parent, 'data');
+    mkdirSync(dataDir);
+  });
+  afterEach(() => rmSync(parent, { recursive: true }));
+
+  it.each([['secrets.json'], ['event-store', 'postgres']])(
+    'replaces a data folder, which has %s',
+    (...names) => {
+      for (const name of names) mkdirSync(join(dataDir, name));
+      expect(embeddedObstacles(dataDir, true)).toEqual([]);
+      expect(embeddedObstacles(dataDir, false)).toEqual([expect.stringMatching(/has data.*--replace/)]);
+    },
+  );
+
+  it.each([['package.json'], ['postgres', 'var']])(
+    'replaces nothing else, such as a folder with %s',
+    (...names) => {
+      for (const name of names) mkdirSync(join(dataDir, name));
+      for (const replace of [true, false])
+        expect(embeddedObstacles(dataDir, replace)).toEqual([
+          expect.stringMatching(/data has files.*no data folder/),
+        ]);
+    },
+  );
+
+  it('goes to the folder behind a link, on whose disk the new data belongs', () => {
+    const link = join(parent, 'link');
+    symlinkSync(dataDir, link);
+    writeFileSync(join(dataDir, 'secrets.json'), '{}');
+    expect(placeOf(link)).toBe(dataDir);
+    expect(embeddedObstacles(link, false)).toEqual([expect.stringContaining(`${dataDir} has data`)]);
+    symlinkSync('/dev', join(parent, 'mounted'));
+    expect(embeddedObstacles(join(parent, 'mounted'), true)).toEqual([
+      expect.stringMatching(/^[/]dev is a mount point/),
+    ]);
+  });
+
+  it('needs the folder that a link leads to', () => {
+    const link = join(parent, 'link');
+    symlinkSync(join(parent, 'unmounted'), link);
+    expect(embeddedObstacles(link, true)).toEqual([
+      expect.stringMatching(/link to a folder that does not exist/),
+    ]);
+  });
 });

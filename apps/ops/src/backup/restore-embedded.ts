@@ -3,7 +3,9 @@ import {
   accessSync,
   constants,
   existsSync,
+  lstatSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -12,7 +14,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { takeLock } from '../../../embedded/src/lock.js';
-import { openDataFolder, removeDataFolder } from '../../../embedded/src/data-folder.js';
+import { isDataFolder, openDataFolder, removeDataFolder } from '../../../embedded/src/data-folder.js';
 import { StackError } from '../../../embedded/src/stack-error.js';
 import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
@@ -35,11 +37,18 @@ export interface RestoredFolder {
   readonly previousLogRead: boolean;
 }
 
+/** The folder itself, also behind a link: the new data belongs on its disk, and the link stays. */
+export const placeOf = (dataDir: string): string =>
+  existsSync(dataDir) ? realpathSync(dataDir) : resolve(dataDir);
+
 /** What keeps a restore from this folder, a sentence each. */
-export const embeddedObstacles = (dataDir: string, replace: boolean): readonly string[] => {
+export const embeddedObstacles = (givenDataDir: string, replace: boolean): readonly string[] => {
+  const dataDir = placeOf(givenDataDir);
   const place = obstacleOfPlace(dataDir);
   if (place !== null) return [place];
   if (!hasData(dataDir)) return [];
+  if (!isDataFolder(dataDir))
+    return [`${dataDir} has files, and is no data folder of a stack: choose another DATA_DIR.`];
   const refusal = `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`;
   return [...(replace ? [] : [refusal]), ...refusalOf(() => lockOf(dataDir)())];
 };
@@ -50,6 +59,8 @@ const obstacleOfPlace = (dataDir: string): string | null => {
   while (!existsSync(parent)) parent = dirname(parent);
   if (!isWritableFolder(parent))
     return `${parent} is no folder that can be written: the data folder is built there. Choose another DATA_DIR.`;
+  if (!existsSync(dataDir) && lstatSync(dataDir, { throwIfNoEntry: false }))
+    return `${dataDir} is a link to a folder that does not exist: is its disk mounted?`;
   if (isMountPoint(dataDir))
     return `${dataDir} is a mount point, which cannot be replaced: set DATA_DIR to a folder inside it.`;
   return null;
@@ -86,7 +97,7 @@ export const restoreEmbedded = async (
   givenDataDir: string,
   replace: boolean,
 ): Promise<RestoredFolder> => {
-  const dataDir = resolve(givenDataDir);
+  const dataDir = placeOf(givenDataDir);
   requireNone(embeddedObstacles(dataDir, replace));
   const replaces = hasData(dataDir);
   const release = replaces ? lockOf(dataDir) : () => undefined;

@@ -128,12 +128,12 @@ const onEmbedded = async (
     throw new OpsError('This backup is of servers: set DATABASE_URL and DATABASE_OWNER_URL to restore it.');
   if (keys === undefined || !note)
     throw new OpsError('The embedded stack needs its secrets: name the mirror of keys with --keys.');
-  const { embeddedObstacles, restoreEmbedded } = await import('../backup/restore-embedded.js');
+  const { embeddedObstacles, placeOf, restoreEmbedded } = await import('../backup/restore-embedded.js');
   const dataDir = dataDirOf(process.env);
   if (dryRun)
     return {
       events: manifest.eventStore.log.events,
-      targets: [dataDir],
+      targets: [placeOf(dataDir)],
       replace,
       staysErased: note.erased.length,
       inTheWay: embeddedObstacles(dataDir, replace),
