@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { programPath } from '@app/platform/program-path.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
@@ -56,6 +57,14 @@ describe('the operator’s commands, wherever they run,', () => {
     void ended.then((answer) => (code = answer.code));
     while (code === null) await stack.ops(['workspace', 'create', '--name', 'Seen']);
     expect(await ended).toEqual({ code: 141, stderr: '' });
+  });
+
+  it('fail with one line when their output is on a full disk', () => {
+    const full = openSync('/dev/full', 'w');
+    const stdio: StdioOptions = ['ignore', full, 'pipe'];
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, '--help'], { stdio, encoding: 'utf8' });
+    closeSync(full);
+    expect([status, stderr]).toEqual([1, 'The output is not complete: its disk is full.\n']);
   });
 
   it('keep their own exit code when they are done', async () => {

@@ -5,8 +5,15 @@ import { run } from './run.js';
 const READER_LEFT = 141;
 
 let isRunning = true;
-/** `ops … | head`: nobody reads the rest. A command that has ended keeps its own exit code. */
+/**
+ * `ops … | head`: nobody reads the rest. A command that has ended keeps its own exit code. `ops … > file` on a full disk
+ * has lost a part, so it fails.
+ */
 const onBrokenOutput = (error: NodeJS.ErrnoException): void => {
+  if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
+    process.stderr.write('The output is not complete: its disk is full.\n');
+    process.exit(1);
+  }
   if (error.code !== 'EPIPE') throw error;
   if (isRunning) process.exit(READER_LEFT);
 };

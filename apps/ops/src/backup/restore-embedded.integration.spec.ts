@@ -1,10 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathsOf } from './mount-points.js';
-import { embeddedObstacles, placeOf } from './restore-embedded.js';
+import { takeLock } from '../../../embedded/src/lock.js';
+import type { Manifest } from './manifest.js';
+import { embeddedObstacles, placeOf, restoreEmbedded } from './restore-embedded.js';
 
 it('A mount point cannot be restored to: it cannot be renamed at the end', () => {
   expect(embeddedObstacles('/dev', true)).toEqual([
@@ -61,14 +71,11 @@ describe('A restore with --replace', () => {
   });
   afterEach(() => rmSync(parent, { recursive: true }));
 
-  it.each([['secrets.json'], ['event-store', 'postgres']])(
-    'replaces a data folder, which has %s',
-    (...names) => {
-      for (const name of names) mkdirSync(join(dataDir, name));
-      expect(embeddedObstacles(dataDir, true)).toEqual([]);
-      expect(embeddedObstacles(dataDir, false)).toEqual([expect.stringMatching(/has data.*--replace/)]);
-    },
-  );
+  it.each([['secrets.json'], ['event-store']])('replaces a data folder, which has %s', (...names) => {
+    for (const name of names) mkdirSync(join(dataDir, name));
+    expect(embeddedObstacles(dataDir, true)).toEqual([]);
+    expect(embeddedObstacles(dataDir, false)).toEqual([expect.stringMatching(/has data.*--replace/)]);
+  });
 
   it.each([['package.json'], ['postgres', 'var']])(
     'replaces nothing else, such as a folder with %s',
@@ -99,5 +106,16 @@ describe('A restore with --replace', () => {
     expect(embeddedObstacles(link, true)).toEqual([
       expect.stringMatching(/link to a folder that does not exist/),
     ]);
+  });
+
+  it('builds alone: another one to the same folder is refused, and leaves the draft', async () => {
+    const target = join(parent, 'new');
+    const draft = `${target}.restoring`;
+    mkdirSync(draft);
+    const release = takeLock(`${draft}.lock`, target);
+    const second = restoreEmbedded('none', {} as Manifest, { folder: 'none', erased: [] }, target, true);
+    await expect(second).rejects.toThrow(`Another restore to ${target} is running`);
+    expect(existsSync(draft)).toBe(true);
+    release();
   });
 });

@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -20,6 +21,7 @@ import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
 import { buildDataFolder } from './embedded-folder.js';
 import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
+import { isDiskFull } from './disk-full.js';
 import { isMountPoint } from './mount-points.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import type { ErasedReading } from './erased-reading.js';
@@ -86,6 +88,18 @@ const lockOf = (dataDir: string): (() => void) => {
   }
 };
 
+/** One restore at a time builds there. @throws OpsError while another one does */
+const lockOfDraft = (draft: string, dataDir: string): (() => void) => {
+  mkdirSync(dirname(draft), { recursive: true, mode: 0o700 });
+  try {
+    return takeLock(`${draft}.lock`, dataDir);
+  } catch (error) {
+    if (error instanceof StackError)
+      throw new OpsError(`Another restore to ${dataDir} is running: let it end, or choose another DATA_DIR.`);
+    throw error;
+  }
+};
+
 /**
  * Builds the data folder beside its place and moves it there when it is complete. An interrupted restore leaves
  * `<folder>.restoring`, which the next one removes, and the old data untouched.
@@ -99,10 +113,14 @@ export const restoreEmbedded = async (
 ): Promise<RestoredFolder> => {
   const dataDir = placeOf(givenDataDir);
   requireNone(embeddedObstacles(dataDir, replace));
-  const replaces = hasData(dataDir);
-  const release = replaces ? lockOf(dataDir) : () => undefined;
   const draft = `${dataDir}.restoring`;
+  const releaseDraft = lockOfDraft(draft, dataDir);
+  let release = (): void => undefined;
   try {
+    // Another restore may have put its data there before the lock.
+    requireNone(embeddedObstacles(dataDir, replace));
+    const replaces = hasData(dataDir);
+    if (replaces) release = lockOf(dataDir);
     const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
     const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
     const erased = mergedReadings(listed, previous.erased);
@@ -130,7 +148,12 @@ export const restoreEmbedded = async (
   } catch (error) {
     release();
     removeDataFolder(draft);
-    throw error;
+    if (!isDiskFull(error)) throw error;
+    throw new OpsError(
+      `The disk of ${dataDir} is full: the unfinished restore was removed, and what was there before is unharmed.`,
+    );
+  } finally {
+    releaseDraft();
   }
 };
 

@@ -23,6 +23,7 @@ import { tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { copyTables } from './copy-tables.js';
 import { copyNode, type NodeFolders } from './event-store-files.js';
+import { isDiskFull } from './disk-full.js';
 import { installationOf } from './installation.js';
 import { findMirror, mirrorKeys, type KeySources } from './keys-mirror.js';
 import { describeFile, syncPath, writeManifest, type BackupFile, type Manifest } from './manifest.js';
@@ -228,7 +229,7 @@ export const programVersion = (): string =>
 /** Names a full disk and an unwritable folder; leaves other errors as they are. */
 const explained = (error: unknown, to: string): unknown => {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || /No space left on device/.test(message))
+  if (isDiskFull(error))
     return new OpsError(
       `The disk of ${to} is full: the unfinished backup was removed. The service is unharmed.`,
     );

@@ -1,6 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
 import { verify } from '@app/event-sourcing/rebuilding/verify.js';
 import { Refused } from '@app/event-sourcing/rebuilding/versions.js';
@@ -13,11 +13,13 @@ import { verifyFolder } from '@app/embedded-event-store/operator/verify.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { removeDataFolder } from '../../../embedded/src/data-folder.js';
 import { startEmbeddedEventStore } from '../../../embedded/src/event-store-process.js';
+import { OpsError } from '../ops-error.js';
 import { programFingerprint } from '../program.js';
 import { PROJECTIONS } from '../projections.js';
 import { withProgress } from '../progress.js';
 import { fingerprintTable, onDatabase } from './copy-tables.js';
 import { buildDataFolder, QUIET, STOP_WITHIN_MS, type OpenFolder } from './embedded-folder.js';
+import { isDiskFull } from './disk-full.js';
 import { damagedFiles, type LogFingerprint, type Manifest } from './manifest.js';
 import { readLog } from './read-log.js';
 
@@ -79,6 +81,11 @@ export const verifyBackup = async (
       ),
     );
     return { ...report, findings };
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    throw new OpsError(
+      `The disk of ${dirname(folder)} is too small to verify the backup: set TMPDIR to a folder with room for it.`,
+    );
   } finally {
     removeDataFolder(folder);
   }
