@@ -15,7 +15,7 @@ import type {
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
 import { StillUnderWay } from './problem-error.js';
-import { pauseFor } from './repetition.js';
+import { LookPauses, pauseFor, passingRefusal } from './repetition.js';
 import { etagOf, type CallOptions, type PostOptions, type Transport } from './transport.js';
 
 /** The document as a tree: docs/reading.md, and `GET /schemas/document_v1.json`. */
@@ -30,8 +30,6 @@ export type ReadingFilter = Omit<ListQuery, keyof PageOptions>;
 /** Maximum seconds to hold a status request. The service allows more, but gateways might not. */
 const LONGEST_HOLD = 20;
 const UNTIL_DONE_MS = 10 * 60_000;
-/** Milliseconds between two polls of a reading that is completed but not yet published. */
-const LOOK_AGAIN_MS = 200;
 
 /** Readings: create one, wait for it, fetch the result and the document. */
 export class Readings {
@@ -88,8 +86,8 @@ export class Readings {
   }
 
   /**
-   * Waits until the reading is published, failed or erased; check its `status`.
-   * @throws StillUnderWay after `timeoutMs`, ten minutes by default
+   * Waits until the reading is published, failed or erased; check its `status`. A 429 or 503 does not end the wait.
+   * @throws StillUnderWay after `timeoutMs`, ten minutes by default; its `cause` is the last refusal, if that came last
    */
   async waitUntilDone(
     readingId: string,
@@ -97,12 +95,16 @@ export class Readings {
   ): Promise<Reading> {
     const deadline = Date.now() + timeoutMs;
     const given = signal ? { signal } : {};
+    const pauses = new LookPauses();
     for (;;) {
+      const waitSeconds = Math.max(0, (deadline - Date.now()) / 1_000);
+      const seen = await this.get(readingId, { waitSeconds, ...given }).catch(passingRefusal);
+      const isRefused = seen instanceof Error;
+      if (!isRefused && hasEnded(seen)) return seen;
       const left = deadline - Date.now();
-      const reading = await this.get(readingId, { waitSeconds: Math.max(0, left / 1_000), ...given });
-      if (hasEnded(reading)) return reading;
-      if (Date.now() >= deadline) throw new StillUnderWay(`Reading ${readingId} is still ${reading.status}`);
-      await pauseFor(LOOK_AGAIN_MS, signal);
+      if (left <= 0) throw stillUnderWay(readingId, seen);
+      const pause = isRefused ? pauses.afterRefusal(seen) : pauses.afterLook(seen.status);
+      await pauseFor(Math.min(pause, left), signal);
     }
   }
 
@@ -206,6 +208,13 @@ export interface DocumentOptions extends CallOptions {
 
 const hasEnded = ({ status, document, erasedAt }: Reading): boolean =>
   status === 'failed' || document.available || erasedAt !== null;
+
+const stillUnderWay = (readingId: string, seen: Reading | Error): StillUnderWay =>
+  seen instanceof Error
+    ? new StillUnderWay(`Nobody knows whether reading ${readingId} has ended: ${seen.message}`, {
+        cause: seen,
+      })
+    : new StillUnderWay(`Reading ${readingId} is still ${seen.status}`);
 
 const pathOf = (readingId: string): string => `/api/v1/readings/${encodeURIComponent(readingId)}`;
 

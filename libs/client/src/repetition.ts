@@ -63,6 +63,45 @@ export class Repetition {
   }
 }
 
+/** Too many requests, or unavailable: answers that say nothing about what was asked for. */
+const ASKED_TO_WAIT = new Set([429, 503]);
+
+/** The failure of a look, if a later one may succeed. @throws any other failure */
+export const passingRefusal = (failure: unknown): ProblemError => {
+  if (failure instanceof ProblemError && ASKED_TO_WAIT.has(failure.status)) return failure;
+  throw failure;
+};
+
+const FIRST_LOOK_MS = 200;
+const LOOK_GROWTH = 1.5;
+const LONGEST_LOOK_MS = 3_000;
+
+/**
+ * Pauses between two looks at a reading, milliseconds. They grow while its status stays: the service does not hold a
+ * request for one that is completed but not yet published, and many waiters would use up the workspace's rate limit.
+ */
+export class LookPauses {
+  private status: string | null = null;
+  private next = FIRST_LOOK_MS;
+
+  afterLook(status: string): number {
+    if (status !== this.status) this.next = FIRST_LOOK_MS;
+    this.status = status;
+    return this.grown();
+  }
+
+  /** Never less than the service asks for. Waiters refused together return at different times. */
+  afterRefusal({ retryAfterSeconds }: ProblemError): number {
+    return (retryAfterSeconds ?? 0) * 1_000 + this.grown();
+  }
+
+  private grown(): number {
+    const pause = this.next * (0.75 + Math.random() / 2);
+    this.next = Math.min(this.next * LOOK_GROWTH, LONGEST_LOOK_MS);
+    return pause;
+  }
+}
+
 /** @throws the reason of `signal` */
 export const pauseFor = async (ms: number, signal?: AbortSignal): Promise<void> => {
   try {
