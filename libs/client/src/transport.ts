@@ -65,9 +65,17 @@ const etags = new WeakMap<object, string>();
 
 /**
  * The `ETag` of an answer of this client, to send in `ifMatch` or `ifNoneMatch`.
- * @returns `undefined` when the service gave none, or when the value is no answer of this client
+ * @returns `undefined` when the service gave none, as for an item of a list, or when the value is no answer of this
+ *   client, such as a copy of one
  */
 export const etagOf = (answer: object): string | undefined => etags.get(answer);
+
+/** Gives a value that was made from an answer the `ETag` of this answer. */
+export const withEtagOf = <T extends object>(answer: object, made: T): T => {
+  const etag = etags.get(answer);
+  if (etag !== undefined) etags.set(made, etag);
+  return made;
+};
 
 /** The base URL without a trailing slash. @throws TypeError for an unusable URL */
 const checkedBaseUrl = (text: string): string => {

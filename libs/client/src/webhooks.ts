@@ -14,7 +14,7 @@ import type {
   WebhookEndpointStats,
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
-import type { CallOptions, PostOptions, Transport } from './transport.js';
+import { withEtagOf, type CallOptions, type PostOptions, type Transport } from './transport.js';
 
 export interface DeliveryFilter {
   /** One status or several; all by default. */
@@ -51,8 +51,11 @@ export class Webhooks {
       body,
       ...options,
     });
-    const { signingSecret = await this.newSecret(created.endpointId, options) } = created;
-    return { ...created, signingSecret };
+    const { signingSecret } = created;
+    if (signingSecret !== undefined) return withEtagOf(created, { ...created, signingSecret });
+    // The rotation shows the endpoint as it is now; what was created may have changed since.
+    const rotated = await this.newSecret(created.endpointId, options);
+    return withEtagOf(rotated, { ...created, ...rotated });
   }
 
   /** @param options.livemode of live or of test readings; only with a bearer token, since a key sees its own mode */
@@ -68,12 +71,18 @@ export class Webhooks {
    * Changes the given members and leaves the others.
    * @param options.ifMatch `etagOf` the endpoint that you saw: if somebody has changed it since, the call throws
    *   `precondition_failed`
+   * @throws TypeError when `ifMatch` is given but `undefined`: the change would overwrite that of somebody else
    */
-  update(
+  async update(
     endpointId: string,
     changes: ChangeWebhookEndpoint,
-    { ifMatch, signal }: CallOptions & { readonly ifMatch?: string } = {},
+    options: CallOptions & { readonly ifMatch?: string | undefined } = {},
   ): Promise<ChangedWebhookEndpoint> {
+    const { ifMatch, signal } = options;
+    if ('ifMatch' in options && ifMatch === undefined)
+      throw new TypeError(
+        'ifMatch must be an ETag, but it is undefined: items of lists and copies have none, so get the endpoint first',
+      );
     return this.transport.json({
       method: 'PATCH',
       path: pathOf(endpointId),
@@ -157,19 +166,23 @@ export class Webhooks {
     return this.transport.json({ method: 'GET', path, signal });
   }
 
-  private async newSecret(endpointId: string, { idempotencyKey, signal }: PostOptions): Promise<string> {
+  private async newSecret(
+    endpointId: string,
+    { idempotencyKey, signal }: PostOptions,
+  ): Promise<RotatedWebhookEndpoint & { signingSecret: string }> {
     // Nobody has the lost secret, so it needs no overlap. With the caller's own key, an earlier run may have
     // received it.
     const overlap = idempotencyKey === undefined ? { overlapSeconds: 0 } : {};
-    const { signingSecret } = await this.rotateSecret(endpointId, {
+    const rotated = await this.rotateSecret(endpointId, {
       ...overlap,
       ...(signal ? { signal } : {}),
     });
+    const { signingSecret } = rotated;
     if (signingSecret === undefined)
       throw new Error(
         `The response with the secret of ${endpointId} was lost twice: rotate the secret again`,
       );
-    return signingSecret;
+    return withEtagOf(rotated, { ...rotated, signingSecret });
   }
 }
 
