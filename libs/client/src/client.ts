@@ -28,7 +28,7 @@ export class ReadingServiceClient {
   readonly portal: Portal;
   private readonly transport: Transport;
 
-  /** @throws TypeError without a valid `baseUrl`, or without a credential (`apiKey` or `token`) */
+  /** @throws TypeError without a credential (`apiKey` or `token`), or for an option that is not valid */
   constructor(options: ClientOptions) {
     this.transport = new Transport(options);
     this.readings = new Readings(this.transport);

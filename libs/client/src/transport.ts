@@ -1,4 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import {
+  LONGEST_TIMER_MS,
+  checkedBaseUrl,
+  checkedCredential,
+  checkedIdempotencyKey,
+  checkedNumber,
+  checkedTimeout,
+} from './checked-options.js';
 import { ProblemError, ServiceUnreachable, helpOf, type AnyProblem } from './problem-error.js';
 import { pauseFor, Repetition } from './repetition.js';
 
@@ -17,7 +25,10 @@ export interface ClientOptions {
    * 4; 1 disables retries.
    */
   readonly attempts?: number;
-  /** Timeout of one attempt, milliseconds. Default 15,000. A wait requested from the service is added to it. */
+  /**
+   * Timeout of one attempt, milliseconds: a whole number from 1 to 2,147,483,647. Default 15,000. A wait requested from the
+   * service is added to it.
+   */
   readonly timeoutMs?: number;
   /**
    * Longest pause between two attempts, milliseconds. If the service asks for a longer one, the call throws.
@@ -36,7 +47,7 @@ export interface CallOptions {
 /** Options of a call that changes something. */
 export interface PostOptions extends CallOptions {
   /**
-   * Your own key, such as an order number. The same key and body never perform the operation twice, even if
+   * Your own key, such as an order number: 1 to 255 printable ASCII characters. The same key and body never perform the operation twice, even if
    * your process crashes. By default each call has a key of its own, so its retries perform the operation
    * once.
    */
@@ -77,19 +88,6 @@ export const withEtagOf = <T extends object>(answer: object, made: T): T => {
   return made;
 };
 
-/** The base URL without a trailing slash. @throws TypeError for an unusable URL */
-const checkedBaseUrl = (text: string): string => {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isUsable = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
-  if (!isUsable || /\/api\/v1\/*$/.test(url.pathname)) {
-    const said = text === undefined ? 'nothing' : JSON.stringify(text);
-    throw new TypeError(
-      `baseUrl must be an http or https URL without /api/v1, such as https://readings.example.com; it is ${said}`,
-    );
-  }
-  return url.href.replace(/\/+$/, '');
-};
-
 /**
  * Sends one request, with retries. A POST carries an `Idempotency-Key`, so a retry never performs the
  * operation twice. A PATCH with an unknown outcome is not retried.
@@ -102,11 +100,14 @@ export class Transport {
   private readonly fetch: typeof fetch;
 
   constructor(private readonly options: ClientOptions) {
-    if (!options.apiKey && !options.token) throw new TypeError('apiKey or token is required');
+    const { apiKey, token } = options;
+    if (!apiKey && !token) throw new TypeError('apiKey or token is required');
+    if (apiKey) checkedCredential('apiKey', apiKey);
+    else if (typeof token === 'string') checkedCredential('token', token);
     this.baseUrl = checkedBaseUrl(options.baseUrl);
-    this.attempts = options.attempts ?? 4;
-    this.timeoutMs = options.timeoutMs ?? 15_000;
-    this.longestPauseMs = options.longestPauseMs ?? 30_000;
+    this.attempts = checkedNumber('attempts', options.attempts ?? 4, 1);
+    this.timeoutMs = checkedTimeout(options.timeoutMs ?? 15_000);
+    this.longestPauseMs = checkedNumber('longestPauseMs', options.longestPauseMs ?? 30_000, 0);
     this.fetch = options.fetch ?? fetch;
   }
 
@@ -120,7 +121,7 @@ export class Transport {
     return response.status === NOT_MODIFIED ? null : bodyOf(response);
   }
 
-  /** @throws ProblemError, ServiceUnreachable, or the reason of `signal` */
+  /** @throws ProblemError, ServiceUnreachable, the reason of `signal`, or a TypeError for what cannot be sent */
   async send(request: Request): Promise<Response> {
     const { method, signal } = request;
     const made = await this.prepare(request);
@@ -142,8 +143,9 @@ export class Transport {
     request: Request,
     { url, init }: { readonly url: URL; readonly init: RequestInit },
   ): Promise<Response | ProblemError | ServiceUnreachable> {
+    const signal = this.deadline(request);
     try {
-      const response = await this.fetch(url, { ...init, signal: this.deadline(request) });
+      const response = await this.fetch(url, { ...init, signal });
       if (!response.ok && response.status !== NOT_MODIFIED) return await problemOf(response);
       return request.isStreamed ? response : await wholeOf(response);
     } catch (cause) {
@@ -162,15 +164,18 @@ export class Transport {
         url.searchParams.append(name, String(one));
     }
     const { apiKey, token } = this.options;
-    const bearer = typeof token === 'function' ? await token() : token;
+    const bearer = typeof token === 'function' ? checkedCredential('token', await token()) : token;
+    const key = idempotencyKey === undefined ? randomUUID() : checkedIdempotencyKey(idempotencyKey);
     const all = {
       accept: 'application/json, */*;q=0.5',
       ...(apiKey ? { 'x-api-key': apiKey } : { authorization: `Bearer ${bearer}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'POST' ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
+      ...(method === 'POST' ? { 'idempotency-key': key } : {}),
       ...headers,
     };
     const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    // Throws here for what is no header: in an attempt, it would pass for a service that does not answer.
+    new Headers(given);
     return {
       url,
       init: {
@@ -183,7 +188,7 @@ export class Transport {
   }
 
   private deadline({ held = 0, signal }: Request): AbortSignal {
-    const timeout = AbortSignal.timeout(this.timeoutMs + held * 1_000);
+    const timeout = AbortSignal.timeout(Math.min(this.timeoutMs + held * 1_000, LONGEST_TIMER_MS));
     return signal ? AbortSignal.any([signal, timeout]) : timeout;
   }
 }
