@@ -83,8 +83,9 @@ export interface ExpiringKey {
 }
 
 /**
- * Keys in use that expire within `withinMs` after `from` (RFC 3339), also those that a rotation ends. A key that was issued
- * for a shorter time is not found: it ends as its owner planned.
+ * Keys in use that expire within `withinMs` after `from` (RFC 3339), also those that a rotation ends. A key that lives for
+ * a shorter time in all is not found: it ends as its owner planned, or was rotated soon after it was issued. The row does not
+ * tell the two apart.
  */
 export class FindExpiringKeys extends Query<{
   readonly found: readonly ExpiringKey[];

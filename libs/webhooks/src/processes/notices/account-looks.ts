@@ -9,7 +9,7 @@ import type { Look } from './notice-watch.js';
 
 const DAY_MS = 86_400_000;
 const GRANT_WARNING_MS = 7 * DAY_MS;
-/** A key that was made for a shorter time ends as its owner planned. */
+/** A key that lives for a shorter time in all has no notice (docs/webhooks.md). */
 const KEY_WARNING_MS = 14 * DAY_MS;
 
 type Queries = Pick<QueryBus, 'execute'>;
