@@ -42,7 +42,8 @@ export class ShowReadingsController {
     @Res() response: Response,
   ): Promise<void> {
     const found = await this.changed(await this.own(readingId, caller), preferredWait(prefer), response);
-    const view = readingView(found.record, await this.readings.input(found));
+    const { record, input } = await this.readings.opened(found);
+    const view = readingView(record, input);
     if (view.status === 'queued' || view.status === 'processing') response.set('Retry-After', POLL_AFTER);
     sendJson(response, JSON.stringify(view), ifNoneMatch);
   }

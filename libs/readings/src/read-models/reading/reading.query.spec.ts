@@ -105,3 +105,20 @@ it('reports that this process lacks its key, and is shown without its input amon
   await expect(query.input(stored)).rejects.toBeInstanceOf(KeyNotHeld);
   expect(await query.soundInput(stored)).toBeNull();
 });
+
+it('shows the erasure with the missing input, while the row shows only the failure', async () => {
+  const store = new InMemoryEventStore();
+  await store.append(`reading-${ID}`, 'no_stream', [
+    requested,
+    failed,
+    event('ReadingErased', { workspaceId: 'ws_1' }),
+  ]);
+  const rows = [{ ...BARE_ROW, status: 'failed', failed_at: new Date(AT) }];
+  const query = queryOf(store, { query: async () => ({ rows }) });
+  const stored = (await query.find(ID))!;
+  expect(stored.record.erasedAt).toBeNull();
+  expect(await query.opened(stored)).toMatchObject({
+    record: { status: 'failed', erasedAt: AT },
+    input: null,
+  });
+});

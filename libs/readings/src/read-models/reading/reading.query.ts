@@ -113,6 +113,17 @@ export class ReadingQuery {
     }
   }
 
+  /**
+   * A reading with its input. An erasure destroys the key before the row shows it, but after the stream has it: without a
+   * key, the stream decides. So nobody sees a reading without its input that looks as if it was not erased.
+   */
+  async opened(stored: StoredReading): Promise<OpenedReading> {
+    const input = await this.input(stored);
+    const { record } = stored;
+    if (input !== null || record.erasedAt !== null) return { record, input };
+    return { record: (await this.fold(record.readingId))?.record ?? record, input };
+  }
+
   /** Opens the input with the reading's key; `null` when the key was destroyed. */
   async input({ record, sealedInput }: StoredReading): Promise<ReadingInput | null> {
     if (record.erasedAt !== null) return null;
