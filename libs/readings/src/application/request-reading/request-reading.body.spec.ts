@@ -31,6 +31,20 @@ const errorsOf = async (references: object): Promise<readonly (readonly [string,
 const manyPairs = (count: number, value: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, value]));
 
+describe('the name of a request', () => {
+  it('is refused with the pointer of each part that is no string', async () => {
+    const name = { firstNames: ['Ada', null], middleNames: [], lastNames: [7, 'Lovelace', ['x']] };
+    expect(await errorsOf({ name })).toEqual([
+      ['/name/firstNames/1', 'invalid_type'],
+      ['/name/lastNames/0', 'invalid_type'],
+      ['/name/lastNames/2', 'invalid_type'],
+    ]);
+    expect(await errorsOf({ name: { ...name, firstNames: 'Ada' } })).toEqual([
+      ['/name/firstNames', 'invalid_type'],
+    ]);
+  });
+});
+
 describe('the references of a request', () => {
   it('are kept as they were sent, whatever their keys', async () => {
     const metadata = { toString: 'text', valueOf: '', 'à/b~c': 'x'.repeat(500), ['é'.repeat(40)]: '' };

@@ -22,11 +22,6 @@ import {
   metadataErrors,
 } from '../../http/reference-rules.js';
 
-const strings = {
-  each: true,
-  message: 'must be an array of strings',
-  context: { code: 'invalid_type' },
-} as const;
 const array = { message: 'must be an array of strings', context: { code: 'invalid_type' } };
 const object = { message: 'must be an object', context: { code: 'invalid_type' } };
 
@@ -42,19 +37,16 @@ export class NameDto {
   @ApiProperty({ ...NAME, minItems: 1, description: 'Given names', examples: [['Zoé']] })
   @IsDefined(required)
   @IsArray(array)
-  @IsString(strings)
   firstNames!: string[];
 
   @ApiProperty({ ...NAME, description: 'Middle names; may be empty', examples: [['Marie']] })
   @IsDefined(required)
   @IsArray(array)
-  @IsString(strings)
   middleNames!: string[];
 
   @ApiProperty({ ...NAME, minItems: 1, description: 'Family names at birth', examples: [['Lefèvre']] })
   @IsDefined(required)
   @IsArray(array)
-  @IsString(strings)
   lastNames!: string[];
 }
 
@@ -144,15 +136,7 @@ export class CreateReadingDto implements SelfChecking {
   /** @param now milliseconds since the epoch */
   fieldErrors(sound: (property: string) => boolean, now: number): FieldError[] {
     const errors: FieldError[] = [];
-    if (sound('name')) {
-      errors.push(
-        ...checkName(this.name).map(({ pointer, code, detail }) => ({
-          pointer: `/name${pointer}`,
-          code,
-          detail,
-        })),
-      );
-    }
+    if (sound('name')) errors.push(...nameErrors(this.name));
     const dateProblem = sound('dateOfBirth') ? checkDateOfBirth(this.dateOfBirth, earliestToday(now)) : null;
     if (dateProblem)
       errors.push({ pointer: '/dateOfBirth', code: dateProblem.code, detail: dateProblem.detail });
@@ -170,6 +154,20 @@ export class CreateReadingDto implements SelfChecking {
     return errors;
   }
 }
+
+const NAME_PARTS = ['firstNames', 'middleNames', 'lastNames'] as const;
+
+/** Points at each part that is no string; when all are, at what breaks the rules of names. */
+const nameErrors = (name: NameDto): FieldError[] => {
+  const misshapen = NAME_PARTS.flatMap((list) =>
+    (name[list] as readonly unknown[]).flatMap((part, place): FieldError[] => {
+      const pointer = toPointer(['name', list, place]);
+      return typeof part === 'string' ? [] : [{ pointer, code: 'invalid_type', detail: 'must be a string' }];
+    }),
+  );
+  if (misshapen.length > 0) return misshapen;
+  return checkName(name).map(({ pointer, code, detail }) => ({ pointer: `/name${pointer}`, code, detail }));
+};
 
 /** What is sealed of a request: all that it says about the person, and the caller's references. */
 export const inputOf = (body: CreateReadingDto): ReadingInput => {
