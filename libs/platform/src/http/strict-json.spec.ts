@@ -118,6 +118,17 @@ describe('parseStrictJson', () => {
     },
   );
 
+  it.each(['__proto__', 'constructor'])('refuses %s as a key that the caller chose', (name) => {
+    const problem = refusalOf(`{"readings":[{"metadata":{"${name}":"x"}}]}`);
+    expect(problem.options.errors).toEqual([
+      {
+        pointer: `/readings/0/metadata/${name}`,
+        code: 'invalid_key',
+        detail: 'must have another key: this one is reserved',
+      },
+    ]);
+  });
+
   it('never repeats a value', () => {
     expect(JSON.stringify(refusalOf('{"name":"Lovelace","name":"Byron"}').options)).not.toMatch(
       /Lovelace|Byron/,

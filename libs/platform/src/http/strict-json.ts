@@ -30,6 +30,11 @@ export const parseStrictJson = (body: Uint8Array): unknown => {
 
 /** class-transformer skips these for safety. To the caller, they are unknown fields like any other. */
 const NEVER_FIELDS = new Set(['__proto__', 'constructor']);
+/** Objects whose keys the caller chooses, so that none of them is unknown. */
+const FREE_KEYS = new Set<string | number | undefined>(['metadata']);
+
+const UNKNOWN = { code: 'unknown_field', detail: 'is not a field of this request' };
+const RESERVED = { code: 'invalid_key', detail: 'must have another key: this one is reserved' };
 
 /** @throws Problem with all errors of the structure, or the first `MOST_ERRORS`, or the one that ends the search */
 const checkStructure = (text: string): void => {
@@ -91,11 +96,8 @@ const checkStructure = (text: string): void => {
         throw tooMany(toPointer(path()), `must have at most ${MOST_MEMBERS} members`);
       if (!isStorable(name)) add(unstorable(path()));
       if (NEVER_FIELDS.has(name)) {
-        add({
-          pointer: toPointer([...path(), name]),
-          code: 'unknown_field',
-          detail: 'is not a field of this request',
-        });
+        const rule = FREE_KEYS.has(path().at(-1)) ? RESERVED : UNKNOWN;
+        add({ pointer: toPointer([...path(), name]), ...rule });
       }
     },
   });
