@@ -25,6 +25,12 @@ describe('An answer checked against the OpenAPI document', () => {
     expect(contractFaults(answer({ method: 'HEAD', body: Buffer.alloc(0) }))).toEqual([]);
   });
 
+  it('conforms when nothing has changed since, after a wait too', () => {
+    const headers = new Headers({ 'x-request-id': 'req_1', etag: '"5f"', 'preference-applied': 'wait=1' });
+    const target = '/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
+    expect(contractFaults(answer({ target, status: 304, headers, body: Buffer.alloc(0) }))).toEqual([]);
+  });
+
   it.each<[string, Parameters<typeof answer>[0], string]>([
     ['another status', { status: 201 }, 'the status 201 is not described'],
     ['an unknown path', { target: '/api/v1/horoscopes' }, 'the status 200 is not described'],

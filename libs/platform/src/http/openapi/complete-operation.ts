@@ -30,12 +30,19 @@ export const completeOperation = (operation: OperationObject, route: Route): Ope
     responses: {
       ...Object.fromEntries(answers),
       ...(reads.has('if-none-match') && {
-        304: { description: 'The state is the one you have', headers: { ...always, ...headers(['ETag']) } },
+        // A handler sets its headers before it knows that nothing has changed.
+        304: {
+          description: 'The state is the one you have',
+          headers: { ...always, ...headers(['ETag']), ...headersOf(operation.responses[200]) },
+        },
       }),
       ...problemResponses(problemsOf(own, reads, route), route.accepts !== 'public', pagesOf(route)),
     },
   };
 };
+
+const headersOf = (answer: ResponseObject | ReferenceObject | undefined): ResponseObject['headers'] =>
+  answer && 'headers' in answer ? answer.headers : {};
 
 /** The codes that a browser gets as a page. */
 const pagesOf = ({ refusesInWords, refusals }: Route): readonly (ProblemCode | CodeWithStatus)[] =>
