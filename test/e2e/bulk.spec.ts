@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { Integrator, person, until } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
@@ -218,6 +220,20 @@ describe('a bulk request', () => {
     const inLive = await bulk(live, { mode: 'all', readings: [asking('delayed')] });
     expect([inLive.status, inLive.body.code]).toEqual([400, 'validation_failed']);
     expect(await live.balance()).toMatchObject({ available: 40 });
+  });
+
+  it('of 1,000 readings is taken from a caller with a valid key, and not waited for without one', async () => {
+    const customer = await Integrator.open(stack, 40);
+    const body = { mode: 'available', readings: Array.from({ length: 1_000 }, () => person()) };
+    expect(await bulk(customer, body)).toMatchObject({ status: 202, body: { accepted: 2, refused: 998 } });
+    const asked = request(`${stack.baseUrl}/api/v1/readings/bulk`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'nonsense', 'content-length': '4000000' },
+    });
+    asked.flushHeaders();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    asked.on('error', () => undefined).destroy();
+    expect(answer.statusCode).toBe(401);
   });
 
   it('that is not one as a whole is refused', async () => {

@@ -4,7 +4,6 @@ import type { Request } from 'express';
 import { admissionOf } from '../http/door/admission.js';
 import { Problem } from '../http/problem.js';
 import type { Config } from '../config/settings.js';
-import { forwardedFor, fullClientAddress } from '../rate-limit/address.js';
 import { AddressLimiter } from '../rate-limit/address-limiter.js';
 import { CONFIG } from '../tokens.js';
 import {
@@ -17,6 +16,7 @@ import {
   type Principal,
   type RefusedKey,
 } from './authentication.js';
+import { verifyCredentials } from './credentials.js';
 import type { NeededScopes } from './scopes.js';
 
 /** Denies by default: verifies the credential first, then checks whether the route accepts its kind and scopes. */
@@ -38,7 +38,9 @@ export class AuthGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const principal =
       insiderOf(request) ??
-      (await this.verify(request).catch((error: unknown) => this.unproved(error, request)));
+      (await verifyCredentials(this.authenticator, request, this.config.TRUSTED_PROXIES).catch(
+        (error: unknown) => this.unproved(error, request),
+      ));
     if (principal) setIdentified(request, principal);
     if (!principal || 'refusal' in principal) throw await this.unauthenticated(request, principal);
     requireScope(principal, accepts ?? {});
@@ -63,19 +65,6 @@ export class AuthGuard implements CanActivate {
 
   private tooMany(request: Request): Promise<Problem | null> {
     return this.addresses.refusal(admissionOf(request)?.address ?? request.ip ?? '');
-  }
-
-  /** When both headers are present, only the API key counts. */
-  private async verify({ headers, socket }: Request): Promise<Principal | RefusedKey | null> {
-    const apiKey = headers['x-api-key'];
-    if (apiKey !== undefined) {
-      if (typeof apiKey !== 'string') return null;
-      const peer = socket.remoteAddress ?? '';
-      const from = fullClientAddress(peer, forwardedFor(headers), this.config.TRUSTED_PROXIES);
-      return this.authenticator.verifyApiKey(apiKey, from);
-    }
-    const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(headers.authorization ?? '') ?? [];
-    return token === undefined ? null : this.authenticator.verifyBearer(token);
   }
 }
 

@@ -3,7 +3,10 @@ import { count, milliseconds, setting, span, wholeNumber } from './setting.js';
 /** What the API takes of one request, one connection and one address, and how long it waits for each. */
 export const httpSettings = {
   HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
-  HTTP_BULK_LIMIT_BYTES: count(4_194_304, 'largest body of a bulk request (bytes)'),
+  HTTP_BULK_LIMIT_BYTES: count(
+    4_194_304,
+    'largest body of a bulk request; a process holds 16 times as much at once, of one workspace in one mode 4 times (bytes)',
+  ),
   HTTP_HEADERS_TIMEOUT_MS: milliseconds(
     8_000,
     'a connection is closed when it sends the headers of a request more slowly',

@@ -2,12 +2,14 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
+import { AUTHENTICATOR, type Authenticator } from '../auth/authentication.js';
+import { verifyCredentials } from '../auth/credentials.js';
 import type { Config } from '../config/settings.js';
-import { rawBodies } from './bulk-body.js';
 import { setCodingAside } from './json-body.interceptor.js';
 import { dropLongPreferences } from './long-preferences.js';
 import { admissionOf } from './door/admission.js';
 import { toProblem } from './problem.filter.js';
+import { rawBodies } from './raw-bodies.js';
 import { requestId, requestIdOf } from './request-id.js';
 import { routeOf } from './route-of.js';
 import { refuse } from './send-problem.js';
@@ -52,7 +54,10 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use('/docs/reference', pageHeaders(REFERENCE_POLICY));
   app.use(dropLongPreferences);
   app.use(setCodingAside);
-  app.use(rawBodies(config.HTTP_BODY_LIMIT_BYTES, config.HTTP_BULK_LIMIT_BYTES));
+  const authenticator = (): Authenticator => app.get<Authenticator>(AUTHENTICATOR, { strict: false });
+  app.use(
+    rawBodies(config, async (request) => verifyCredentials(authenticator(), request, config.TRUSTED_PROXIES)),
+  );
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     // Runs before the credentials are checked, so the request counts as one without credentials.
     refuse(request, response, admissionOf(request)?.charge() ?? toProblem(error), requestIdOf(request));

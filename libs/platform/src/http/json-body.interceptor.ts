@@ -3,6 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { NDJSON, takesLines } from './bulk-body.js';
 import { Problem } from './problem.js';
+import { refusalOfBody } from './raw-bodies.js';
 import { parseStrictJson } from './strict-json.js';
 
 const MEDIA_TYPES = ['application/json', 'application/merge-patch+json'];
@@ -31,6 +32,8 @@ export const setCodingAside = (request: Coded, _response: Response, next: NextFu
 export class JsonBodyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Coded>();
+    const refusal = refusalOfBody(request);
+    if (refusal) throw refusal;
     const body: unknown = request.body;
     request.body = undefined;
     if (METHODS.includes(request.method) && Buffer.isBuffer(body) && body.length > 0) {

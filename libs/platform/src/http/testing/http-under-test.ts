@@ -6,7 +6,9 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { Type } from 'class-transformer';
 import { ArrayMinSize, IsArray, IsDefined, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
 import type { Request, Response } from 'express';
+import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import request from 'supertest';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
@@ -93,6 +95,13 @@ class SpecController {
     return { isRaw: Buffer.isBuffer(body) };
   }
 
+  @Accepts({ apiKey: 'readings:write' })
+  @TakesLines()
+  @Post('api/v1/readings/bulk')
+  takeBulk(@Req() { body }: Request): unknown {
+    return { bytes: (body as Buffer).length };
+  }
+
   @Public()
   @Get('throws/:what')
   throws(@Param('what') what: string): never {
@@ -137,7 +146,7 @@ export const principal = (authMode: 'apiKey' | 'bearer'): Principal => ({
   actor: 'apiKey:k',
   scopes: API_KEY_SCOPES,
 });
-/** `scopes.webhooks-read.credits-read` has these scopes. */
+/** `scopes.webhooks-read.credits-read` has these scopes; `of.ws_2` is a key of that workspace. */
 const scopesIn = (credential: string): readonly string[] =>
   credential
     .slice('scopes.'.length)
@@ -148,6 +157,8 @@ const authenticator: Authenticator = {
   verifyApiKey: async (key, from) => {
     if (key === 'elsewhere') return { workspaceId: 'ws_1', actor: 'apiKey:k', refusal: 'network' };
     if (key === 'ended') return { workspaceId: 'ws_1', actor: 'apiKey:k', refusal: 'ended' };
+    if (key === 'unjudged') throw new Problem('enqueue_unavailable', { isLogged: true });
+    if (key.startsWith('of.')) return { ...principal('apiKey'), workspaceId: key.slice('of.'.length) };
     if (key === 'whence') return { ...principal('apiKey'), actor: `apiKey:${from}` };
     if (key.startsWith('scopes.')) return { ...principal('apiKey'), scopes: scopesIn(key) };
     return key === 'good' ? principal('apiKey') : null;
@@ -171,6 +182,7 @@ const config = loadConfig(settings, {
   ENCRYPTION_KEYS: `k1:${KEY}`,
   DIGEST_KEY: KEY,
   HTTP_BODY_LIMIT_BYTES: '1024',
+  HTTP_BULK_LIMIT_BYTES: '8192',
 });
 
 /** One application with all that the platform puts around a route. The members are available only within tests. */
@@ -208,7 +220,15 @@ export const httpUnderTest = (trustedProxies = 0) => {
       .post('/orders')
       .send(body as object);
 
+  /** The port of the application, which then listens. */
+  const listen = async (): Promise<number> => {
+    const server = app.getHttpServer() as Server;
+    if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+
   return {
+    listen,
     /** What the application logged. */
     lines,
     http,
