@@ -34,6 +34,8 @@ export class RequestBatch extends Command<RequestBatchResult> {
     readonly items: readonly (ReadingRequest | null)[],
     readonly idempotencyKey: string | null,
     readonly by: RequestContext,
+    /** Stops a repeated request whose caller has gone. A first one continues: it is charged when it has its answer. */
+    readonly departed: AbortSignal | null = null,
   ) {
     super();
   }

@@ -3,9 +3,11 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiExtraModels, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { LineFull } from '@app/platform/async/line.js';
 import { within } from '@app/platform/async/within.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { NDJSON, TakesLines } from '@app/platform/http/bulk-body.js';
+import { departureOf } from '@app/platform/http/departure.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem, problemBody } from '@app/platform/http/problem.js';
@@ -125,7 +127,7 @@ export class RequestBatchController {
     let accepted: readonly string[] = [];
     try {
       const result = await this.commands.execute(
-        new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by),
+        new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departureOf(response)),
       );
       if (!isRepeated) await this.charge(caller, wanted - 1);
       if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');
@@ -138,6 +140,8 @@ export class RequestBatchController {
       else accepted = shown.flatMap(({ readingId }) => readingId ?? []);
       const count = shown.filter(({ status }) => status === 'accepted').length;
       return { batchId, accepted: count, refused: shown.length - count, items: shown };
+    } catch (error) {
+      throw error instanceof LineFull ? tooManyRepeats() : error;
     } finally {
       for (const [index, admission] of admissions.entries()) {
         const readingId = accepted[index];
@@ -184,6 +188,13 @@ const problemOf = (refusal: Refusal): Problem => {
     members: { required, available },
   });
 };
+
+const tooManyRepeats = (): Problem =>
+  new Problem('enqueue_unavailable', {
+    detail: 'Too many repeated bulk requests of the workspace are waiting: send them one after another',
+    headers: { 'Retry-After': '5' },
+    isLogged: true,
+  });
 
 const itemView = (
   item: BatchItem,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
+import { Lines } from '@app/platform/async/lines.js';
 import {
   COMMAND_BUS,
   CommandHandler,
@@ -25,6 +27,8 @@ import { RequestBatch, type BatchItem, type RequestBatchResult } from './request
 
 /** Readings of a batch that are accepted at once. */
 const AT_ONCE = 64;
+/** Repeated batches of a workspace in one mode, under way or waiting: as many as the policy `create` lets in at once. */
+const MOST_REPEATS = 100;
 
 interface Decided {
   readonly batch: BatchRecord;
@@ -39,6 +43,9 @@ interface Decided {
  */
 @CommandHandler(RequestBatch)
 export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
+  /** A repeat reads as much as its readings, and costs one token: a workspace has one under way in each process. */
+  private readonly repeats = new Lines(MOST_REPEATS);
+
   constructor(
     @Inject(BATCH_EXECUTOR) private readonly batches: BatchExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -71,7 +78,9 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     if ('outcome' in decided) return decided;
     const { batch } = decided;
     if (batch.items !== items.length || batch.mode !== mode) return { outcome: 'different_request' };
-    const accepted = await this.acceptAll(command, batchId, decided, givenUp);
+    const accepted = decided.held
+      ? await this.acceptAll(command, batchId, decided, givenUp)
+      : await this.acceptAgain(command, batchId, decided, givenUp);
     if (accepted === 'different_request') return { outcome: 'different_request' };
     return { outcome: known ? 'replayed' : 'accepted', batchId, items: accepted };
   }
@@ -83,7 +92,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
   ): Promise<Decided | Exclude<RequestBatchResult, { readonly outcome: 'accepted' | 'replayed' }>> {
     await this.keys.ready();
     givenUp.throwIfAborted();
-    const reservations = await this.reservations(items, batchId, idempotencyKey !== null);
+    const reservations = await this.reservations(items, batchId, idempotencyKey !== null, givenUp);
     givenUp.throwIfAborted();
     const product = items.find((item) => item !== null)?.productId;
     const all = mode === 'all';
@@ -133,6 +142,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     items: readonly (ReadingRequest | null)[],
     batchId: string,
     mayBeRepeated: boolean,
+    givenUp: AbortSignal,
   ): Promise<readonly { index: number; readingId: string; reservationId: string }[]> {
     const valid = items.flatMap((item, index) =>
       item ? [{ index, readingId: batchReadingId(this.digester, batchId, index) }] : [],
@@ -140,12 +150,31 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     const [first] = valid;
     const seen = mayBeRepeated && first ? await this.streams.load(first.readingId) : null;
     const isFirst = seen === null || seen.revision === 'no_stream';
-    return Promise.all(
-      valid.map(async (one) => {
-        const revision = isFirst ? 'no_stream' : (await this.streams.load(one.readingId)).revision;
-        return { ...one, reservationId: reservationIdAt(one.readingId, revision) };
-      }),
-    );
+    const revisions = new Map<string, ExpectedRevision>();
+    if (!isFirst)
+      await inParallel(valid.values(), async ({ readingId }) => {
+        givenUp.throwIfAborted();
+        revisions.set(readingId, (await this.streams.load(readingId)).revision);
+      });
+    return valid.map((one) => ({
+      ...one,
+      reservationId: reservationIdAt(one.readingId, revisions.get(one.readingId) ?? 'no_stream'),
+    }));
+  }
+
+  /** In its turn: the wait for it counts for the deadline. */
+  private async acceptAgain(
+    command: RequestBatch,
+    batchId: string,
+    decided: Decided,
+    givenUp: AbortSignal,
+  ): Promise<readonly BatchItem[] | 'different_request'> {
+    const { workspaceId, livemode, departed } = command;
+    const stopped = departed ? AbortSignal.any([givenUp, departed]) : givenUp;
+    return this.repeats.run(`${workspaceId}:${livemode}`, async () => {
+      stopped.throwIfAborted();
+      return this.acceptAll(command, batchId, decided, stopped);
+    });
   }
 
   /**
@@ -178,6 +207,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     ) =>
       inParallel(items.entries(), async ([index, request]) => {
         if (isDifferent || outcomes[index] || !request) return;
+        givenUp.throwIfAborted();
         const readingId = batchReadingId(this.digester, batchId, index);
         const result = await work(request, readingId);
         if (result) take(index, readingId, result);
