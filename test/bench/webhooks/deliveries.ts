@@ -32,7 +32,7 @@ export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: strin
     pool,
     new KeyRing(loadConfig(settings, settingsFor(databaseUrl)).ENCRYPTION_KEYS),
   );
-  const secret = vault.generate(endpointId);
+  const secret = vault.generate(endpointId, {});
   const at = new Date().toISOString();
   await vault.store(secret, { endpointId, workspaceId, at });
   await pool.query(

@@ -9,6 +9,11 @@ export interface RequestContext {
    * has a mode. It is not part of an event's metadata.
    */
   readonly mode?: Mode;
+  /**
+   * Unguessable bytes that a repeat of the request has too: what it takes at random derives from them. Absent without an
+   * Idempotency-Key. It is not part of an event's metadata.
+   */
+  readonly seed?: Uint8Array | undefined;
   /** One request and all it causes share it. */
   readonly correlationId: string;
   /** Id of the event or the request that this one follows from. */

@@ -3,20 +3,29 @@ import { Reflector } from '@nestjs/core';
 import { expect, it } from '@jest/globals';
 import { lastValueFrom, of, throwError } from 'rxjs';
 import { setPrincipal } from '../auth/authentication.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { Digester } from '../crypto/digest.js';
+import { Problem } from '../http/problem.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import type { IdempotentRequests } from './idempotent-requests.js';
 
+const SEED = Buffer.alloc(32, 1);
+
 /** What happens to a key when a handler answers or fails, while answers can or cannot be stored. */
-const intercept = async (handler: CallHandler, finish: () => Promise<void>): Promise<string[]> => {
+const intercept = async (
+  handler: CallHandler,
+  finish: () => Promise<void> = async () => undefined,
+  again = false,
+): Promise<string[]> => {
   const done: string[] = [];
   const requests = {
-    begin: async () => ({ outcome: 'begun' }),
+    begin: async () => ({ outcome: 'begun', claim: { seed: SEED, again } }),
     finish: async () => {
       await finish();
       done.push('kept');
     },
     giveUp: async () => void done.push('given up'),
+    leave: async () => void done.push('left'),
   } as unknown as IdempotentRequests;
   const request = { method: 'POST', path: '/things', headers: { 'idempotency-key': 'k' }, body: {} };
   setPrincipal(request as never, {
@@ -44,11 +53,25 @@ const intercept = async (handler: CallHandler, finish: () => Promise<void>): Pro
 
 const away = (): Promise<void> => Promise.reject(new Error('the database is away'));
 
-it('An idempotency key is released when its request fails, and kept when it succeeds', async () => {
-  const fails = { handle: () => throwError(() => new Error('refused')) };
-  expect(await intercept(fails, async () => undefined)).toEqual(['given up', 'refused']);
+const refused = {
+  handle: () => throwError(() => new Problem('endpoint_limit_reached', { detail: 'refused' })),
+};
+
+it('An idempotency key is released when its request is refused, and kept when it succeeds', async () => {
+  expect((await intercept(refused))[0]).toBe('given up');
   const succeeds = { handle: () => of({ done: true }) };
-  expect(await intercept(succeeds, async () => undefined)).toEqual(['kept']);
+  expect(await intercept(succeeds)).toEqual(['kept']);
+});
+
+it('A request that failed may have done its work: its key is left to the same request', async () => {
+  const fails = { handle: () => throwError(() => new StoreUnavailable('no answer', true)) };
+  expect(await intercept(fails)).toEqual(['left', 'no answer']);
+  const breaks = { handle: () => throwError(() => new Error('a fault')) };
+  expect(await intercept(breaks)).toEqual(['left', 'a fault']);
+});
+
+it('A refusal says nothing of the attempt before it, which may have done its work', async () => {
+  expect((await intercept(refused, undefined, true))[0]).toBe('left');
 });
 
 it('An answer that cannot be stored does not release the key: the request must not be done twice', async () => {

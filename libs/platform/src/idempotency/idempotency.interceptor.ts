@@ -16,6 +16,8 @@ import { Digester } from '../crypto/digest.js';
 import { routeOf } from '../http/route-of.js';
 import { readIdempotencyKey } from '../http/idempotency-key.js';
 import { Problem } from '../http/problem.js';
+import { toProblem } from '../http/problem.filter.js';
+import { setSeed } from '../http/request-seed.js';
 import { IdempotentRequests, type Claim, type RequestIdentity } from './idempotent-requests.js';
 
 const OWN = 'idempotency:own';
@@ -50,6 +52,7 @@ export const ShownOnce = (...members: readonly string[]) => SetMetadata(ALSO_ONC
 /**
  * Honours Idempotency-Key on every POST: stores the first request's answer and returns it to the same request. Refuses
  * another body under the same key, and a second request while the first is in progress. Stores only successful answers.
+ * An attempt after one of unknown outcome has the same seed (docs/adr/0039).
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -92,15 +95,26 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return of(body === null ? undefined : (JSON.parse(body) as unknown));
       }
       case 'begun':
+        // The key of this service is part of it: who reads the table alone derives nothing.
+        setSeed(request, this.digester.digest('request-seed', begun.claim.seed.toString('hex')));
         return next.handle().pipe(
-          // Only a failed request releases the key. An answer that cannot be stored must not, because the work is done.
+          // An answer that cannot be stored does not release the key, because the work is done.
           catchError(async (error: unknown) => {
-            await this.requests.giveUp(begun.claim).catch(() => undefined);
+            await this.end(begun.claim, error).catch(() => undefined);
             throw error;
           }),
           concatMap((body: unknown) => from(this.keep(begun.claim, response, body, omitted))),
         );
     }
+  }
+
+  /**
+   * Only a refused request releases the key, so that the caller can correct it. One that failed may have done its work, and
+   * so may the attempt before a refused one: only the same request may continue.
+   */
+  private end(claim: Claim, error: unknown): Promise<void> {
+    const isRefused = toProblem(error).status < 500;
+    return isRefused && !claim.again ? this.requests.giveUp(claim) : this.requests.leave(claim);
   }
 
   private async keep(

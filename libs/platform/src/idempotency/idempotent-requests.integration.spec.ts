@@ -53,19 +53,49 @@ describe('A request with an idempotency key', () => {
     const request = newRequest();
     const frozen = await begun(request);
     await age(request, '61 seconds');
-    const next = await begun(request, Buffer.from('another body'));
-    await requests.giveUp(frozen);
-    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'another_body' });
-    await requests.finish(frozen, ANSWER);
-    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'in_progress' });
+    const next = await begun(request);
+    for (const end of [requests.giveUp(frozen), requests.leave(frozen), requests.finish(frozen, ANSWER)]) {
+      await end;
+      expect(await requests.begin(request, BODY)).toEqual({ outcome: 'in_progress' });
+    }
     const answer = { ...ANSWER, location: '/things/2' };
     await requests.finish(next, answer);
-    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({
-      outcome: 'answered',
-      answer,
-    });
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'answered', answer });
     await requests.giveUp(next);
-    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'another_body' });
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'answered', answer });
+  });
+
+  it('that failed may be repeated at once, by the same request, with the same seed', async () => {
+    const request = newRequest();
+    const first = await begun(request);
+    expect(first.again).toBe(false);
+    await requests.leave(first);
+    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'another_body' });
+    const second = await begun(request);
+    expect(second).toMatchObject({ seed: first.seed, again: true });
+    await requests.leave(second);
+    expect(await begun(request)).toMatchObject({ seed: first.seed, again: true });
+  });
+
+  it('that was lost is continued by the same request only, with the same seed', async () => {
+    const request = newRequest();
+    const { seed } = await begun(request);
+    await age(request, '61 seconds');
+    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'another_body' });
+    expect(await begun(request)).toMatchObject({ seed, again: true });
+  });
+
+  it('has another seed after a refusal, and none once it is answered', async () => {
+    const request = newRequest();
+    const refused = await begun(request);
+    await requests.giveUp(refused);
+    const next = await begun(request);
+    expect([next.again, next.seed.equals(refused.seed)]).toEqual([false, false]);
+    await requests.finish(next, ANSWER);
+    const { rows } = await pool.query('select seed from platform.idempotent_request where key_digest = $1', [
+      request.keyDigest,
+    ]);
+    expect(rows).toEqual([{ seed: null }]);
   });
 
   it('keeps its answer for seven days; then the key starts again without the old answer', async () => {

@@ -56,6 +56,17 @@ export class EndpointStreams {
     return (await this.executor.load(endpointId)).state;
   }
 
+  /** RFC 3339: until when the secret before this one signs too; `null` when none was replaced by it. */
+  async overlapOf(endpointId: string, secretRef: string): Promise<string | null> {
+    for await (const stored of this.store.read(streamName(webhookEndpointEvents.category, endpointId))) {
+      if (isSetAside(stored)) continue;
+      const { type, data } = decode(webhookEndpointEvents, stored);
+      if (type === 'WebhookEndpointSecretRotated' && data.secretRef === secretRef)
+        return data.previousValidUntil;
+    }
+    return null;
+  }
+
   /** Folds a stream. Its times are those of its first and last event, empty when there is none. */
   async read(
     endpointId: string,

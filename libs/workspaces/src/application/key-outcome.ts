@@ -7,10 +7,10 @@ import type { WorkspaceRejection } from '../domain/workspace/workspace.commands.
 
 type KeyOutcome = Outcome<WorkspaceEvent, Workspace, WorkspaceRejection>;
 
-/** The terms of a key that the outcome's workspace has. */
-export const termsOf = ({ state }: KeyOutcome, keyId: string): ApiKeyTerms => {
+/** The terms of a new key; `null` when an earlier attempt issued it and it was revoked since. */
+export const termsOf = ({ state }: KeyOutcome, keyId: string): ApiKeyTerms | null => {
   const key = state.standing.get(keyId);
-  if (!key) throw new TypeError('A key that was just issued is not standing');
+  if (!key) return null;
   const { endsAt: _, ...terms } = key;
   return terms;
 };

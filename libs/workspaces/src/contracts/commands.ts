@@ -59,7 +59,10 @@ export type BeyondCaller =
 
 export type KeyRefusal =
   | { readonly outcome: 'unknown_workspace' }
-  /** A key to rotate is not active, or of a mode that the caller does not see. */
+  /**
+   * A key to rotate is not active, or of a mode that the caller does not see; or a repeated request finds its new key
+   * revoked.
+   */
   | { readonly outcome: 'unknown_key' }
   | { readonly outcome: 'key_limit_reached'; readonly limit: number }
   /** The caller's own key was revoked or has expired. */

@@ -1,12 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { drawUuid } from '@app/platform/crypto/draw.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { CreateWebhookEndpoint, type CreateEndpointResult } from '../../contracts/commands.js';
+import {
+  CreateWebhookEndpoint,
+  type CreatedWebhookEndpoint,
+  type CreateEndpointResult,
+} from '../../contracts/commands.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import type { WebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { HeaderVault } from '../custom-headers/header-vault.js';
 import { recordOf } from '../endpoint-access.js';
@@ -18,6 +23,8 @@ import type { Config } from '../../settings.js';
 
 /** How long an endpoint whose event is not projected yet counts towards the limit. */
 const CLAIM_SECONDS = 60;
+
+type Shown = Omit<CreatedWebhookEndpoint, 'warnings'>;
 
 @CommandHandler(CreateWebhookEndpoint)
 export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebhookEndpoint> {
@@ -37,19 +44,19 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const { workspaceId, choice, by } = command;
     const { url, modes, notices = [], description = null, headers = {}, maxPerSecond = null } = choice;
     const checked = await this.urls.check(url);
+    const warnings = checked.outcome === 'usable' ? checked.warnings : [];
+    const endpointId = `we_${drawUuid(by, 'webhook-endpoint')}`;
+    const secret = this.vault.generate(endpointId, by);
+    // Whatever refuses a repeat of the request now, its endpoint exists if the first attempt made it.
+    const made = by.seed && (await this.made(endpointId, secret));
+    if (made) return { outcome: 'created', endpoint: { ...made, warnings } };
     if (checked.outcome !== 'usable') return checked;
-    const endpointId = `we_${randomUUID()}`;
     const events = choice.events ?? PUBLIC_EVENT_TYPES;
-    const secret = this.vault.generate(endpointId);
     if (!(await this.claimPlace(endpointId, workspaceId, secret))) {
       return { outcome: 'endpoint_limit_reached', limit: this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE };
     }
     const at = instant(this.clock.now());
-    const { ref: headersRef, names: headerNames } = await this.headers.store(headers, {
-      endpointId,
-      workspaceId,
-      at,
-    });
+    const { ref: headersRef } = await this.headers.store(headers, { endpointId, workspaceId, at });
     const verified = await this.hosts.needsNoProbe(workspaceId, url);
     const outcome = await this.streams.execute(
       endpointId,
@@ -68,20 +75,42 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
       },
       { by, workspaceId, intent: 'create', fresh: true },
     );
-    if (outcome.kind !== 'accepted') throw new TypeError(`A new endpoint was ${outcome.kind}`);
-    const [created] = outcome.events;
-    await this.rows.waitFor(endpointId, created!.revision);
-    const createdAt = created!.metadata.occurredAt;
-    const none = { consecutiveFailures: 0, failingSince: null };
-    const times = { createdAt, updatedAt: createdAt };
-    const shown = { secretHint: secret.hint, headerNames };
-    const record = recordOf(endpointId, outcome.state, { ...times, ...none, ...shown });
-    const { warnings } = checked;
-    return { outcome: 'created', endpoint: { ...record, signingSecret: secret.secret, warnings } };
+    if (outcome.kind === 'rejected') throw new TypeError('A new endpoint was rejected');
+    const endpoint =
+      outcome.kind === 'accepted'
+        ? await this.shown(endpointId, secret, outcome.state, outcome.events[0]!.metadata.occurredAt)
+        : // Another attempt at the same request was still running, and has made it.
+          (await this.made(endpointId, secret))!;
+    return { outcome: 'created', endpoint: { ...endpoint, warnings } };
+  }
+
+  /** The endpoint that an earlier attempt at the request made, as it was then but for what was changed since. */
+  private async made(endpointId: string, secret: NewSecret): Promise<Shown | null> {
+    const { state, times } = await this.streams.read(endpointId);
+    return state.existence === 'none' ? null : this.shown(endpointId, secret, state, times.createdAt);
+  }
+
+  private async shown(
+    endpointId: string,
+    { secret, hint }: NewSecret,
+    state: WebhookEndpoint,
+    createdAt: string,
+  ): Promise<Shown> {
+    await this.rows.waitFor(endpointId, state.revision);
+    const record = recordOf(endpointId, state, {
+      createdAt,
+      updatedAt: createdAt,
+      consecutiveFailures: 0,
+      failingSince: null,
+      secretHint: hint,
+      headerNames: await this.headers.names(state.headersRef),
+    });
+    return { ...record, signingSecret: secret };
   }
 
   /**
-   * Counts and stores the secret under one lock per workspace, so that concurrent requests cannot pass the limit.
+   * Counts and stores the secret under one lock per workspace, so that concurrent requests cannot pass the limit. A place
+   * that an earlier attempt at the request has claimed is its own.
    * @returns whether there is a place; without one, stores nothing
    */
   private claimPlace(endpointId: string, workspaceId: string, secret: NewSecret): Promise<boolean> {
@@ -92,10 +121,10 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
       const { rows } = await client.query<{ taken: number }>(
         `select count(distinct secret.endpoint_id)::integer as taken
          from webhooks.secret left join webhooks.endpoint using (endpoint_id)
-         where secret.workspace_id = $1
+         where secret.workspace_id = $1 and secret.endpoint_id <> $4
            and case when endpoint.endpoint_id is null then secret.created_at > $2::timestamptz - $3 * interval '1 second'
                     else endpoint.deleted_at is null end`,
-        [workspaceId, instant(this.clock.now()), CLAIM_SECONDS],
+        [workspaceId, instant(this.clock.now()), CLAIM_SECONDS, endpointId],
       );
       if (rows[0]!.taken >= this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE) return false;
       await this.vault.store(secret, { endpointId, workspaceId, at: instant(this.clock.now()) }, client);

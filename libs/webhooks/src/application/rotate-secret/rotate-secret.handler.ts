@@ -24,7 +24,7 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     if (known.outcome !== 'found') return known;
     const { record } = known;
     const at = this.clock.now();
-    const secret = this.vault.generate(endpointId);
+    const secret = this.vault.generate(endpointId, by);
     await this.vault.store(secret, { endpointId, workspaceId, at: instant(at) });
     const decision = decided(
       await this.streams.execute(
@@ -35,6 +35,7 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     );
     if (decision.outcome !== 'decided') return decision;
     const { state, events } = decision;
+    const isRepeated = events.length === 0;
     await this.rows.waitFor(endpointId, state.revision);
     return {
       outcome: 'rotated',
@@ -45,7 +46,9 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
       },
       revision: state.revision,
       signingSecret: secret.secret,
-      previousValidUntil: instant(at + overlapSeconds * 1_000),
+      previousValidUntil:
+        (isRepeated && (await this.streams.overlapOf(endpointId, secret.ref))) ||
+        instant(at + overlapSeconds * 1_000),
     };
   }
 }

@@ -1,7 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
+import { drawBytes, drawUuid } from '@app/platform/crypto/draw.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -29,14 +30,18 @@ export class SecretVault {
     private readonly ring: KeyRing,
   ) {}
 
-  generate(endpointId: string): NewSecret {
-    const ref = randomUUID();
-    const secret = formatSecret(randomBytes(SECRET_BYTES));
+  /** A repeat of the same request gets the same secret, under the same reference. */
+  generate(endpointId: string, by: Pick<RequestContext, 'seed'>): NewSecret {
+    const ref = drawUuid(by, 'webhook-secret-ref');
+    const secret = formatSecret(drawBytes(by, 'webhook-secret', SECRET_BYTES));
     const sealed = this.ring.seal(sealContext(endpointId, ref), Buffer.from(secret, 'utf8'));
     return { ref, secret, hint: secret.slice(-HINT_LENGTH), sealed };
   }
 
-  /** Stores a generated secret, within the caller's transaction if a connection is given. */
+  /**
+   * Stores a generated secret, within the caller's transaction if a connection is given. A repeat makes it young again, so
+   * that nobody destroys it as unused before its event.
+   */
   async store(
     { ref, hint, sealed }: NewSecret,
     owner: { endpointId: string; workspaceId: string; at: string },
@@ -44,7 +49,8 @@ export class SecretVault {
   ): Promise<void> {
     await connection.query(
       `insert into webhooks.secret (secret_ref, endpoint_id, workspace_id, sealed, hint, created_at)
-       values ($1, $2, $3, $4, $5, $6)`,
+       values ($1, $2, $3, $4, $5, $6)
+       on conflict (secret_ref) do update set created_at = excluded.created_at`,
       [ref, owner.endpointId, owner.workspaceId, sealed, hint, owner.at],
     );
   }

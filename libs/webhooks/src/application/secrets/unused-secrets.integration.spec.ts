@@ -81,7 +81,7 @@ describe('The clean-up of secrets', () => {
   });
 
   it('destroys the secret of a request that failed before its event, but not at once', async () => {
-    const secret = service.vault.generate('we_never');
+    const secret = service.vault.generate('we_never', {});
     const at = new Date().toISOString();
     await service.vault.store(secret, { endpointId: 'we_never', workspaceId: 'ws_1', at });
     expect(await cleanUp(0.5 * HOUR)).toBe(0);

@@ -162,6 +162,12 @@ describe('A webhook endpoint', () => {
       .then(rotated(2, '2026-04-04T01:00:00.000Z'));
   });
 
+  it('rotates to the same secret once', () => {
+    given(webhookEndpoint, [created, rotated(2, '2026-04-04T01:00:00.000Z')])
+      .when({ type: 'RotateSecret', secretRef: ref(2), at: 0, overlapSeconds: 60 })
+      .thenIgnores('AlreadyRotated');
+  });
+
   it('keeps at most two old secrets, newest first', () => {
     const ends = [5, 6, 7].map((day) => `2026-04-0${day}T00:00:00.000Z`) as [string, string, string];
     const { state } = given(webhookEndpoint, [created, ...ends.map((end, index) => rotated(index + 2, end))]);

@@ -22,6 +22,7 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
       return events.length > 0 ? accept(...events) : ignore('NothingChanges');
     }
     case 'RotateSecret': {
+      if (state.secrets.some(({ ref }) => ref === command.secretRef)) return ignore('AlreadyRotated');
       const previousValidUntil = instant(command.at + command.overlapSeconds * 1_000);
       return accept({
         type: 'WebhookEndpointSecretRotated',

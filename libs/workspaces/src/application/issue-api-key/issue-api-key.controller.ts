@@ -7,6 +7,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { expandScopes } from '@app/platform/auth/scopes.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { parseInstant } from '@app/platform/http/instant.js';
+import { RequestSeed } from '@app/platform/http/request-seed.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { invalidRequest } from '@app/platform/http/problem.js';
 import { CLOCK } from '@app/platform/tokens.js';
@@ -39,6 +40,7 @@ export class IssueApiKeyController {
   async issue(
     @Body() body: IssueApiKeyDto,
     @Caller() caller: Principal,
+    @RequestSeed() seed: Buffer | undefined,
     @Res({ passthrough: true }) response: Response,
   ) {
     const answer = await this.commands.execute(
@@ -51,7 +53,7 @@ export class IssueApiKeyController {
           networks: body.canonicalNetworks(),
           expiresAt: this.future(body.expiresAt ?? null),
         },
-        ownRequest(caller.actor),
+        ownRequest(caller.actor, undefined, seed),
         managerOf(caller),
       ),
     );

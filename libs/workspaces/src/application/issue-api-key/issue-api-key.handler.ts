@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { IssueApiKey, type IssuedKey, type KeyRefusal } from '../../contracts/commands.js';
-import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../domain/api-key/api-key.js';
+import { apiKeyText } from '../../domain/api-key/api-key.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 import type { Config } from '../../settings.js';
+import { drawApiKey } from '../draw-api-key.js';
 import { refusalOf, termsOf } from '../key-outcome.js';
 
 @CommandHandler(IssueApiKey)
@@ -19,7 +19,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
   ) {}
 
   async execute({ workspaceId, asked, by, manager }: IssueApiKey): Promise<IssuedKey | KeyRefusal> {
-    const key = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+    const key = drawApiKey(by);
     const { keyId, hash } = key;
     const now = this.clock.now();
     const limit = this.config.API_KEYS_PER_WORKSPACE;
@@ -29,6 +29,8 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
       { intent: `issue-key:${keyId}`, by, workspaceId, at: now },
     );
     if (outcome.kind === 'rejected') return refusalOf(outcome);
-    return { outcome: 'issued', keyId, apiKey: apiKeyText(asked.mode, key), terms: termsOf(outcome, keyId) };
+    const terms = termsOf(outcome, keyId);
+    if (!terms) return { outcome: 'unknown_key' };
+    return { outcome: 'issued', keyId, apiKey: apiKeyText(asked.mode, key), terms };
   }
 }

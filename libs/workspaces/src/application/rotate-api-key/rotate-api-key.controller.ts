@@ -4,6 +4,7 @@ import { ApiBody, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { RequestSeed } from '@app/platform/http/request-seed.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
 import { RotateApiKey } from '../../contracts/index.js';
@@ -39,12 +40,19 @@ export class RotateApiKeyController {
     @Param('keyId') previousKeyId: string,
     @OptionalBody() { overlapSeconds }: RotateApiKeyDto,
     @Caller() caller: Principal,
+    @RequestSeed() seed: Buffer | undefined,
     @Res({ passthrough: true }) response: Response,
   ) {
     requireKeyId(previousKeyId);
     const { workspaceId, actor } = caller;
     const answer = await this.commands.execute(
-      new RotateApiKey(previousKeyId, overlapSeconds, ownRequest(actor), workspaceId, managerOf(caller)),
+      new RotateApiKey(
+        previousKeyId,
+        overlapSeconds,
+        ownRequest(actor, undefined, seed),
+        workspaceId,
+        managerOf(caller),
+      ),
     );
     if (answer.outcome === 'unknown_key') throw await absentKey(this.keys, previousKeyId, workspaceId);
     if (answer.outcome !== 'rotated') throw problemOf(answer);

@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { RevokedKeys } from '../../authentication/revoked-keys.js';
 import { RotateApiKey } from '../../contracts/commands.js';
-import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../domain/api-key/api-key.js';
+import { apiKeyText } from '../../domain/api-key/api-key.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 import type { Config } from '../../settings.js';
+import { drawApiKey } from '../draw-api-key.js';
 import { refusalOf, termsOf } from '../key-outcome.js';
 
 @CommandHandler(RotateApiKey)
@@ -24,7 +24,7 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
   async execute({ keyId: previous, overlapSeconds, by, manager, ...named }: RotateApiKey) {
     const workspaceId = named.workspaceId ?? (await this.keys.find(previous))?.workspaceId;
     if (workspaceId === undefined) return { outcome: 'unknown_key' } as const;
-    const key = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+    const key = drawApiKey(by);
     const { keyId, hash } = key;
     const now = this.clock.now();
     const limit = this.config.API_KEYS_PER_WORKSPACE;
@@ -36,6 +36,7 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
     );
     if (outcome.kind === 'rejected') return refusalOf(outcome);
     const terms = termsOf(outcome, keyId);
+    if (!terms) return { outcome: 'unknown_key' } as const;
     const left = outcome.state.standing.get(previous);
     // The projection does this too, but may be late, parked or stopped. The end of a leaked key must not wait for it.
     if (left) await this.keys.shorten(previous, left.endsAt);

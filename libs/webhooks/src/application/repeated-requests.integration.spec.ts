@@ -1,0 +1,125 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { UnansweredAppends } from '@app/event-sourcing/testing/unanswered-appends.js';
+import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { BodyPipe } from '@app/platform/http/body.pipe.js';
+import { configureHttp } from '@app/platform/http/configure-http.js';
+import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
+import { ProblemFilter } from '@app/platform/http/problem.filter.js';
+import { IdempotencyInterceptor } from '@app/platform/idempotency/idempotency.interceptor.js';
+import { IdempotentRequests } from '@app/platform/idempotency/idempotent-requests.js';
+import { PlatformModule } from '@app/platform/platform.module.js';
+import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { testConfig } from '../../test/service.js';
+import { WebhooksHttpModule } from '../webhooks-http.module.js';
+import { RESOLVE_HOST } from './resolve-host.js';
+import { SecretVault } from './secrets/secret-vault.js';
+
+const caller: Principal = {
+  authMode: 'apiKey',
+  mode: 'live',
+  sees: ['live'],
+  workspaceId: 'ws_1',
+  actor: 'apiKey:k1',
+  scopes: API_KEY_SCOPES,
+};
+
+@Global()
+@Module({
+  providers: [{ provide: AUTHENTICATOR, useValue: { verifyApiKey: async () => caller } }],
+  exports: [AUTHENTICATOR],
+})
+class EveryKey {}
+
+const store = new UnansweredAppends();
+let database: TestDatabase;
+let app: NestExpressApplication;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  const config = testConfig(database, { WEBHOOK_ENDPOINTS_PER_WORKSPACE: '1' });
+  const log = pino({ level: 'silent' });
+  const module = await Test.createTestingModule({
+    imports: [PlatformModule.forProcess(config, log), EveryKey, WebhooksHttpModule],
+    providers: [
+      IdempotentRequests,
+      { provide: APP_FILTER, useClass: ProblemFilter },
+      { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+      { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+      { provide: APP_PIPE, useClass: BodyPipe },
+    ],
+  })
+    .overrideProvider(EVENT_STORE)
+    .useValue(store)
+    .overrideProvider(RESOLVE_HOST)
+    .useValue(async () => ['93.184.215.14'])
+    .compile();
+  app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+  configureHttp(app, config, log);
+  await app.listen(0, '127.0.0.1');
+});
+
+afterAll(async () => {
+  await app.close();
+  await database.stop();
+});
+
+const post = async (path: string, key: string, body: object) => {
+  const {
+    status,
+    headers,
+    body: answer,
+  } = await supertest(app.getHttpServer())
+    .post(`/api/v1/webhooks${path}`)
+    .set({ 'x-api-key': 'k', 'idempotency-key': key })
+    .send(body);
+  return { status, replayed: headers['idempotency-replayed'], body: answer as Record<string, string> };
+};
+const url = 'https://receiver.example/hook';
+const headers = { 'x-tenant': 'one' };
+/** The secrets that sign for the endpoint, newest first. */
+const secretsOf = async (endpointId: string) => {
+  const { rows } = await database.pool.query<{ secret_ref: string }>(
+    'select secret_ref from webhooks.secret where endpoint_id = $1 order by created_at desc',
+    [endpointId],
+  );
+  return app.get(SecretVault, { strict: false }).open(
+    endpointId,
+    rows.map(({ secret_ref: ref }) => ref),
+  );
+};
+
+it('POSTs that were done without an answer are done once, and a repeat answers with the secret that signs', async () => {
+  const create = () => post('', 'create', { url, headers });
+  expect(await store.without(create)).toMatchObject({ status: 503, body: { code: 'enqueue_unavailable' } });
+  const other = { url: 'https://other.example/hook' };
+  expect(await post('', 'create', other)).toMatchObject({
+    status: 422,
+    body: { code: 'idempotency_key_reused' },
+  });
+  const created = await create();
+  expect(created).toMatchObject({ status: 201, body: { url, headerNames: ['x-tenant'] } });
+  const endpointId = created.body['endpointId']!;
+  expect(await secretsOf(endpointId)).toEqual([created.body['signingSecret']]);
+  expect(await create()).toMatchObject({ status: 201, replayed: 'true', body: { endpointId } });
+  expect(store.log.map(({ type }) => type)).toEqual(['WebhookEndpointCreated']);
+
+  const rotate = () => post(`/${endpointId}/rotate-secret`, 'rotate', { overlapSeconds: 0 });
+  expect(await store.without(rotate)).toMatchObject({ status: 503 });
+  const rotated = await rotate();
+  const [, { data } = { data: {} }, ...more] = store.log;
+  expect(more).toEqual([]);
+  const { signingSecret, previousValidUntil } = rotated.body;
+  expect(rotated.status).toBe(200);
+  expect(data).toMatchObject({ previousValidUntil });
+  expect((await secretsOf(endpointId))[0]).toBe(signingSecret);
+});

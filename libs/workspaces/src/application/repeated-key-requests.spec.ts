@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { UnansweredAppends } from '@app/event-sourcing/testing/unanswered-appends.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { RevokedKeys } from '../authentication/revoked-keys.js';
+import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '../contracts/commands.js';
+import { isHashOf, parseApiKey } from '../domain/api-key/api-key.js';
+import type { ApiKeyQuery } from '../read-models/api-key/api-key.query.js';
+import { createWorkspaceExecutor } from '../workspace.executor.js';
+import { IssueApiKeyHandler } from './issue-api-key/issue-api-key.handler.js';
+import { OpenWorkspaceHandler } from './open-workspace/open-workspace.handler.js';
+import { RevokeApiKeyHandler } from './revoke-api-key/revoke-api-key.handler.js';
+import { RotateApiKeyHandler } from './rotate-api-key/rotate-api-key.handler.js';
+
+const seed = Buffer.alloc(32, 7);
+/** Each attempt is a request of its own; what it shares with the others is the seed. */
+const attempt = () => ownRequest('user:owner', undefined, seed);
+const asked = { label: 'shop', mode: 'live', scopes: null, networks: null, expiresAt: null } as const;
+const config = { API_KEYS_PER_WORKSPACE: 2 };
+const none = async () => undefined;
+const keys = { close: none, shorten: none, find: none } as unknown as ApiKeyQuery;
+
+let now: number;
+const clock = { now: () => (now += 1_000) };
+let store: UnansweredAppends;
+let workspaceId: string;
+let issuing: IssueApiKeyHandler;
+let rotating: RotateApiKeyHandler;
+let revoking: RevokeApiKeyHandler;
+
+/** The keys that were issued, with their hashes. */
+const issuedKeys = () =>
+  store.log
+    .filter(({ type }) => type === 'ApiKeyIssued')
+    .map(({ data }) => data as { keyId: string; hash: string });
+const issue = (by = attempt()) => issuing.execute(new IssueApiKey(workspaceId, asked, by));
+
+beforeEach(async () => {
+  now = Date.parse('2026-04-04T00:00:00Z');
+  store = new UnansweredAppends();
+  const executor = createWorkspaceExecutor(store);
+  const opened = new OpenWorkspace('Atelier', ownRequest('operator:ada'));
+  ({ workspaceId } = await new OpenWorkspaceHandler(executor, clock).execute(opened));
+  issuing = new IssueApiKeyHandler(executor, clock, config);
+  rotating = new RotateApiKeyHandler(executor, clock, config, keys, new RevokedKeys());
+  revoking = new RevokeApiKeyHandler(executor, clock, keys, new RevokedKeys());
+});
+
+describe('A request whose first attempt was done without an answer', () => {
+  it('issues one key, and answers with it', async () => {
+    await expect(store.without(() => issue())).rejects.toThrow('no answer');
+    const answer = await issue();
+    expect(answer).toMatchObject({ outcome: 'issued', terms: { label: 'shop' } });
+    const [key, ...more] = issuedKeys();
+    expect(more).toEqual([]);
+    expect(isHashOf(key!.hash, parseApiKey((answer as { apiKey: string }).apiKey)!)).toBe(true);
+  });
+
+  it.each([0, 60])('rotates a key once, with an overlap of %s seconds', async (overlap) => {
+    const first = (await issue(ownRequest('user:owner'))) as { keyId: string };
+    const rotate = () => rotating.execute(new RotateApiKey(first.keyId, overlap, attempt(), workspaceId));
+    await expect(store.without(rotate)).rejects.toThrow('no answer');
+    const answer = await rotate();
+    expect(answer).toMatchObject({ outcome: 'rotated', terms: { label: 'shop' } });
+    const [, key, ...more] = issuedKeys();
+    expect(more).toEqual([]);
+    expect(isHashOf(key!.hash, parseApiKey((answer as { apiKey: string }).apiKey)!)).toBe(true);
+  });
+
+  it('issues no second key after the first was revoked', async () => {
+    await expect(store.without(() => issue())).rejects.toThrow('no answer');
+    const [{ keyId } = { keyId: '' }] = issuedKeys();
+    await revoking.execute(new RevokeApiKey(keyId, null, ownRequest('user:owner'), workspaceId));
+    expect(await issue()).toEqual({ outcome: 'unknown_key' });
+    expect(issuedKeys()).toHaveLength(1);
+  });
+});
+
+it('Requests without an Idempotency-Key issue a key each', async () => {
+  await issue(ownRequest('user:owner'));
+  await issue(ownRequest('user:owner'));
+  expect(new Set(issuedKeys().map(({ keyId }) => keyId)).size).toBe(2);
+});
