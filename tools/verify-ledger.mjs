@@ -1208,7 +1208,7 @@ function* sealFaults(seal, keys, export_) {
  * missing from it.
  */
 const coveredBy = ({ header, closedMonths }, seals) => {
-  const closed = [...closedMonths.keys()].sort();
+  const closed = [...closedMonths.keys()].toSorted((one, other) => (one < other ? -1 : 1));
   const first = header.firstRevision === '0' ? '' : closed[0];
   return seals.filter(({ period }) => closed.length > 0 && period >= first && period <= closed.at(-1));
 };

@@ -74,9 +74,7 @@ it('ledger seal does not sign a book that has one, but another book', async () =
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const seal = (workspaceId: string) =>
-    new SealPeriodHandler(office.store, office.config as never).execute(
-      new SealPeriod(workspaceId, '2026-04', pem),
-    );
+    new SealPeriodHandler(office.store, office.config).execute(new SealPeriod(workspaceId, '2026-04', pem));
   expect(await seal('ws_1')).toEqual({
     outcome: 'correction_not_signed',
     finding: { stream: 'credits-ws_1', revision: 2n, message: UNSIGNED },

@@ -118,7 +118,7 @@ describe('The clean-up of secrets', () => {
       [URL],
     );
     await service.rotate(endpointId, 0);
-    const unnamed = service.vault.generate(endpointId);
+    const unnamed = service.vault.generate(endpointId, {});
     const owner = { endpointId, workspaceId: 'ws_1', at: new Date().toISOString() };
     await service.vault.store(unnamed, owner);
     expect(await cleanUp(1.5 * HOUR)).toBe(1);
