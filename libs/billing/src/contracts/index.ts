@@ -15,6 +15,7 @@ export * from './month.js';
 export * from './operators.js';
 export * from './order-lines.js';
 export * from './queries.js';
+export * from './seal.js';
 export type { Signed } from './signed.js';
 export * from './statement-words.js';
 export * from './test-book-audit.js';

@@ -1,6 +1,7 @@
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Command } from '@app/platform/cqrs/message.js';
-import type { LedgerDifference, Seal } from './audit.js';
+import type { LedgerDifference } from './audit.js';
+import type { Seal } from './seal.js';
 import type { UnreadableEntry } from './unreadable-entry.js';
 import type { Accounts, Totals } from './events.js';
 import type { Money } from './money.js';

@@ -9,9 +9,9 @@ import { auditedCorrections } from '../../audit/corrections/as-differences.js';
 import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';
 import { BookVerifier } from '../../audit/verify-book.js';
-import { SealPeriod, type SealResult } from '../../contracts/audit.js';
 import type { AuditedCorrections } from '../../contracts/audited-corrections.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';
+import { SealPeriod, type SealResult } from '../../contracts/seal.js';
 import type { Config } from '../../settings.js';
 import { signedFor } from './signed-for.js';
 

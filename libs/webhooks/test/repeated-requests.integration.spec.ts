@@ -17,11 +17,11 @@ import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { IdempotencyInterceptor } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { IdempotentRequests } from '@app/platform/idempotency/idempotent-requests.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
-import { testConfig } from '../../test/service.js';
-import { WebhooksHttpModule } from '../webhooks-http.module.js';
-import { RESOLVE_HOST } from './resolve-host.js';
-import { SecretVault } from './secrets/secret-vault.js';
+import { startDatabase, type TestDatabase } from './postgres.js';
+import { testConfig } from './service.js';
+import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
+import { RESOLVE_HOST } from '../src/application/resolve-host.js';
+import { SecretVault } from '../src/application/secrets/secret-vault.js';
 
 const caller: Principal = {
   authMode: 'apiKey',
