@@ -508,6 +508,7 @@ class Book {
           'facts.data.priceCents',
           'a price is not a whole number of cents',
         );
+        demand(data.priceCents > 0, 'facts.data.priceCents', 'credits are sold for nothing');
         if (type === 'PlanGranted') {
           this.subscription = granted(this.subscription, data);
           this.grant(data.grantId, 'plan', data.credits, data.priceCents, data.expiresAt);
@@ -553,6 +554,7 @@ class Book {
         }
         break;
       case 'GrantExpired':
+        this.expire(data, occurredAt);
         move('available', 'expired', data.amount);
         this.change(data.grantId, -data.amount, 0, 'breakage');
         break;
@@ -633,6 +635,14 @@ class Book {
       this.grant(`adjustment:${adjustmentId}`, 'adjustment', amount, restores?.priceCents ?? 0, expiresAt);
     else cents = allocations.map((one) => this.change(one.grantId, one.amount, 0, 'corrections'));
     this.refunds.follow(eventId, amount, reversesEventId, allocations, cents);
+  }
+
+  /** A grant ends at the end that it was given. One without an end, such as a pack, does not. */
+  expire({ grantId, expiredAt }, occurredAt) {
+    const grant = this.grants.get(grantId);
+    const isItsEnd = !grant || grant.expiresAt === expiredAt;
+    demand(isItsEnd, 'facts.data.expiredAt', 'a grant expires at another time than its own end');
+    demand(occurredAt >= expiredAt, 'facts.data.expiredAt', 'a grant expires before its end');
   }
 
   /**

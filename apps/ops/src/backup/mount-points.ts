@@ -2,8 +2,8 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Whether a folder, or the one that a link leads to, is a mount point, which the system does not rename. A bind mount may be on the file system of its
- * parent: on Linux, only the kernel's list of mounts shows it.
+ * Whether a folder, or the one that a link leads to, is a mount point, which the system does not rename. A bind mount may
+ * be on the file system of its parent: on Linux, only the kernel's list of mounts shows it.
  */
 export const isMountPoint = (folder: string): boolean => {
   if (!existsSync(folder)) return false;

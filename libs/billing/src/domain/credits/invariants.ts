@@ -68,6 +68,9 @@ export class InvariantWatch {
     if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
       checkSettlement(event, this.book, report);
     }
+    if ((event.type === 'PlanGranted' || event.type === 'PackPurchased') && event.data.priceCents <= 0)
+      report('credits are sold for nothing');
+    if (event.type === 'GrantExpired') checkExpiry(event, this.book, recorded, report);
     if (event.type === 'CreditsReserved' && isKnown(this.book, event.data.reservationId)) {
       report('a reservation is held twice');
     }
@@ -152,6 +155,18 @@ const withPricesOf = (recorded: readonly Grant[], grants: readonly Grant[]): Gra
 const grantedBy = ({ type, data }: CreditsEvent): string | null => {
   if (type === 'PlanGranted' || type === 'PackPurchased') return data.grantId;
   return type === 'CreditsAdjusted' && data.amount > 0 ? `adjustment:${data.adjustmentId}` : null;
+};
+
+/** A grant ends at the end that it was given. One without an end, such as a pack, does not. */
+const checkExpiry = (
+  { data }: CreditsEventOf<'GrantExpired'>,
+  { grants }: Credits,
+  recorded: RecordedAs | undefined,
+  report: Report,
+): void => {
+  const grant = grants.find(({ grantId }) => grantId === data.grantId);
+  if (grant && grant.expiresAt !== data.expiredAt) report('a grant expires at another time than its own end');
+  if (recorded && recorded.occurredAt < data.expiredAt) report('a grant expires before its end');
 };
 
 const checkSettlement = (
