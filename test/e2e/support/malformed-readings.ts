@@ -56,7 +56,7 @@ export const BODIES: [string, Change, string, [pointer: string, code: string][]]
     'a name that is not text',
     name({ firstNames: [7] }),
     'validation_failed',
-    [['/name/firstNames', 'invalid_type']],
+    [['/name/firstNames/0', 'invalid_type']],
   ],
   ['a blank name', name({ firstNames: ['  '] }), 'validation_failed', [['/name/firstNames/0', 'empty']]],
   [
