@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 type Seeded = Pick<RequestContext, 'seed'>;
@@ -13,6 +13,7 @@ export const drawBytes = ({ seed }: Seeded, purpose: string, size: number): Buff
 
 /** The same as a version 4 UUID. */
 export const drawUuid = (by: Seeded, purpose: string): string => {
+  if (!by.seed) return randomUUID();
   const bytes = drawBytes(by, purpose, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;

@@ -38,11 +38,11 @@ describe('Custom headers', () => {
       'select sealed from webhooks.endpoint_headers where endpoint_id = $1',
       [created.endpointId],
     );
-    expect(rows[0]!.sealed.includes('4f7c')).toBe(false);
+    expect(rows[0]!.sealed.includes('4f7c-secret')).toBe(false);
     const log = JSON.stringify(test.api.store.log, (_, value: unknown) =>
       typeof value === 'bigint' ? 0 : value,
     );
-    expect(`${JSON.stringify(created)}${JSON.stringify(shown)}${log}`).not.toContain('4f7c');
+    expect(`${JSON.stringify(created)}${JSON.stringify(shown)}${log}`).not.toContain('4f7c-secret');
   });
 
   it('are replaced as a whole, and removed by null; replaced ones are destroyed', async () => {
