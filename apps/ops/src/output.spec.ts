@@ -36,10 +36,12 @@ describe('the output of the operator’s commands', () => {
           readFileSync(join(folder, name), 'utf8'),
         ),
       );
-    // The parser's error output and a book to a pipe escape by themselves; another program reads the list of erasures.
+    // The parser's error output and a book to a pipe escape by themselves; another program reads the list of erasures; a
+    // full disk is told in one sentence of our own.
     expect(past.toSorted()).toEqual([
       'backup/list-erased.ts',
       'commands/ledger/export.ts',
+      'main.ts',
       'output.ts',
       'run.ts',
     ]);

@@ -38,7 +38,8 @@ const poolOf = (office: CorrectionOffice, { lacks, position }: View): pg.Pool =>
     };
   };
   let looks = 0;
-  const query = async (text: string) => {
+  const query = async (asked: string | { readonly text: string }) => {
+    const text = typeof asked === 'string' ? asked : asked.text;
     if (text.includes('clock_timestamp')) return { rows: [{ now: office.now }] };
     if (text.includes('event_sourcing.consumer')) return { rows: [{ position, epoch: '0' }] };
     const lacking = lacks[looks++] ?? [];
