@@ -21,6 +21,11 @@ export class Line {
     private readonly mostOfOne: number,
   ) {}
 
+  /** Whether nothing is under way or waiting. */
+  get isEmpty(): boolean {
+    return this.length === 0;
+  }
+
   /** @throws LineFull at once, without a wait */
   async run<T>(asker: string, work: () => Promise<T>): Promise<T> {
     const own = this.unfinished.get(asker) ?? 0;
