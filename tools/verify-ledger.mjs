@@ -1244,10 +1244,13 @@ export const verifyExport = (lines, { seals, keys = new Map(), period } = {}) =>
   const covered = own.length === 1 ? own : coveredBy(verifier, own);
   if (own.length === 0) find('workspaceId', 'there is no seal of this workspace and month');
   else if (covered.length === 0) find('period', 'the export closes none of the sealed months');
+  const agreed = new Set(covered);
   for (const seal of own)
-    for (const [field, message] of sealFaults(seal, keys, covered.includes(seal) ? verifier : null))
+    for (const [field, message] of sealFaults(seal, keys, covered.includes(seal) ? verifier : null)) {
+      agreed.delete(seal);
       find(field, own.length === 1 ? message : `${seal.period}: ${message}`, seal.revision);
-  return verifier.result(covered.map((seal) => seal.period));
+    }
+  return verifier.result([...agreed].map((seal) => seal.period));
 };
 
 // ---- 6. A month: the seals of all books, and one signature over all of them ----

@@ -86,7 +86,8 @@ describe('an export and several seals', () => {
     );
     const changed = altered(book.events[index]!, { readingId: 'another' });
     const rewritten = rechained(book.events.with(index, changed));
-    const { findings } = await check([april, may], rewritten);
+    const { findings, sealedPeriods } = await check([april, may], rewritten);
+    expect(sealedPeriods).toEqual(['2026-04']);
     expect(findings).toContainEqual(
       expect.objectContaining({ field: 'seal.headHash', message: expect.stringMatching(/^2026-05: /) }),
     );
