@@ -11,16 +11,14 @@ const service = (options: Partial<ClientOptions> = {}): ReadingServiceClient => 
     ...options,
   });
 };
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+const caught = (error: unknown): unknown => error;
 const refusal = (name: string) => expect.stringMatching(new RegExp(`^${name} must be `));
 
 describe('An option that is not valid is named, and nothing is sent', () => {
   it.each(['commande-№5', 'a\nb', '', 'k'.repeat(256)])('idempotencyKey %j', async (idempotencyKey) => {
-    const failure = await failureOf(service().readings.create({} as never, { idempotencyKey }));
+    const failure = await service()
+      .readings.create({} as never, { idempotencyKey })
+      .catch(caught);
     expect(failure).toBeInstanceOf(TypeError);
     expect(failure).toMatchObject({
       message: `idempotencyKey must be 1 to 255 printable ASCII characters; it is ${JSON.stringify(idempotencyKey)}`,
@@ -44,10 +42,10 @@ describe('An option that is not valid is named, and nothing is sent', () => {
 
   it('a number of seconds or milliseconds to wait', async () => {
     const { readings } = service();
-    expect(await failureOf(readings.get('r', { waitSeconds: Number.NaN }))).toMatchObject({
+    expect(await readings.get('r', { waitSeconds: Number.NaN }).catch(caught)).toMatchObject({
       message: refusal('waitSeconds'),
     });
-    expect(await failureOf(readings.waitUntilDone('r', { timeoutMs: Number.NaN }))).toMatchObject({
+    expect(await readings.waitUntilDone('r', { timeoutMs: Number.NaN }).catch(caught)).toMatchObject({
       message: refusal('timeoutMs'),
     });
     expect(fetchIt).not.toHaveBeenCalled();
@@ -58,7 +56,7 @@ describe('An option that is not valid is named, and nothing is sent', () => {
       const said = (name: string) => `${name} must have only printable ASCII characters, without spaces`;
       expect(() => service({ apiKey: secret })).toThrow(said('apiKey'));
       const client = service({ apiKey: '', token: async () => secret });
-      expect(await failureOf(client.credits())).toMatchObject({ message: said('token') });
+      expect(await client.credits().catch(caught)).toMatchObject({ message: said('token') });
     }
     expect(fetchIt).not.toHaveBeenCalled();
   });
@@ -66,10 +64,10 @@ describe('An option that is not valid is named, and nothing is sent', () => {
   it('a header that cannot be sent, or a signal that is none', async () => {
     const client = service();
     const isTypeError = { name: 'TypeError' };
-    expect(await failureOf(client.webhooks.update('we_1', {}, { ifMatch: '"№5"' }))).toMatchObject(
+    expect(await client.webhooks.update('we_1', {}, { ifMatch: '"№5"' }).catch(caught)).toMatchObject(
       isTypeError,
     );
-    expect(await failureOf(client.credits({ signal: {} as AbortSignal }))).toMatchObject(isTypeError);
+    expect(await client.credits({ signal: {} as AbortSignal }).catch(caught)).toMatchObject(isTypeError);
     expect(fetchIt).not.toHaveBeenCalled();
   });
 });

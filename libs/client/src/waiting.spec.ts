@@ -28,16 +28,14 @@ const refusal =
   () =>
     Response.json({ status, code, title: 'Sorry' }, { status, headers: { 'retry-after': retryAfter } });
 const limited = refusal(429, 'rate_limited', '0');
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+const caught = (error: unknown): unknown => error;
 
 describe('A wait for publication', () => {
   it('looks less and less often at a reading that is completed but not published', async () => {
     const { readings } = service(reading('completed', false));
-    expect(await failureOf(readings.waitUntilDone('r', { timeoutMs: 2_500 }))).toBeInstanceOf(StillUnderWay);
+    expect(await readings.waitUntilDone('r', { timeoutMs: 2_500 }).catch(caught)).toBeInstanceOf(
+      StillUnderWay,
+    );
     expect(looks.length).toBeGreaterThan(1);
     expect(looks.length).toBeLessThan(9);
   });
@@ -60,14 +58,14 @@ describe('A wait for publication', () => {
 
   it('ends at its deadline while it is refused, and says why', async () => {
     const { readings } = service(refusal(503, 'service_unavailable', '3600'));
-    const failure = await failureOf(readings.waitUntilDone('r', { timeoutMs: 100 }));
+    const failure = await readings.waitUntilDone('r', { timeoutMs: 100 }).catch(caught);
     expect(failure).toBeInstanceOf(StillUnderWay);
     expect(failure).toMatchObject({ cause: { code: 'service_unavailable', retryAfterSeconds: 3_600 } });
   });
 
   it('ends at any other refusal', async () => {
     const { readings } = service(refusal(404, 'reading_not_found', '0'));
-    expect(await failureOf(readings.waitUntilDone('r'))).toMatchObject({ code: 'reading_not_found' });
+    expect(await readings.waitUntilDone('r').catch(caught)).toMatchObject({ code: 'reading_not_found' });
     expect(looks).toHaveLength(1);
   });
 });
