@@ -18,9 +18,9 @@ import { OpsError } from './ops-error.js';
 type Fill<T> = (write: (part: Uint8Array) => void) => Promise<T>;
 
 /**
- * Writes a new file, by default readable only by its owner. It gets its name, with its content, when it is complete; until then,
- * `<path>.part-…` has it, of this run alone. So what a killed run left is in nobody's way. What `fill` throws leaves
- * neither.
+ * Writes a new file, by default readable only by its owner. It gets its name, with its content, when it is complete;
+ * until then, `<path>.part-…` has it, of this run alone. So what a killed run left is in nobody's way. What `fill` throws
+ * leaves neither.
  * @throws OpsError when the file exists or cannot be made; `fill` is not called then. Another run may be first: its file
  *   stays
  */

@@ -47,9 +47,9 @@ export interface CallOptions {
 /** Options of a call that changes something. */
 export interface PostOptions extends CallOptions {
   /**
-   * Your own key, such as an order number: 1 to 255 printable ASCII characters. The same key and body never perform the operation twice, even if
-   * your process crashes. By default each call has a key of its own, so its retries perform the operation
-   * once.
+   * Your own key, such as an order number: 1 to 255 printable ASCII characters. The same key and body never perform
+   * the operation twice, even if your process crashes. By default each call has a key of its own, so its retries
+   * perform the operation once.
    */
   readonly idempotencyKey?: string;
 }
