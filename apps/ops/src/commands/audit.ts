@@ -6,8 +6,7 @@ import { isUuid } from '@app/platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
-import { parseInstant } from './ledger/options.js';
-import { wholeNumber } from './options.js';
+import { parseInstant, wholeNumber } from './options.js';
 
 interface Options {
   readonly reading?: string;

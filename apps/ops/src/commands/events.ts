@@ -7,7 +7,7 @@ import { print, table } from '../output.js';
 import { withSession } from '../session.js';
 import { aboutReading } from './events/about-reading.js';
 import { drawStory, tellStory, type Chapter } from './events/story.js';
-import { parseInstant } from './ledger/options.js';
+import { parseInstant } from './options.js';
 
 interface Options {
   readonly reading?: string;

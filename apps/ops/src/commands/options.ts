@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { parseInstant as canonicalInstant } from '@app/platform/http/instant.js';
 import { OpsError } from '../ops-error.js';
 
 /** A whole number from 1 to 999,999,999. */
@@ -12,6 +13,16 @@ export const someText = (text: string): string => {
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidArgumentError('must not be empty');
   return trimmed;
+};
+
+/** An instant (RFC 3339) or a day (its midnight UTC) that exists, in milliseconds. */
+export const parseInstant = (text: string): number => {
+  const canonical = canonicalInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (canonical === null)
+    throw new InvalidArgumentError(
+      'must be a day that exists, or an RFC 3339 instant such as 2026-04-01T00:00:00Z',
+    );
+  return Date.parse(canonical);
 };
 
 const WANTED: Readonly<Record<string, string>> = {

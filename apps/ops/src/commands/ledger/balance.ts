@@ -16,7 +16,8 @@ import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
-import { modeOption, parseInstant } from './options.js';
+import { parseInstant } from '../options.js';
+import { modeOption } from './options.js';
 
 interface Options {
   readonly workspace: string;

@@ -7,7 +7,8 @@ import { replaceFile } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
-import { parseInstant, parsePeriod } from './options.js';
+import { parseInstant } from '../options.js';
+import { parsePeriod } from './options.js';
 import { withProgress } from '../../progress.js';
 
 interface Options {

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { MODES } from '@app/event-sourcing/core/mode.js';
-import { parseInstant as canonicalInstant } from '@app/platform/http/instant.js';
 import { OpsError } from '../../ops-error.js';
 
 export interface Chosen {
@@ -37,16 +36,6 @@ export const parsePeriod = (text: string): string => {
     throw new InvalidArgumentError('must be a month such as 2026-04');
   }
   return text;
-};
-
-/** An instant (RFC 3339) or a day (its midnight UTC) that exists, in milliseconds. */
-export const parseInstant = (text: string): number => {
-  const canonical = canonicalInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (canonical === null)
-    throw new InvalidArgumentError(
-      'must be a day that exists, or an RFC 3339 instant such as 2026-04-01T00:00:00Z',
-    );
-  return Date.parse(canonical);
 };
 
 /** Whose books a command reads: the live ones, unless it says otherwise. */

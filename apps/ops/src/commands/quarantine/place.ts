@@ -13,7 +13,7 @@ import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { catalogueOf, isSigned } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
-import { parseInstant } from '../ledger/options.js';
+import { parseInstant } from '../options.js';
 
 /** Parses `<stream>@<revision>`. */
 export function parsePlace(text: string): Place {

@@ -5,8 +5,7 @@ import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { shownEvent } from '../../shown-event.js';
-import { parseInstant } from '../ledger/options.js';
-import { wholeNumber } from '../options.js';
+import { parseInstant, wholeNumber } from '../options.js';
 import { isChosen, type Choice } from './choice.js';
 
 const LIMIT = 50;

@@ -4,7 +4,7 @@ import { instant } from '@app/event-sourcing/core/clock.js';
 import { writeNewFile } from '../../new-file.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
-import { parseInstant } from '../ledger/options.js';
+import { parseInstant } from '../options.js';
 
 interface Options {
   readonly until: number;

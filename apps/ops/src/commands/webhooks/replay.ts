@@ -12,7 +12,7 @@ import {
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession, type Session } from '../../session.js';
-import { parseInstant } from '../ledger/options.js';
+import { parseInstant } from '../options.js';
 import { withProgress } from '../../progress.js';
 import { refusedBecause, requireEndpoint } from './endpoint.js';
 

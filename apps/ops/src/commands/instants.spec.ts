@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { parseUntil } from '../quarantine/place.js';
+import { parseUntil } from './quarantine/place.js';
 import { parseInstant } from './options.js';
 
 it.each([
