@@ -14,6 +14,7 @@ interface Service {
   readonly user?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly command?: readonly string[];
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
@@ -42,6 +43,13 @@ describe('the compose file', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
     expect(published.map(([name]) => name)).toEqual(['api']);
     for (const port of serviceNamed('api').ports!) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('keeps no log for ever: Docker’s own default fills the disk', () => {
+    for (const { logging } of Object.values(services)) {
+      expect(logging?.driver).toBe('local');
+      expect(logging?.options).toEqual({ 'max-size': '20m', 'max-file': '5' });
+    }
   });
 
   it('keeps the stores on an internal network', () => {
