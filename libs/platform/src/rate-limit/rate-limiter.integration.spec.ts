@@ -91,7 +91,7 @@ describe('The rate limiter', () => {
         asked += 1;
         return buckets.take(...args);
       },
-      charge: () => Promise.resolve(),
+      charge: () => Promise.resolve(0),
     };
     // Tokens taken in advance are lost after a second: here none passes.
     const limiter = new RateLimiter(counting, { now: () => 0 });
@@ -143,7 +143,9 @@ describe('The rate limiter', () => {
     const policy: RatePolicy = { name: 'create', perMinute: 60, burst: 10 };
     const since = performance.now();
     expect((await limiter.take(of, policy)).allowed).toBe(true);
-    await limiter.charge(of, policy, 29);
+    const charged = await limiter.charge(of, policy, 29);
+    expect(charged.remaining).toBe(0);
+    expect(charged.fullAfterSeconds).toBeGreaterThan(20);
     const other = await new RateLimiter(buckets, clock).take(of, policy);
     const passedSeconds = (performance.now() - since) / 1_000;
     expect(other).toMatchObject({ allowed: false, remaining: 0 });

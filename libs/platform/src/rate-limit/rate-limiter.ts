@@ -15,7 +15,7 @@ export interface RateVerdict {
 
 interface Buckets {
   take(subject: string, policy: RatePolicy, wanted: number): Promise<Taken>;
-  charge(subject: string, policy: RatePolicy, tokens: number): Promise<void>;
+  charge(subject: string, policy: RatePolicy, tokens: number): Promise<number>;
 }
 
 interface Waiting {
@@ -75,12 +75,17 @@ export class RateLimiter {
     return verdict(true, share, policy);
   }
 
-  /** Counts work that one admitted request has asked for beyond its own token. @throws what the buckets throw */
-  async charge(subject: string, policy: RatePolicy, tokens: number): Promise<void> {
+  /**
+   * Counts work that one admitted request has asked for beyond its own token.
+   * @returns the state after it
+   * @throws what the buckets throw
+   */
+  async charge(subject: string, policy: RatePolicy, tokens: number): Promise<RateVerdict> {
     const share = this.shareOf(`${policy.name} ${subject}`);
     const inAdvance = Math.min(tokens, share.tokens);
     share.tokens -= inAdvance;
-    if (tokens > inAdvance) await this.buckets.charge(subject, policy, tokens - inAdvance);
+    if (tokens > inAdvance) share.left = await this.buckets.charge(subject, policy, tokens - inAdvance);
+    return verdict(true, share, policy);
   }
 
   private shareOf(key: string): Share {

@@ -33,18 +33,23 @@ export class TokenBuckets {
     return rows[0] ?? { granted: 0, left: 0 };
   }
 
-  /** Takes tokens even if they are not there: the bucket owes them, and gives none until they have flowed in. */
-  async charge(subject: string, { name, perMinute, burst }: RatePolicy, tokens: number): Promise<void> {
-    await this.pool.query({
+  /**
+   * Takes tokens even if they are not there: the bucket owes them, and gives none until they have flowed in.
+   * @returns the tokens left, with fractions; below zero, what it owes
+   */
+  async charge(subject: string, { name, perMinute, burst }: RatePolicy, tokens: number): Promise<number> {
+    const { rows } = await this.pool.query<Pick<Taken, 'left'>>({
       name: 'rate-charge',
       text: `insert into platform.rate_bucket as bucket (subject, policy, tokens, granted, refilled_at)
              values ($1, $2, $4::float8 - $5::int, 0, clock_timestamp())
              on conflict (subject, policy) do update set (tokens, refilled_at) = (
                select least($4::float8, bucket.tokens + $3::float8 / 60 *
                         greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) - $5::int,
-                      greatest(bucket.refilled_at, clock_timestamp()))`,
+                      greatest(bucket.refilled_at, clock_timestamp()))
+             returning tokens as left`,
       values: [subject, name, perMinute, burst, tokens],
     });
+    return rows[0]?.left ?? 0;
   }
 
   /** Deletes buckets that were idle for an hour. @returns how many */

@@ -14,12 +14,12 @@ const READING = {
   dateOfBirth: '1990-06-15',
   grammaticalProfile: { subjectGender: 'feminine' },
 };
-const CREATE = { name: 'create' };
+const CREATE = { name: 'create', perMinute: 120, burst: 40 };
 const caller = { workspaceId: 'ws_1', mode: 'live' };
 
 const controllerOf = (
   execute: (command: RequestBatch) => Promise<unknown>,
-  { charge = async () => undefined, isRequested = false }: { charge?: unknown; isRequested?: boolean } = {},
+  { charge = async () => null, isRequested = false }: { charge?: unknown; isRequested?: boolean } = {},
 ) =>
   new RequestBatchController(
     { execute } as never,
@@ -41,7 +41,7 @@ const orderFrom = (controller: RequestBatchController, response: unknown = new E
   );
 
 it('charges a bulk once, when it is answered: a 503 is repeated at once', async () => {
-  const charge = jest.fn(async () => undefined);
+  const charge = jest.fn(async () => null);
   let isAway = true;
   const execute = async () => {
     if (isAway) throw new StoreUnavailable('The batch was not accepted in time', true);
@@ -54,6 +54,25 @@ it('charges a bulk once, when it is answered: a 503 is repeated at once', async 
   isAway = false;
   await expect(order()).rejects.toMatchObject({ code: 'insufficient_credits' });
   expect(charge.mock.calls).toEqual([['ws_1', CREATE, 2]]);
+});
+
+it('says in its headers what its charge has left', async () => {
+  const response = Object.assign(new EventEmitter(), { set: jest.fn() });
+  const charge = async () => ({ allowed: true, remaining: 37, fullAfterSeconds: 2, retryAfterSeconds: 1 });
+  const execute = async () => ({ outcome: 'accepted', batchId: 'b', items: [] });
+  await orderFrom(controllerOf(execute, { charge }), response);
+  expect(response.set.mock.calls).toContainEqual([
+    { 'RateLimit-Policy': '"create";q=120;w=60', RateLimit: '"create";r=37;t=2' },
+  ]);
+});
+
+it('does not charge a bulk that another request at the same moment was accepted as', async () => {
+  const response = Object.assign(new EventEmitter(), { set: jest.fn() });
+  const charge = jest.fn(async () => null);
+  const execute = async () => ({ outcome: 'replayed', batchId: 'b', items: [] });
+  await orderFrom(controllerOf(execute, { charge }), response);
+  expect(charge).not.toHaveBeenCalled();
+  expect(response.set.mock.calls).toContainEqual(['Idempotency-Replayed', 'true']);
 });
 
 it('answers 503 to a repeat for which too many others wait', async () => {

@@ -17,6 +17,7 @@ import {
   ASKED_WITHIN_MS,
   RATE_POLICIES,
   RateLimited,
+  rateHeaders,
   rateSubject,
 } from '@app/platform/rate-limit/rate-limit.guard.js';
 import type { RatePolicies } from '@app/platform/rate-limit/policies.js';
@@ -129,7 +130,8 @@ export class RequestBatchController {
       const result = await this.commands.execute(
         new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departureOf(response)),
       );
-      if (!isRepeated) await this.charge(caller, wanted - 1);
+      const isReplayed = isRepeated || result.outcome === 'replayed';
+      if (!isReplayed) await this.charge(caller, wanted - 1, response);
       if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');
       if (result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured')
         throw problemOf(result);
@@ -166,11 +168,13 @@ export class RequestBatchController {
 
   /**
    * Only for an answered bulk: after a 503, the caller is to repeat it at once, before its holds are released. When the
-   * buckets do not answer, the bulk passes, as every request does.
+   * buckets do not answer, the bulk passes, as every request does. The headers say what is left after it.
    */
-  private async charge(caller: Principal, tokens: number): Promise<void> {
-    if (tokens > 0)
-      await within(ASKED_WITHIN_MS, this.limiter.charge(rateSubject(caller), this.policies.create, tokens));
+  private async charge(caller: Principal, tokens: number, response: Response): Promise<void> {
+    if (tokens <= 0) return;
+    const { create } = this.policies;
+    const verdict = await within(ASKED_WITHIN_MS, this.limiter.charge(rateSubject(caller), create, tokens));
+    if (verdict) response.set(rateHeaders(create, verdict));
   }
 }
 

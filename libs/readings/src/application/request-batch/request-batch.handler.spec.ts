@@ -155,6 +155,12 @@ describe('requesting a batch', () => {
     expect(requested()).toHaveLength(6);
   });
 
+  it('sent twice at once is accepted once, and replayed to the other', async () => {
+    const both = await Promise.all([ask(), ask()]);
+    expect(both.map(({ outcome }) => outcome).toSorted()).toEqual(['accepted', 'replayed']);
+    expect([requested().length, held.size, credits]).toEqual([3, 3, 40]);
+  });
+
   it('that stopped after any step continues under its key, and reserves and requests nothing twice', async () => {
     for (const nth of [1, 2, 3, 4])
       for (const isDone of [false, true]) {

@@ -82,7 +82,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
       ? await this.acceptAll(command, batchId, decided, givenUp)
       : await this.acceptAgain(command, batchId, decided, givenUp);
     if (accepted === 'different_request') return { outcome: 'different_request' };
-    return { outcome: known ? 'replayed' : 'accepted', batchId, items: accepted };
+    return { outcome: decided.held === null ? 'replayed' : 'accepted', batchId, items: accepted };
   }
 
   private async decide(
