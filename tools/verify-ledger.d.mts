@@ -19,6 +19,10 @@ interface Options {
   readonly keys?: Keys;
   readonly period?: string;
 }
+/** All terms on which each plan and pack was ever sold. */
+export declare const TERMS_SOLD: Readonly<
+  Record<string, readonly { readonly credits: number; readonly priceCents: number }[]>
+>;
 export declare const linesIn: (parts: Iterable<Uint8Array>) => Iterable<string>;
 export declare const trustedKeys: (pems: readonly Uint8Array[], handovers?: readonly object[]) => Keys;
 export declare const verifyExport: (lines: Iterable<string>, options?: Options) => Checked;

@@ -296,11 +296,20 @@ export const unreadableBecause = ({ type, schemaVersion, stream, data }) => {
   return isForeign ? ['facts.data.workspaceId', 'the book belongs to another workspace'] : null;
 };
 
-/** Plans and packs sold so far. An entry may name others: this file then does not know whether it can be read. */
-const isSold = isOneOf(
-  ...['studio', 'pro', 'growth', 'access_local'],
-  ...['flex', 'sprint', 'campaign', 'burst'],
-);
+/** Plans and packs sold so far, with all terms that they ever had: credits, and their price in cents. */
+export const TERMS_SOLD = {
+  studio: [{ credits: 400, priceCents: 14_900 }],
+  pro: [{ credits: 2_000, priceCents: 39_900 }],
+  growth: [{ credits: 10_000, priceCents: 119_000 }],
+  access_local: [{ credits: 100, priceCents: 4_900 }],
+  flex: [{ credits: 50, priceCents: 2_900 }],
+  sprint: [{ credits: 200, priceCents: 9_900 }],
+  campaign: [{ credits: 500, priceCents: 19_900 }],
+  burst: [{ credits: 2_000, priceCents: 69_900 }],
+};
+
+/** An entry may name others: this file then does not know whether it can be read. */
+const isSold = isOneOf(...Object.keys(TERMS_SOLD));
 const namesKnown = ({ plan, previousPlan, pack, subscription }) =>
   [plan, previousPlan, pack, subscription?.plan, subscription?.nextPlan].every(
     (name) => name === undefined || isSold(name),
@@ -321,6 +330,15 @@ const credits = (value, field) => {
   demand(Number.isSafeInteger(value) && value > 0, field, 'an amount is not a positive whole number');
   return value;
 };
+
+/** A later release may sell on other terms: its own copy of this file knows them. */
+const soldOnTerms = (sold, { credits: granted, priceCents }) =>
+  demand(
+    isSold(sold) &&
+      TERMS_SOLD[sold].some((terms) => terms.credits === granted && terms.priceCents === priceCents),
+    'facts.data.priceCents',
+    `${granted} credits for ${priceCents} cents: ${sold} was never sold on these terms`,
+  );
 
 /**
  * What the first `count` credits of a grant are worth together, in cents: price × count / credits, rounded down. So each
@@ -508,7 +526,7 @@ class Book {
           'facts.data.priceCents',
           'a price is not a whole number of cents',
         );
-        demand(data.priceCents > 0, 'facts.data.priceCents', 'credits are sold for nothing');
+        soldOnTerms(type === 'PlanGranted' ? data.plan : data.pack, data);
         if (type === 'PlanGranted') {
           this.subscription = granted(this.subscription, data);
           this.grant(data.grantId, 'plan', data.credits, data.priceCents, data.expiresAt);

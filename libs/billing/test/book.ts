@@ -263,7 +263,8 @@ export const TAMPERINGS: readonly (readonly [
   ],
   [
     'an event is changed and given a matching chain value',
-    (events) => events.with(3, rechained(events.with(3, altered(events[3]!, { priceCents: 1 })))[3]!),
+    (events) =>
+      events.with(3, rechained(events.with(3, altered(events[3]!, { actor: 'operator:somebody' })))[3]!),
     4,
   ],
 ];

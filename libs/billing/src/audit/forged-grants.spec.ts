@@ -1,7 +1,12 @@
 import { expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
+import {
+  linesIn,
+  TERMS_SOLD as SOLD_ALONE,
+  verifyExport as verifyAlone,
+} from '../../../../tools/verify-ledger.mjs';
 import { altered, correctedBook, exportOf, rechained } from '../../test/book.js';
+import { TERMS_SOLD } from '../contracts/catalogue.js';
 import { BookVerifier } from './verify-book.js';
 import { verifyExport } from './verify-export.js';
 
@@ -20,6 +25,18 @@ const messagesOf = async (forge: (event: StoredEvent) => StoredEvent, type = 'Gr
     file: of(own.findings),
     alone: of(verifyAlone(linesIn([bytes])).findings),
   };
+};
+
+/** Credits and cents of every release. Only ever add to it. */
+const SOLD = {
+  studio: ['400 for 14900'],
+  pro: ['2000 for 39900'],
+  growth: ['10000 for 119000'],
+  access_local: ['100 for 4900'],
+  flex: ['50 for 2900'],
+  sprint: ['200 for 9900'],
+  campaign: ['500 for 19900'],
+  burst: ['2000 for 69900'],
 };
 
 const OTHER = 'a grant expires at another time than its own end';
@@ -57,10 +74,27 @@ it.each([
   ]);
 });
 
-it.each(['PlanGranted', 'PackPurchased'])(
-  '%s for nothing is found, since no journal would show it',
-  async (type) => {
-    const messages = await messagesOf((event) => altered(event, { priceCents: 0 }), type);
-    for (const [first] of Object.values(messages)) expect(first).toContain('credits are sold for nothing');
-  },
-);
+it.each([
+  ['PlanGranted', 'for nothing', { priceCents: 0 }],
+  ['PackPurchased', 'for nothing', { priceCents: 0 }],
+  ['PlanGranted', 'of more credits than its plan has', { credits: 100_000 }],
+  ['PackPurchased', 'for a cent', { priceCents: 1 }],
+])('%s %s is found in the log and in the file', async (type, _, forged) => {
+  const messages = await messagesOf((event) => altered(event, forged), type);
+  for (const [first] of Object.values(messages)) expect(first).toContain('was never sold on these terms');
+});
+
+it('Both verifiers know the same terms', () => {
+  expect(SOLD_ALONE).toEqual(TERMS_SOLD);
+});
+
+it('Terms that were sold once are known for ever: a change of a price moves the old ones to FORMER_TERMS', () => {
+  const known = (Object.keys(SOLD) as (keyof typeof SOLD)[]).map((id) => [
+    id,
+    SOLD[id].every((sold) =>
+      TERMS_SOLD[id].some(({ credits, priceCents }) => `${credits} for ${priceCents}` === sold),
+    ),
+  ]);
+  expect(known).toEqual(Object.keys(SOLD).map((id) => [id, true]));
+  expect(Object.keys(TERMS_SOLD).toSorted()).toEqual(Object.keys(SOLD).toSorted());
+});

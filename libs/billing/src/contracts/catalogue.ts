@@ -1,6 +1,6 @@
 /**
  * Prices and allowances, in US cents and credits. A constant: a change needs a release, and past grants keep their
- * terms.
+ * terms. The release that changes them moves the old ones to {@link FORMER_TERMS}.
  */
 export interface Plan {
   readonly name: string;
@@ -38,6 +38,27 @@ export type PackId = keyof typeof PACKS;
 
 export const PLAN_IDS = Object.keys(PLANS) as [PlanId, ...PlanId[]];
 export const PACK_IDS = Object.keys(PACKS) as [PackId, ...PackId[]];
+
+/** What a plan grants each month, or a pack once, and for how much. */
+export interface Terms {
+  readonly credits: number;
+  readonly priceCents: number;
+}
+
+/** Terms on which earlier releases sold, by plan or pack: books have them for ever. */
+export const FORMER_TERMS: Readonly<Partial<Record<PlanId | PackId, readonly Terms[]>>> = {};
+
+/** All terms on which each plan and pack was ever sold. tools/verify-ledger.mjs has the same. */
+export const TERMS_SOLD = Object.fromEntries([
+  ...PLAN_IDS.map((id) => [
+    id,
+    [{ credits: PLANS[id].creditsPerMonth, priceCents: PLANS[id].priceCents }, ...(FORMER_TERMS[id] ?? [])],
+  ]),
+  ...PACK_IDS.map((id) => [
+    id,
+    [{ credits: PACKS[id].credits, priceCents: PACKS[id].priceCents }, ...(FORMER_TERMS[id] ?? [])],
+  ]),
+]) as Readonly<Record<PlanId | PackId, readonly Terms[]>>;
 
 /** Credits for one Standard Theme reading. */
 export const READING_COST = 20;

@@ -1,5 +1,6 @@
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import type { EventMetadata } from '@app/event-sourcing/core/event.js';
+import { TERMS_SOLD } from '../../contracts/catalogue.js';
 import {
   ACCOUNTS,
   type Account,
@@ -68,8 +69,7 @@ export class InvariantWatch {
     if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
       checkSettlement(event, this.book, report);
     }
-    if ((event.type === 'PlanGranted' || event.type === 'PackPurchased') && event.data.priceCents <= 0)
-      report('credits are sold for nothing');
+    if (event.type === 'PlanGranted' || event.type === 'PackPurchased') checkTerms(event, report);
     if (event.type === 'GrantExpired') checkExpiry(event, this.book, recorded, report);
     if (event.type === 'CreditsReserved' && isKnown(this.book, event.data.reservationId)) {
       report('a reservation is held twice');
@@ -99,6 +99,16 @@ export const violations = (history: readonly CreditsEvent[]): string[] => {
   return history.flatMap((event, index) =>
     watch.see(event).map((breach) => `${index} ${event.type}: ${breach}`),
   );
+};
+
+const checkTerms = (
+  { data }: CreditsEventOf<'PlanGranted'> | CreditsEventOf<'PackPurchased'>,
+  report: Report,
+): void => {
+  const { credits, priceCents } = data;
+  const sold = 'plan' in data ? data.plan : data.pack;
+  if (!TERMS_SOLD[sold].some((terms) => terms.credits === credits && terms.priceCents === priceCents))
+    report(`${credits} credits for ${priceCents} cents: ${sold} was never sold on these terms`);
 };
 
 /** Each list of a part continues the one before. */
