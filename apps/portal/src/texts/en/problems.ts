@@ -14,7 +14,7 @@ export const problems = {
     document_not_available: 'There is no document yet.',
     version_not_found: 'There is no such version of the document.',
     webhook_not_found: 'There is no such endpoint, or it was deleted.',
-    delivery_not_found: 'There is no such delivery, or it is older than 90 days.',
+    delivery_not_found: 'There is no such delivery, or it is no longer kept.',
     endpoint_limit_reached: 'This workspace has as many endpoints as it may have. Delete one first.',
     replay_in_progress: 'One replay of this endpoint is running. Wait for its end, or stop it.',
     unsupported_event_type: 'There is no such event.',

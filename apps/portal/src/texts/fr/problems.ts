@@ -14,7 +14,7 @@ export const problems = {
     document_not_available: 'Il n’y a pas encore de document.',
     version_not_found: 'Cette version du document n’existe pas.',
     webhook_not_found: 'Cet endpoint n’existe pas, ou il a été supprimé.',
-    delivery_not_found: 'Cet envoi n’existe pas, ou il a plus de 90 jours.',
+    delivery_not_found: 'Cet envoi n’existe pas, ou il n’est plus conservé.',
     endpoint_limit_reached: 'Cet espace a atteint son nombre d’endpoints. Supprimez-en un d’abord.',
     replay_in_progress: 'Un renvoi de cet endpoint est en cours. Attendez sa fin, ou arrêtez-le.',
     unsupported_event_type: 'Cet événement n’existe pas.',
