@@ -6,6 +6,7 @@ import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { openEpochKeys } from '@app/platform/crypto/epochs/open-epoch-keys.js';
+import { installationOf } from '@app/platform/crypto/installation.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPool, POSTGRES } from '@app/platform/postgres/pool.js';
@@ -29,6 +30,7 @@ export const openApplication = (config: Config) => {
     size: CONNECTIONS,
     queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
     applicationName: 'reading-service ops',
+    installation: { name: installationOf(config), isNoted: false },
     onError: () => undefined,
   });
   const store = withQuarantines(

@@ -3065,7 +3065,7 @@ export interface components {
             };
             /** @description Why checks failed, by check; a check that failed only because of another one is not repeated */
             causes: {
-                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "read_only" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
+                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "other_installation" | "read_only" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
             };
             /** @description Streams that wait because an event cannot be handled; null when unknown; the service stays ready */
             parkedStreams: number | null;

@@ -24,6 +24,7 @@ import { DiskReserve } from './disk/disk-reserve.js';
 import { Digester } from './crypto/digest.js';
 import { EpochKeys } from './crypto/epochs/epoch-keys.js';
 import { openEpochKeys } from './crypto/epochs/open-epoch-keys.js';
+import { installationOf } from './crypto/installation.js';
 import { KeyRing } from './crypto/key-ring.js';
 import { SubjectKeys } from './crypto/subject-keys.js';
 import { POSTGRES, openPool } from './postgres/pool.js';
@@ -52,6 +53,7 @@ export class PlatformModule implements OnApplicationShutdown {
       size: config.DATABASE_POOL_SIZE,
       queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
       applicationName: `reading-service ${role}`.trim(),
+      installation: { name: installationOf(config), isNoted: true },
       onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
     });
     const metrics = createMetrics(role, config.METRICS_PORT !== undefined);

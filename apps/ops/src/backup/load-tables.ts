@@ -20,12 +20,15 @@ export const unknownMigrations = ({ postgres }: Manifest): readonly string[] =>
     return names.filter((name) => !isLibrary || !known.includes(name)).map((name) => `${library}/${name}`);
   });
 
+/** Tables with rows that an unused installation has too. */
+const IN_UNUSED = new Set(['platform.key_sweep', 'platform.installation']);
+
 /** Tables of the service with rows. The job tables of an unused installation have some. */
 export const filledTables = (url: string): Promise<readonly string[]> =>
   onDatabase(url, async (client) => {
     const filled: string[] = [];
     for (const name of await tableNames(client)) {
-      if (name.startsWith(`${JOBS_SCHEMA}.`) || name === 'platform.key_sweep') continue;
+      if (name.startsWith(`${JOBS_SCHEMA}.`) || IN_UNUSED.has(name)) continue;
       const { rowCount } = await client.query(`select from ${quoted(name)} limit 1`);
       if (rowCount === 1) filled.push(name);
     }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { installationOf } from '@app/platform/crypto/installation.js';
 import { migrate, migrateTo } from '@app/platform/postgres/migrate.js';
 import type { Config } from '../../../service/src/settings.js';
 import { MODULES } from '../../../service/src/modules.js';
@@ -10,7 +11,6 @@ import { appliedCounts } from './embedded-folder.js';
 import { requireEmpty, restoreNode, type NodeFolders } from './event-store-files.js';
 import { erasedInDatabase } from './erased-in-database.js';
 import type { ErasedReading } from './erased-reading.js';
-import { installationOf } from './installation.js';
 import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import { dropSchemas, filledTables, loadTables, serviceSessions } from './load-tables.js';

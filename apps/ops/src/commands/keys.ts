@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addAdoptDigestKeyCommand } from './keys/adopt-digest-key.js';
 import { addEpochCommands } from './keys/epochs.js';
 import { addForgetCommands } from './keys/forget.js';
 import { addRewrapCommand } from './keys/rewrap.js';
@@ -21,4 +22,5 @@ Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated:
   addRewrapCommand(keys);
   addEpochCommands(keys);
   addForgetCommands(keys);
+  addAdoptDigestKeyCommand(keys);
 };

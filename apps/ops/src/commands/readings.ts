@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { installationOf } from '@app/platform/crypto/installation.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { readMirror } from '../backup/keys-mirror.js';
-import { installationOf } from '../backup/installation.js';
 import { approvalOf } from '../corrections/describe.js';
 import { addProposalOptions, propose, type Proposal, type ProposalOptions } from '../corrections/propose.js';
 import { OpsError } from '../ops-error.js';

@@ -33,6 +33,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'ahead_ms double precision, beat_at timestamp with time zone, host text, instance text, role text',
   'platform.idempotent_request':
     'body text, fingerprint bytea, key_digest bytea, location text, route text, seed bytea, started_at timestamp with time zone, status integer, workspace_id text',
+  'platform.installation': 'fingerprint text, noted_at timestamp with time zone, only_row boolean',
   'platform.key_epoch':
     'announced_at timestamp with time zone, destroyed_at timestamp with time zone, emptied_at timestamp with time zone, ends_at timestamp with time zone, epoch text, fingerprint bytea, provider text, started_at timestamp with time zone, stored bytea',
   'platform.key_sweep':

@@ -23,6 +23,7 @@ describe('the fault of a store', () => {
     ['a dropped table', withCode('42P01'), 'PostgreSQL', 'table_missing'],
     ['a damaged page', withCode('XX001'), 'PostgreSQL', 'damaged'],
     ['a server that is too old', withCode('08V01'), 'PostgreSQL', 'unsupported'],
+    ['the database of another installation', withCode('08V02'), 'PostgreSQL', 'other_installation'],
     ['a standby', withCode('25006'), 'PostgreSQL', 'read_only'],
     ['a full disk', withCode('53100'), 'PostgreSQL', 'disk_full'],
     ['too many connections', withCode('53300'), 'PostgreSQL', 'overloaded'],

@@ -8,6 +8,7 @@ import { KeysUnavailable } from '../crypto/wrapping-keys.js';
  * - `table_missing`: a table or column that this program needs does not exist
  * - `disk_full`
  * - `unsupported`: its version is too old for this program
+ * - `other_installation`: it was used with another `DIGEST_KEY`
  * - `read_only`: it takes no writes: a standby, or a server that was set to read-only
  * - `overloaded`: it has too little of something else, such as connections
  */
@@ -18,6 +19,7 @@ export const FAULT_KINDS = [
   'table_missing',
   'disk_full',
   'unsupported',
+  'other_installation',
   'read_only',
   'overloaded',
 ] as const;
@@ -37,6 +39,9 @@ const ADDRESS = 'Is it running, and is its address right (DATA_DIR, or DATABASE_
 /** SQLSTATE with which a session on a PostgreSQL that is too old ends, in the class of connection exceptions. */
 export const TOO_OLD = '08V01';
 
+/** SQLSTATE with which a session on a database that was used with another `DIGEST_KEY` ends, in the same class. */
+export const OTHER_INSTALLATION = '08V02';
+
 /** SQLSTATE of a write on a server that takes none. Sessions on a standby are refused with it. */
 export const READ_ONLY = '25006';
 
@@ -48,6 +53,7 @@ const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
   [/^(28|42501$)/, 'refused'],
   [/^(XX00[12]|58030)$/, 'damaged'],
   [new RegExp(`^${TOO_OLD}$`), 'unsupported'],
+  [new RegExp(`^${OTHER_INSTALLATION}$`), 'other_installation'],
   [new RegExp(`^${READ_ONLY}$`), 'read_only'],
   [/^(08|57P|3D000$)/, 'absent'],
 ];
@@ -65,6 +71,8 @@ export const ADVICE: Readonly<Record<FaultKind, string>> = {
   table_missing: 'ops doctor names what is missing, and the command that makes it again.',
   disk_full: 'Free some space on its disk; everything resumes by itself.',
   unsupported: 'Upgrade it: PostgreSQL 18 is tested, and 15 is the oldest that can work.',
+  other_installation:
+    'Give this process the DIGEST_KEY of the other processes, or the DATABASE_URL of its own installation. If that key is lost: ops keys adopt-digest-key --help.',
   read_only:
     'DATABASE_URL must lead to the primary: promote the standby, or correct the proxy. Everything resumes by itself.',
   overloaded: 'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
@@ -80,6 +88,7 @@ const SAID: Readonly<Record<FaultKind, string>> = {
   table_missing: 'lacks a table or column',
   disk_full: 'has no disk space left',
   unsupported: 'is too old for this program',
+  other_installation: 'was not used with this DIGEST_KEY',
   read_only: 'takes no writes',
   overloaded: 'is out of connections or memory',
 };

@@ -13,6 +13,7 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
   'platform.subject_key': 'data keys of readings: deleting one erases what it sealed',
   'platform.key_epoch': 'when the keys that wrap them started and were destroyed; the keys are elsewhere',
   'platform.key_sweep': 'position of the sweep for keys without a reading; may be lost',
+  'platform.installation': 'which DIGEST_KEY this database is used with',
   'platform.heartbeat': 'workers that are alive',
   'platform.rate_bucket': 'token buckets; may be lost',
   'platform.idempotent_request': 'answers to idempotent requests, for seven days',
@@ -26,6 +27,7 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
 const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
   'event_sourcing.retried_stream': 'who had what tried again: only a backup has it',
   'platform.key_sweep': 'nothing: the sweep starts again after a day',
+  'platform.installation': 'nothing: the next process notes its DIGEST_KEY',
   'platform.heartbeat': 'nothing: workers write it again within seconds',
   'platform.rate_bucket': 'what callers have used of their rates',
   'platform.idempotent_request':

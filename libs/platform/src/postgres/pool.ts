@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { READ_ONLY } from '../fault/fault.js';
+import { refuseOtherInstallation } from './same-installation.js';
 import { REFUSE_OLD_SERVER } from './server-version.js';
 
 export const POSTGRES = Symbol('Postgres');
@@ -18,6 +19,8 @@ export const openPool = (
      * waited for a little less long.
      */
     queryTimeoutMs?: number;
+    /** Refuses sessions on the database of another installation, as {@link refuseOtherInstallation} does. */
+    installation?: { readonly name: string; readonly isNoted: boolean };
     /** Session settings, as `-c name=value`. */
     sessionSettings?: string;
   },
@@ -31,7 +34,10 @@ export const openPool = (
     ...(options.sessionSettings === undefined ? {} : { options: options.sessionSettings }),
     ...(options.queryTimeoutMs === undefined
       ? {}
-      : { query_timeout: options.queryTimeoutMs, onConnect: prepareSession(options.queryTimeoutMs) }),
+      : {
+          query_timeout: options.queryTimeoutMs,
+          onConnect: prepareSession(options.queryTimeoutMs, options.installation),
+        }),
   });
   pool.on('error', options.onError);
   // The pool listens only to idle connections. One that breaks in use would raise an uncaught error event, in addition
@@ -60,15 +66,16 @@ const LOOK_FOR_CLIENT_MS = 1_000;
  *
  * A server that is too old is refused here, because it may be exchanged while the process runs. So is a standby: after a
  * promotion, the address may still lead to the server that was demoted, and its rows are of the past. A server cannot
- * become a standby without ending its sessions.
+ * become a standby without ending its sessions. And so is the database of another installation.
  */
 const prepareSession =
-  (queryTimeoutMs: number) =>
+  (queryTimeoutMs: number, installation?: { readonly name: string; readonly isNoted: boolean }) =>
   /** The pool waits for the result, although its types do not say so. */
   (client: pg.ClientBase): unknown =>
     client.query(`do $$ begin
       ${REFUSE_OLD_SERVER}
       ${REFUSE_STANDBY}
+      ${installation === undefined ? '' : refuseOtherInstallation(installation.name, installation.isNoted)}
       perform set_config('lock_timeout', '${Math.ceil(0.8 * queryTimeoutMs)}', false);
       begin
         perform set_config('client_connection_check_interval', '${LOOK_FOR_CLIENT_MS}', false);
