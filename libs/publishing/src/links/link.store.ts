@@ -58,21 +58,28 @@ export class LinkStore {
    * Stores a link. Locks the key's row first: links of a reading are added one after the other, so that none exceeds the
    * limit. An erasure waits meanwhile, and then ends this link too.
    * @param most live links that a reading may have
+   * @returns the link; that of an earlier attempt when a repeated request draws its id again
    */
-  add(link: NewLink, most: number): Promise<'added' | 'too_many' | 'erased'> {
+  add(link: NewLink, most: number): Promise<DocumentLink | 'too_many' | 'erased'> {
     return transaction(this.pool, async (client) => {
       const held = await client.query(
         'select from platform.subject_key where subject_id = $1 for no key update',
         [link.readingId],
       );
       if (held.rowCount === 0) return 'erased';
-      // A statement of its own: it sees the links that were added while this one waited.
-      const { rowCount } = await client.query(
+      // Statements of their own: they see the links that were added while this one waited.
+      const known = await client.query<Row>(
+        `select ${COLUMNS} from publishing.document_link where link_id = $1 and reading_id = $2`,
+        [link.linkId, link.readingId],
+      );
+      if (known.rows[0]) return fromRow(known.rows[0]);
+      const { rows } = await client.query<Row>(
         `insert into publishing.document_link
            (link_id, reading_id, workspace_id, format, version, created_at, expires_at, token_sha256, created_by)
          select $1::uuid, $2::uuid, $3, $4, $5::integer, $6::timestamptz, $7::timestamptz, decode($8, 'hex'), $9
          where (select count(*) from publishing.document_link
-                where reading_id = $2::uuid and revoked_at is null and expires_at > $6::timestamptz) < $10`,
+                where reading_id = $2::uuid and revoked_at is null and expires_at > $6::timestamptz) < $10
+         returning ${COLUMNS}`,
         [
           link.linkId,
           link.readingId,
@@ -86,7 +93,7 @@ export class LinkStore {
           most,
         ],
       );
-      return rowCount === 1 ? 'added' : 'too_many';
+      return rows[0] ? fromRow(rows[0]) : 'too_many';
     });
   }
 

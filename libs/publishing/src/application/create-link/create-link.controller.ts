@@ -1,11 +1,12 @@
 import { Body, Controller, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { randomBytes, randomUUID } from 'node:crypto';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { Accepts, principalOf } from '@app/platform/auth/authentication.js';
+import { drawBytes, drawUuid } from '@app/platform/crypto/draw.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
+import { seedOf } from '@app/platform/http/request-seed.js';
 import { ShownOnce } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { SECRET_BYTES, makeToken } from '../../domain/link/link-token.js';
@@ -56,10 +57,12 @@ export class CreateLinkController {
     const reading = readingOf(request);
     const { format, version, expiresInSeconds } = body;
     await this.version.require(reading, version, response);
-    const { token, hash } = makeToken(randomBytes(SECRET_BYTES));
+    // A repeat of a request of unknown outcome draws the same, and shows the link that the first attempt made.
+    const by = { seed: seedOf(request) };
+    const { token, hash } = makeToken(drawBytes(by, 'token of a document link', SECRET_BYTES));
     const now = this.clock.now();
     const link = {
-      linkId: randomUUID(),
+      linkId: drawUuid(by, 'id of a document link'),
       format,
       version: version ?? null,
       expiresAt: instant(now + expiresInSeconds * 1_000),
@@ -74,7 +77,8 @@ export class CreateLinkController {
     if (added === 'erased') throw new Problem('reading_erased');
     if (added === 'too_many')
       throw new Problem('link_limit_reached', { detail: `A document has at most ${most} live links` });
-    return { ...link, url: `${this.baseUrl(request)}/d/${token}` };
+    const { expiresAt } = added;
+    return { ...link, expiresAt, url: `${this.baseUrl(request)}/d/${token}` };
   }
 
   private baseUrl({ socket }: Request): string {
