@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { IdempotentRequests } from '@app/platform/idempotency/idempotent-requests.js';
+import { forgetReplacedJobs } from '@app/platform/jobs/stuck-jobs.js';
 import { TokenBuckets } from '@app/platform/rate-limit/token-buckets.js';
 import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
@@ -8,8 +9,8 @@ import type { WorkLoop } from '@app/platform/work/work-registry.js';
 const EVERY_MS = 600_000;
 
 /**
- * Delete obsolete rows: token buckets of inactive callers, and stored answers to idempotent requests after their seven
- * days. A loop each, so that neither waits for a backlog of the other.
+ * Delete obsolete rows: token buckets of inactive callers, stored answers to idempotent requests after their seven
+ * days, and jobs that others have replaced. A loop each, so that none waits for a backlog of another.
  */
 export const housekeeping = (pool: Pool, log: Pick<Logger, 'warn'>): readonly WorkLoop[] => {
   const buckets = new TokenBuckets(pool);
@@ -17,5 +18,6 @@ export const housekeeping = (pool: Pool, log: Pick<Logger, 'warn'>): readonly Wo
   return [
     repeatedWork('housekeeping.buckets', EVERY_MS, (signal) => buckets.forget(signal), log),
     repeatedWork('housekeeping.answers', EVERY_MS, (signal) => requests.forget(signal), log),
+    repeatedWork('housekeeping.jobs', EVERY_MS, () => forgetReplacedJobs(pool), log),
   ];
 };
