@@ -24,6 +24,7 @@ import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkOrderLines } from './doctor/order-lines.js';
 import { checkLostRows } from './doctor/lost-rows.js';
+import { checkPublications } from './doctor/publications.js';
 import { checkRetention } from './doctor/retention.js';
 import { checkSessions } from './doctor/sessions.js';
 import { checkStandby } from './doctor/standby.js';
@@ -95,6 +96,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'batches', needs: ['postgres', 'event store'], run: checkBatches },
   { name: 'retention', needs: ['postgres'], run: (session) => checkRetention(session) },
   { name: 'documents', needs: ['postgres'], run: ({ pool }) => checkDocuments(pool) },
+  { name: 'publications', needs: ['postgres'], run: ({ pool, time }) => checkPublications(pool, time) },
   { name: 'lost rows', needs: ['postgres', 'event store'], run: (session) => checkLostRows(session) },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
 ];

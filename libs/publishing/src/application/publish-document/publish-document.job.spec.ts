@@ -165,3 +165,34 @@ it('lays a document out for the paper that its workspace chose before it was req
   await expect(one.run(job)).rejects.toThrow();
   expect(papers).toEqual(['us-letter', 'us-letter']);
 });
+
+it('puts off a document that cannot be made, the longer the older its request is, and quotes no text of it', async () => {
+  const requestedAt = Date.parse('2026-11-22T12:00:00.000Z');
+  let now = requestedAt;
+  const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
+  const queries = { execute: async () => ({ livemode: true, workspaceId: 'ws_1', bytes }) };
+  const pdf = {
+    render: async () => {
+      throw new RangeError('the text "Camille Marie" does not fit');
+    },
+  };
+  const said: { readonly reason: string }[] = [];
+  const one = new PublishDocumentJob(
+    executor,
+    booklets,
+    pdf as never,
+    { now: () => now },
+    { error: (details: { reason: string }) => void said.push(details) } as never,
+    queries as never,
+    {} as never,
+  );
+  for (const [ageMs, pauseMs] of [
+    [0, 5_000],
+    [600_000, 60_000],
+    [86_400_000, 3_600_000],
+  ] as const) {
+    now = requestedAt + ageMs;
+    await expect(one.run(job)).rejects.toMatchObject(new NotDueYet(pauseMs));
+  }
+  expect(said.map(({ reason }) => reason)).toEqual(Array(3).fill('RangeError: the text … does not fit'));
+});

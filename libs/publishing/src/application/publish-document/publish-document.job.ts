@@ -35,6 +35,19 @@ export const OVERDUE_PUBLICATIONS = `
   where due_at < now() and ${isNotQueued(`'${PUBLISH_DOCUMENT.task}:' || reading_id`)}
   order by due_at limit $1`;
 
+const SHORTEST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/**
+ * Until the next attempt at a document that cannot be made (ms): a tenth of the time since its request. The next version of
+ * the program may make it; until then, its attempts must not take the typesetter from the others.
+ */
+const pauseAfterFailure = (ageMs: number): number =>
+  Math.min(Math.max(ageMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+
+/** What an error quotes may be a name. */
+const QUOTED = /(["'`“]).*?["'`”]/gs;
+
 /** Of every completed reading. Later versions are requested (RepublishDocument). */
 const FIRST_VERSION = 1;
 
@@ -58,7 +71,7 @@ export class PublishDocumentJob {
     private readonly artifacts: ArtifactStore,
   ) {}
 
-  /** @throws NotDueYet when a test reading asked for a late publication */
+  /** @throws NotDueYet when a test reading asked for a late publication, or the document cannot be made now */
   async run(job: ReadingJob): Promise<void> {
     const result = await this.queries.execute(new GetReadingResult(job.readingId));
     if (!result) return this.endWithoutResult(job);
@@ -84,7 +97,7 @@ export class PublishDocumentJob {
     const pending = requested.state.pending.get(version)!;
     const rendered = await inSpan('render the document', {}, () =>
       renderDocument(result.bytes, pending, (document, paper) => this.pdf.render(document, paper)),
-    );
+    ).catch((error: unknown) => this.putOff(job, pending, error));
     const edition = { readingId: job.readingId, contentVersion: CONTENT_VERSION, ...pending };
     const stored = await this.artifacts.put(edition, rendered);
     if (!stored) return this.endIfErased(job);
@@ -101,6 +114,18 @@ export class PublishDocumentJob {
     const due = await this.queries.execute(new GetPublicationTime(readingId));
     const remainingMs = due === null ? 0 : Date.parse(due) - this.clock.now();
     if (remainingMs > 0) throw new NotDueYet(remainingMs);
+  }
+
+  /** Whatever the error, waiting in the queue costs nothing, and the log says that it lasts. */
+  private putOff(
+    { readingId, correlationId: requestId }: ReadingJob,
+    { version, publishedAt }: { readonly version: number; readonly publishedAt: string },
+    error: unknown,
+  ): never {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const reason = `${name}: ${message.replaceAll(QUOTED, '…')}`;
+    this.log.error({ readingId, requestId, version, reason }, 'a document cannot be made; it is tried again');
+    throw new NotDueYet(pauseAfterFailure(this.clock.now() - Date.parse(publishedAt)));
   }
 
   /** A completed reading without a result, not erased, has lost its key. It is never published. */
