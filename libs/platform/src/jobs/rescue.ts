@@ -29,6 +29,16 @@ export const isNotQueued = (key: string): string => `not exists (
   where queued.key = ${key} and queued.is_available and (queued.attempts = 0 or queued.run_at <= now()))`;
 
 /**
+ * SQL condition: no worker has taken a job with this key within this time. One that takes longer was killed, or does not
+ * finish; a second one beside it would only take its place in the worker too.
+ * @param key SQL expression
+ * @param within an interval of PostgreSQL
+ */
+export const isNotRunning = (key: string, within: string): string => `not exists (
+  select from graphile_worker._private_jobs as running
+  where running.key = ${key} and running.locked_at > now() - interval '${within}')`;
+
+/**
  * Adds jobs again whose step is overdue, because the worker that had locked the job was killed or its lease expired.
  * Several workers may run it at once.
  */

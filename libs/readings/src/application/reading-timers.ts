@@ -4,7 +4,7 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
-import { isNotQueued } from '@app/platform/jobs/rescue.js';
+import { isNotQueued, isNotRunning } from '@app/platform/jobs/rescue.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { readingEvents } from '../contracts/events.js';
 import type { ReadingJob } from '../contracts/reading-job.js';
@@ -25,10 +25,7 @@ export const lostTimeOuts = (timeoutMs: number): string => `
   select reading_id, workspace_id, correlation_id from readings.reading
   where due_at is not null and created_at < now() - make_interval(secs => ${timeoutMs / 1_000 + LOST_AFTER_SECONDS})
     and ${isNotQueued(`'${TIME_OUT_READING.task}:' || reading_id`)}
-    and not exists (
-      select from graphile_worker._private_jobs as running
-      where running.key = '${TIME_OUT_READING.task}:' || reading_id
-        and running.locked_at > now() - interval '15 seconds')
+    and ${isNotRunning(`'${TIME_OUT_READING.task}:' || reading_id`, '15 seconds')}
   order by created_at limit $1`;
 
 /**

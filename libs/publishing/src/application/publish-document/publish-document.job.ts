@@ -5,7 +5,7 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
-import { isNotQueued } from '@app/platform/jobs/rescue.js';
+import { isNotQueued, isNotRunning } from '@app/platform/jobs/rescue.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { CLOCK, LOGGER } from '@app/platform/tokens.js';
 import {
@@ -26,13 +26,18 @@ import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publicatio
 
 export const PDF_RENDERER = Symbol('PdfRenderer');
 
-/** SQL: readings whose publication, first or later, is overdue without a job, the longest overdue first; at most $1. */
+const KEY = `'${PUBLISH_DOCUMENT.task}:' || reading_id`;
+
+/**
+ * SQL: readings whose publication, first or later, is overdue without a job, the longest overdue first; at most $1. A job
+ * that has run for half a minute may be that of a killed worker.
+ */
 export const OVERDUE_PUBLICATIONS = `
   select reading_id, workspace_id, correlation_id, is_later
   from (select reading_id, workspace_id, correlation_id, due_at, false as is_later from publishing.publication
         union all
         select reading_id, workspace_id, correlation_id, due_at, true from publishing.republication) as due
-  where due_at < now() and ${isNotQueued(`'${PUBLISH_DOCUMENT.task}:' || reading_id`)}
+  where due_at < now() and ${isNotQueued(KEY)} and ${isNotRunning(KEY, '30 seconds')}
   order by due_at limit $1`;
 
 const SHORTEST_PAUSE_MS = 5_000;
