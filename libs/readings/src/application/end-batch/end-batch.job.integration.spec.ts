@@ -41,7 +41,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 beforeEach(async () => {
-  await pool.query('truncate readings.reading, readings.batch');
+  await pool.query('truncate readings.reading, readings.batch, graphile_worker._private_jobs');
   store = new InMemoryEventStore();
   batchId = randomUUID();
 });
@@ -175,6 +175,25 @@ describe('The rescue', () => {
     await lock(20);
     expect(await found()).toEqual([batch]);
     await pool.query('truncate graphile_worker._private_jobs');
+    expect(await found()).toEqual([batch]);
+  });
+
+  it('brings a look forward that waits for long after failures, as when the event store was away', async () => {
+    await open(7_200);
+    const [batch] = await found();
+    await addJobOf(batch!);
+    const failed = (attempts: number, waits: string) =>
+      pool.query(
+        `update graphile_worker._private_jobs
+         set locked_at = null, attempts = $1, run_at = now() + $2::interval`,
+        [attempts, waits],
+      );
+    // Its next look, which no failure has put off.
+    await failed(0, '1 hour');
+    expect(await found()).toEqual([]);
+    await failed(3, '20 seconds');
+    expect(await found()).toEqual([]);
+    await failed(9, '2 hours');
     expect(await found()).toEqual([batch]);
   });
 

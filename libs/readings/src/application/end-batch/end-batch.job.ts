@@ -42,8 +42,8 @@ export const addEndBatchJob = (event: Recorded): Statement => {
 
 /**
  * SQL: batches that have not ended and that no job looks at, the oldest first; at most $1. A killed worker keeps its job
- * locked, a restored queue may lack it, and a worker of an older version adds none. A look takes
- * much less than 15 seconds; two at once do no harm.
+ * locked, a restored queue may lack it, and a worker of an older version adds none. One that failed while a store was away
+ * waits up to six hours: after a minute, it counts as lost. A look takes much less than 15 seconds; two at once do no harm.
  */
 export const UNWATCHED_BATCHES = `
   select batch_id, workspace_id, correlation_id from readings.batch
@@ -51,6 +51,7 @@ export const UNWATCHED_BATCHES = `
     and not exists (
       select from graphile_worker._private_jobs as job
       where job.key = '${END_BATCH.task}:' || batch_id and job.attempts < job.max_attempts
+        and (job.attempts = 0 or job.run_at < now() + interval '1 minute')
         and (job.locked_at is null or job.locked_at > now() - interval '15 seconds'))
   order by requested_at limit $1`;
 
