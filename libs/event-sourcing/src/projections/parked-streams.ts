@@ -160,7 +160,10 @@ export const unpark = (consumer: string, key: string): Statement => ({
   values: [consumer, key],
 });
 
-/** Asks the consumer's worker to try again soon: all it has parked, one stream's key, or what one event has caused. */
+/**
+ * Asks the consumer's worker to try again soon: all it has parked, one stream's key, or what one event has caused. Each
+ * release asks again, and one event may keep thousands of streams parked: those that were asked for are not written again.
+ */
 export const askForRetry = async (
   pool: Pick<Pool, 'query'>,
   consumer: string | null,
@@ -168,7 +171,7 @@ export const askForRetry = async (
 ): Promise<void> => {
   await pool.query(
     `update event_sourcing.parked_event set tried_at = null
-     where ($1::text is null or consumer = $1) and ($2::text is null or ${KEY} = $2)
+     where tried_at is not null and ($1::text is null or consumer = $1) and ($2::text is null or ${KEY} = $2)
        and ($3::text is null or coalesce(cause_stream, stream) = $3)
        and ($4::numeric is null or coalesce(cause_revision, $4::numeric) = $4::numeric)`,
     [consumer, only.key ?? null, only.cause?.stream ?? null, only.cause ? String(only.cause.revision) : null],
