@@ -96,9 +96,9 @@ const follow = async (
   await quarantineSkips(pool, store, consumer.name);
   await nameKeys(pool, store, consumer);
   const parked = await ParkedKeys.load(pool, consumer);
-  /** Ends the subscription, with the error that says why. */
+  /** Ends the subscription, with the error that says why, or with the process. */
   const ending = new AbortController();
-  const ended = AbortSignal.any([signal, ending.signal]);
+  const ended = ending.signal;
   const subscription = store.subscribe({
     after: checkpoint.position,
     categories: consumer.categories,
@@ -138,6 +138,10 @@ const follow = async (
       )
       .finally(() => (isPending = false));
   }, RELEASE_MS);
+  const stop = (): void => ending.abort(signal.reason);
+  // Not AbortSignal.any: Node 20 keeps something of each as long as the process runs, and workers reopen several a second.
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
   try {
     const passed = (position: bigint): void => {
       if (seen === null || position > seen) seen = position;
@@ -157,9 +161,10 @@ const follow = async (
       if (seen === null || position > seen) seen = position;
       progressed();
     }
-    ending.signal.throwIfAborted();
-    if (!signal.aborted) throw new StoreUnavailable('the subscription ended', false);
+    ended.throwIfAborted();
+    throw new StoreUnavailable('the subscription ended', false);
   } finally {
+    signal.removeEventListener('abort', stop);
     clearInterval(watchdog);
     clearInterval(releasing);
     await inTurn(() => Promise.resolve());
