@@ -1,10 +1,14 @@
 import type { NextFunction, Request, Response } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { isAsked } from './asked.js';
 import { routeOf } from './route-of.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counts and times requests, by route, method and status. */
+/**
+ * Counts and times requests, by route, method and status. A refusal that a test reading asked for is `asked_503` and its
+ * like: it says nothing about the service.
+ */
 export const measureRequests = (registry: Registry) => {
   const labelNames = ['route', 'method', 'status'] as const;
   const count = new Counter({
@@ -23,7 +27,8 @@ export const measureRequests = (registry: Registry) => {
   return (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     response.once('finish', () => {
-      const labels = { route: routeOf(request), method: request.method, status: String(response.statusCode) };
+      const status = `${isAsked(response) ? 'asked_' : ''}${response.statusCode}`;
+      const labels = { route: routeOf(request), method: request.method, status };
       count.inc(labels);
       seconds.observe(labels, (performance.now() - startedAt) / 1_000);
     });

@@ -14,6 +14,7 @@ import { isStoreAway } from '@app/event-sourcing/store/errors.js';
 import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import { LOGGER } from '../tokens.js';
 import { allowedMethods } from './allowed-methods.js';
+import { setAsked } from './asked.js';
 import { admissionOf } from './door/admission.js';
 import { Problem, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
@@ -33,7 +34,8 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const problem = tooMany(error, request) ?? otherMethod(error, request) ?? toProblem(error);
     const requestId = requestIdOf(request);
-    if (problem.status >= 500 && !problem.options.isLogged)
+    if (problem.options.isAsked) setAsked(response);
+    else if (problem.status >= 500 && !problem.options.isLogged)
       this.say(problem, problem.options.cause ?? error, requestId);
     if (response.headersSent) {
       response.destroy();

@@ -93,6 +93,8 @@ export interface ProblemOptions {
   readonly cause?: unknown;
   /** Whether the thrower has logged the cause already, so that repeated requests do not fill the log. */
   readonly isLogged?: boolean;
+  /** Whether the caller asked for this refusal, as a test reading may: nothing is wrong, and nobody is alarmed. */
+  readonly isAsked?: boolean;
   /** Whether the answer is delayed a moment, so that an immediate retry gains nothing. */
   readonly isHeldBack?: boolean;
 }

@@ -14,6 +14,7 @@ const PROBLEMS: Readonly<Record<AskedRefusal, () => Problem>> = {
     new Problem('insufficient_credits', {
       detail: 'You asked for this refusal by metadata.test_outcome',
       members: { required: 20, available: 0 },
+      isAsked: true,
     }),
   rate_limited: () => refused('rate_limited', '1'),
   unavailable: () => refused('enqueue_unavailable', '5'),
@@ -27,6 +28,7 @@ const refused = (
   new Problem(code, {
     detail: 'You asked for this refusal by metadata.test_outcome',
     headers: { 'Retry-After': retryAfter },
+    isAsked: true,
   });
 
 /**

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/tokens.js';
@@ -19,14 +20,15 @@ const SECONDS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 3_600];
 
 /**
  * Counts accepted and ended readings in the log. The worker that moves the checkpoint counts each event once, whichever
- * process recorded it.
+ * process recorded it. Test readings are counted apart: their owners ask them to fail or to take long, which must alarm
+ * nobody.
  */
 @Injectable()
 export class ReadingMetrics implements OnModuleInit {
-  private readonly accepted: Counter;
-  private readonly completed: Counter;
-  private readonly failed: Counter<'code'>;
-  private readonly seconds: Histogram;
+  private readonly accepted: Counter<'mode'>;
+  private readonly completed: Counter<'mode'>;
+  private readonly failed: Counter<'mode' | 'code'>;
+  private readonly seconds: Histogram<'mode'>;
 
   constructor(
     private readonly work: WorkRegistry,
@@ -35,21 +37,37 @@ export class ReadingMetrics implements OnModuleInit {
     @Inject(LOGGER) private readonly log: Pick<Logger, 'debug'>,
   ) {
     const registers = [registry];
-    this.accepted = new Counter({ name: 'readings_accepted_total', help: 'Readings accepted', registers });
-    this.completed = new Counter({ name: 'readings_completed_total', help: 'Readings completed', registers });
+    const labelNames = ['mode'] as const;
+    this.accepted = new Counter({
+      name: 'readings_accepted_total',
+      help: 'Readings accepted',
+      labelNames,
+      registers,
+    });
+    this.completed = new Counter({
+      name: 'readings_completed_total',
+      help: 'Readings completed',
+      labelNames,
+      registers,
+    });
     this.failed = new Counter({
       name: 'readings_failed_total',
       help: 'Readings that failed permanently',
-      labelNames: ['code'],
+      labelNames: ['mode', 'code'],
       registers,
     });
-    for (const code of FAILURE_CODES) this.failed.inc({ code }, 0);
     this.seconds = new Histogram({
       name: 'reading_publication_duration_seconds',
       help: 'Time from the acceptance of a reading to its publication',
       buckets: SECONDS,
+      labelNames,
       registers,
     });
+    for (const mode of MODES) {
+      for (const counter of [this.accepted, this.completed]) counter.inc({ mode }, 0);
+      for (const code of FAILURE_CODES) this.failed.inc({ mode, code }, 0);
+      this.seconds.zero({ mode });
+    }
   }
 
   onModuleInit(): void {
@@ -66,9 +84,9 @@ export class ReadingMetrics implements OnModuleInit {
       if (categoryOf(stored.stream) !== readingEvents.category) continue;
       const event = decodeOrShow(readingEvents, stored);
       if (isOpaque(event)) continue;
-      if (event.type === 'ReadingRequested') this.accepted.inc();
-      if (event.type === 'ReadingCompleted') this.completed.inc();
-      if (event.type === 'ReadingFailed') this.failed.inc({ code: event.data.code });
+      if (event.type === 'ReadingRequested') this.accepted.inc(modeOf(event.data));
+      if (event.type === 'ReadingCompleted') this.completed.inc(modeOf(event.data));
+      if (event.type === 'ReadingFailed') this.failed.inc({ ...modeOf(event.data), code: event.data.code });
     }
   }
 
@@ -78,14 +96,22 @@ export class ReadingMetrics implements OnModuleInit {
       ({ type, data }) => type === PUBLISHED && (data as Partial<PublishedDocument>).version === 1,
     );
     if (published.length === 0) return;
-    const { rows } = await this.pool.query<{ reading_id: string; created_at: Date }>(
-      'select reading_id, created_at from readings.reading where reading_id = any ($1)',
+    const { rows } = await this.pool.query<{ reading_id: string; created_at: Date; livemode: boolean }>(
+      'select reading_id, created_at, livemode from readings.reading where reading_id = any ($1)',
       [published.map(({ stream }) => streamId(stream))],
     );
-    const acceptedAt = new Map(rows.map((row) => [row.reading_id, row.created_at.getTime()]));
+    const byId = new Map(rows.map((row) => [row.reading_id, row]));
     for (const { stream, metadata } of published) {
-      const from = acceptedAt.get(streamId(stream));
-      if (from !== undefined) this.seconds.observe((Date.parse(metadata.occurredAt) - from) / 1_000);
+      const row = byId.get(streamId(stream));
+      if (row)
+        this.seconds.observe(
+          modeOf(row),
+          (Date.parse(metadata.occurredAt) - row.created_at.getTime()) / 1_000,
+        );
     }
   }
 }
+
+const modeOf = ({ livemode }: { readonly livemode: boolean }): { readonly mode: Mode } => ({
+  mode: livemode ? 'live' : 'test',
+});
