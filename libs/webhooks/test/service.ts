@@ -10,7 +10,7 @@ import { loadConfig } from '@app/platform/config/load-config.js';
 import { settings as platform } from '@app/platform/config/settings.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { AsksForRefusal } from '@app/readings/contracts/index.js';
+import { AsksForRefusal, type GetExternalId } from '@app/readings/contracts/index.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
 import type { NoticeType } from '../src/contracts/notice-types.js';
@@ -46,7 +46,7 @@ export interface ServiceOptions {
   /** Source of endpoints when another part of the test follows the log. */
   readonly store?: InMemoryEventStore;
   /** The external id of every reading that has one, when it is asked for. */
-  readonly externalId?: () => string | null;
+  readonly externalId?: (readingId: string) => string | null;
   /** Whether every test reading asks for the refusal of this attempt. */
   readonly asksForRefusal?: (attempt: number) => boolean;
 }
@@ -129,7 +129,7 @@ export class TestService {
         execute: async (query: object) =>
           (query instanceof AsksForRefusal
             ? (this.options.asksForRefusal?.(query.attempt) ?? false)
-            : (this.options.externalId?.() ?? null)) as never,
+            : (this.options.externalId?.((query as GetExternalId).readingId) ?? null)) as never,
       };
       const dispatcher = openDispatcher({
         pool,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
+import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import type { QueryBus } from '@nestjs/cqrs';
 import { AsksForRefusal } from '@app/readings/contracts/index.js';
 import type { AnswerVault } from '../../application/answers/answer-vault.js';
@@ -47,18 +48,23 @@ export interface AttemptParts {
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
 }
 
+/** When a delivery that could not be prepared is due again (ms). */
+const PUT_OFF_MS = 30_000;
+
 /** Makes attempts: signs, sends, records the outcome, and disables endpoints that fail for too long. */
 export class DeliveryAttempts {
+  private readonly recurring = new Recurring();
+
   constructor(private readonly parts: AttemptParts) {}
 
-  /** Resolves when the outcome is recorded, or the attempt was cancelled. */
+  /** Resolves when the outcome is recorded, or the attempt was cancelled or put off. */
   async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
     const { clock, queues } = this.parts;
     const startedAt = clock.now();
-    const result = await this.send(endpoint, delivery, startedAt).catch((error: unknown) => {
-      onExchangeEnd(null);
-      throw error;
-    });
+    const result = await this.send(endpoint, delivery, startedAt).catch((error: unknown) =>
+      this.putOff(workspace, delivery, error).finally(() => onExchangeEnd(null)),
+    );
+    if (result === undefined) return;
     if (result === 'cancelled') {
       onExchangeEnd(null);
       if (workspace.isReleased) await queues.releaseDelivery(workspace, delivery.deliveryId, clock.now());
@@ -81,6 +87,31 @@ export class DeliveryAttempts {
     if (result.error !== null) return recording.finally(() => onExchangeEnd(result));
     onExchangeEnd(result);
     await recording;
+  }
+
+  /**
+   * Nothing was sent, since a key, a secret or the headers cannot be had. That may last, and says nothing about the
+   * endpoint's other deliveries: it holds no place of theirs meanwhile, and counts no attempt.
+   */
+  private async putOff(
+    workspace: ClaimedWorkspace,
+    { deliveryId, readingId, requestId }: DueDelivery,
+    error: unknown,
+  ): Promise<undefined> {
+    const { queues, clock, log } = this.parts;
+    workspace.recording += 1;
+    try {
+      await queues.putOff(workspace, deliveryId, clock.now() + PUT_OFF_MS);
+    } finally {
+      workspace.recording -= 1;
+    }
+    const reason = error instanceof Error ? error.message : 'unknown';
+    const times = this.recurring.happened(reason);
+    if (times > 0)
+      log.warn(
+        { deliveryId, readingId, requestId, reason, times },
+        'a delivery cannot be prepared; it is tried again',
+      );
   }
 
   private async record(

@@ -112,6 +112,18 @@ const DETACH = `
   where delivery.delivery_id = detached.delivery_id and delivery.status = 'pending'
     and delivery.attempts = detached.attempts`;
 
+/** Later deliveries of the reading cannot be sent before, so they are due when it is. */
+const PUT_OFF = `
+  with held as (
+    update webhooks.delivery set lease = null, due_at = $3
+    where delivery_id = $1 and status = 'pending' and (lease is null or lease = $2)
+    returning endpoint_id, reading_id, sequence, redelivery, due_at
+  )
+  update webhooks.delivery follower set due_at = held.due_at from held
+  where follower.endpoint_id = held.endpoint_id and follower.reading_id = held.reading_id
+    and follower.sequence > held.sequence and follower.status = 'pending' and not follower.redelivery
+    and not held.redelivery and follower.due_at < held.due_at`;
+
 /** The end of a delivery in flight makes the queue ready (`markReady`). When its worker dies, its lease ends. */
 const LEASED_UNTIL = `
   (select min(due_at) from webhooks.delivery
@@ -228,6 +240,11 @@ export class WorkspaceQueues {
       [deliveryId, lease, instant(now)],
     );
     await this.markReady(workspaceId, now);
+  }
+
+  /** A delivery that could not be prepared is due later. @param until milliseconds since the epoch */
+  async putOff({ lease }: Pick<WorkspaceClaim, 'lease'>, deliveryId: string, until: number): Promise<void> {
+    await this.pool.query(PUT_OFF, [deliveryId, lease, instant(until)]);
   }
 
   /** A detached delivery has ended, so the in-flight limits may allow another. */
