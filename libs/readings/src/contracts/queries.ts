@@ -89,6 +89,7 @@ export class LookAtTestReadings extends Query<RetentionStatus> {
 /**
  * The external id of a reading; `null` when it has none, when its seal is broken, and after its erasure. Reads the row, or
  * the stream while the row is missing. Many at once need one statement.
+ * @throws KeysUnavailable while this process cannot open the reading: `null` would say that there is no external id
  */
 export class GetExternalId extends Query<string | null> {
   constructor(readonly readingId: string) {

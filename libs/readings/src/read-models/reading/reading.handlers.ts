@@ -39,7 +39,7 @@ export class GetExternalIdHandler implements IQueryHandler<GetExternalId> {
 
   async execute({ readingId }: GetExternalId): Promise<string | null> {
     const found = await this.readings.find(readingId);
-    const input = found && (await this.readings.soundInput(found));
+    const input = found && (await this.readings.unbrokenInput(found));
     return input?.externalId ?? null;
   }
 }

@@ -2,9 +2,12 @@ import { expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { KeyNotHeld } from '@app/platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
+import { GetExternalId } from '../../contracts/queries.js';
+import { GetExternalIdHandler } from './reading.handlers.js';
 import { ReadingQuery } from './reading.query.js';
 
 const ID = '7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11';
@@ -104,6 +107,23 @@ it('reports that this process lacks its key, and is shown without its input amon
   const stored = (await query.find(ID))!;
   await expect(query.input(stored)).rejects.toBeInstanceOf(KeyNotHeld);
   expect(await query.soundInput(stored)).toBeNull();
+  // A webhook, or an event of the feed, would say for ever that there is no external id.
+  const asked = new GetExternalIdHandler(query).execute(new GetExternalId(ID));
+  await expect(asked).rejects.toBeInstanceOf(KeyNotHeld);
+});
+
+it('is not missing in a search by its external id because this process lacks its key', async () => {
+  const find = () => Promise.reject(new KeyNotHeld('No encryption key named k2 is configured'));
+  const query = new ReadingQuery(
+    { query: async () => ({ rows: [{ ...BARE_ROW, status: 'completed' }] }) } as unknown as Pool,
+    new InMemoryEventStore(),
+    { find } as unknown as SubjectKeys,
+    new Digester(Buffer.alloc(32).toString('base64')),
+  );
+  const none = { status: null, createdSince: null, createdUntil: null };
+  const page = (externalId: string | null) => query.page('ws_1', true, { ...none, externalId }, 10, null);
+  expect(await page(null)).toMatchObject([{ input: null }]);
+  await expect(page('order-4711')).rejects.toBeInstanceOf(KeyNotHeld);
 });
 
 it('shows the erasure with the missing input, while the row shows only the failure', async () => {

@@ -89,7 +89,11 @@ export class ReadingQuery {
     );
     const stored = rows.map((row) => fromRow(withInstants(row)));
     return Promise.all(
-      stored.map(async (one) => ({ record: one.record, input: await this.soundInput(one) })),
+      // A search must not say that there is no such reading, when this process alone cannot tell.
+      stored.map(async (one) => ({
+        record: one.record,
+        input: await (lookup === null ? this.soundInput(one) : this.unbrokenInput(one)),
+      })),
     );
   }
 
@@ -134,9 +138,22 @@ export class ReadingQuery {
   /** The same for many readings: one that does not open must not stop the others. The reading itself reports it. */
   async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
     try {
+      return await this.unbrokenInput(stored);
+    } catch (error) {
+      if (error instanceof KeyNotHeld) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * The input; `null` also when nothing can ever open it.
+   * @throws KeysUnavailable while another process may open it: what depends on the input waits
+   */
+  async unbrokenInput(stored: StoredReading): Promise<ReadingInput | null> {
+    try {
       return await this.input(stored);
     } catch (error) {
-      if (error instanceof SealBroken || error instanceof KeyNotHeld) return null;
+      if (error instanceof SealBroken) return null;
       throw error;
     }
   }
