@@ -9,8 +9,10 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { ageOf } from '@app/event-sourcing/store/record-age.js';
 import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
 
-/** Maximum number of events to read behind the slowest consumer: a lag of this value means at least this many. */
+/** Maximum number of events to read at once behind a consumer: a lag of this value means at least this many. */
 const LOOK_AHEAD = 2_000;
+/** Most reads for one scrape. */
+const LOOKS = 10;
 
 interface ConsumerRow {
   readonly name: string;
@@ -42,16 +44,16 @@ export const measureConsumers = (
       store,
       known.map(({ at }) => at),
     );
-    const positions = known.filter(({ at }) => !isBeyond(at)).map(({ at }) => at ?? -1n);
-    const from = positions.reduce((least, one) => (one < least ? one : least), positions[0] ?? -1n);
-    const ahead = positions.length > 0 ? await eventsAfter(store, from < 0n ? null : from) : [];
-    const lags = known.map(({ name, at, consumer }) => {
-      const missed = ahead.filter(
-        ({ stream, position }) =>
-          (at === null || position > at) && consumer.categories.includes(categoryOf(stream)),
-      );
-      const seconds = missed[0] ? ageOf(missed[0], store) / 1_000 : 0;
-      return { labels: { consumer: name }, events: missed.length, seconds };
+    const places = known.map(({ at, consumer: { categories } }) => ({
+      at,
+      categories,
+      isBeyond: isBeyond(at),
+    }));
+    const missed = await missedBy(store, places);
+    const lags = known.map(({ name }, index) => {
+      const { events, oldest } = missed[index]!;
+      const seconds = oldest ? ageOf(oldest, store) / 1_000 : 0;
+      return { labels: { consumer: name }, events, seconds };
     });
     const gauge = (value: (row: (typeof known)[number]) => number): Sample[] =>
       known.map((row) => ({ labels: { consumer: row.name }, value: value(row) }));
@@ -80,5 +82,55 @@ export const measureConsumers = (
   );
 };
 
-const eventsAfter = (store: EventStore, after: bigint | null): Promise<StoredEvent[]> =>
-  collect(store.readAll({ after, limit: LOOK_AHEAD }));
+interface Place {
+  /** The checkpoint; `null`: at the beginning of the log. */
+  readonly at: bigint | null;
+  readonly categories: readonly string[];
+  /** The checkpoint is beyond the end of the log, where nothing can be missed. */
+  readonly isBeyond: boolean;
+}
+
+interface Missed {
+  events: number;
+  oldest: StoredEvent | null;
+  /** Looked at up to here. */
+  upTo: bigint | null;
+  isFound: boolean;
+}
+
+/**
+ * What consumers have not handled. One read after the slowest serves all that are near it. One that is far ahead, as while
+ * the slowest is halted or rebuilt, gets another read: it may have stopped, too.
+ */
+const missedBy = async (store: EventStore, places: readonly Place[]): Promise<readonly Missed[]> => {
+  const missed = places.map(({ at, isBeyond }): Missed => ({
+    events: 0,
+    oldest: null,
+    upTo: at,
+    isFound: isBeyond,
+  }));
+  for (let look = 0; look < LOOKS; look += 1) {
+    const open = missed.filter(({ isFound }) => !isFound);
+    if (open.length === 0) break;
+    const from = open.reduce((least, { upTo }) => (isBefore(upTo, least) ? upTo : least), open[0]!.upTo);
+    const ahead = await collect(store.readAll({ after: from, limit: LOOK_AHEAD }));
+    const end = ahead.length < LOOK_AHEAD ? null : ahead.at(-1)!.position;
+    for (const [index, { categories }] of places.entries()) {
+      const one = missed[index]!;
+      if (one.isFound || (end !== null && one.upTo !== null && one.upTo >= end)) continue;
+      const { upTo } = one;
+      const own = ahead.filter(
+        ({ stream, position }) =>
+          (upTo === null || position > upTo) && categories.includes(categoryOf(stream)),
+      );
+      one.events = own.length;
+      one.oldest = own[0] ?? null;
+      one.upTo = end;
+      one.isFound = end === null || own.length > 0;
+    }
+  }
+  return missed;
+};
+
+const isBefore = (one: bigint | null, other: bigint | null): boolean =>
+  other !== null && (one === null || one < other);
