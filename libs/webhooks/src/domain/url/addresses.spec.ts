@@ -75,6 +75,14 @@ describe('An address webhooks may reach', () => {
     expect(isReachable('fd12::1', ['fd12::/16'])).toBe(true);
   });
 
+  it('may be behind NAT64, as all of IPv4 is for a network without it: the IPv4 address decides', () => {
+    expect(isReachable('64:ff9b::5db8:d70e', [])).toBe(true);
+    for (const inside of ['64:ff9b::a00:1', '64:ff9b::7f00:1', '64:ff9b::c0a8:101'])
+      for (const opened of [[], ['64:ff9b::/96'], ['64:ff9b::/96', '172.16.0.0/12']])
+        expect(isReachable(inside, opened)).toBe(false);
+    expect(isReachable('64:ff9b::a00:1', ['10.0.0.0/8'])).toBe(true);
+  });
+
   it('is never Azure’s platform address, although it is public', () => {
     expect(isReachable('168.63.129.16', [])).toBe(false);
     expect(isReachable('168.63.129.17', [])).toBe(true);

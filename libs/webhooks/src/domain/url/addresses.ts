@@ -33,6 +33,8 @@ const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20
  * others elsewhere.
  */
 const TRANSLATED = ranges('64:ff9b::/96', '::ffff:0:0:0/96', '::/96');
+/** A network without IPv4 reaches every IPv4 host by such an address, which its name server makes (RFC 6052, RFC 6147). */
+const WELL_KNOWN_NAT64 = ranges('64:ff9b::/96');
 const LAST_BYTES = [12, 13, 14, 15];
 const SIX_TO_FOUR = ranges('2002::/16');
 /** Networks derive their own NAT64 prefixes from this one (RFC 8215), of 48, 56, 64 or 96 bits (RFC 6052, 2.2). */
@@ -59,14 +61,17 @@ export const isAddress = (host: string): boolean => ipaddr.isValid(unbracketed(h
 export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * May a webhook be sent to this address?
+ * May a webhook be sent to this address? One of the well-known NAT64 prefix leads to its IPv4 address, so that one decides.
  * @param address textual IPv4 or IPv6; anything else is refused
  * @param openedCidrs ranges the operator opened (WEBHOOK_ALLOW_CIDRS); metadata addresses stay closed
  */
 export const isReachable = (address: string, openedCidrs: readonly string[]): boolean => {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  if ([parsed, ...embeddedIpv4(parsed)].some((one) => isIn(one, METADATA))) return false;
+  const embedded = embeddedIpv4(parsed);
+  if ([parsed, ...embedded].some((one) => isIn(one, METADATA))) return false;
+  if (isIn(parsed, WELL_KNOWN_NAT64))
+    return embedded.every((one) => isReachable(one.toString(), openedCidrs));
   if (isIn(parsed, ranges(...openedCidrs))) return true;
   return parsed.kind() === 'ipv4'
     ? !isIn(parsed, DENIED_IPV4)
