@@ -55,6 +55,14 @@ describe('Resolving a name', () => {
     expect(server.asked).toHaveLength(4);
   });
 
+  it('waits only briefly for a name server that never answers for IPv6', async () => {
+    server = await NameServer.start(zones, (question) => question.endsWith('AAAA'));
+    const since = performance.now();
+    expect(await resolverWith(60_000)('receiver.example')).toEqual(['192.0.2.1']);
+    // Its queries would be repeated for six seconds.
+    expect(performance.now() - since).toBeLessThan(4_000);
+  });
+
   it('uses one family’s addresses when the other has no answer, and ends when neither has', async () => {
     server = await NameServer.start(zones, (question) => isSlow(question) || question.endsWith('AAAA'));
     const resolve = resolverWith(200);

@@ -11,6 +11,8 @@ const LOOK_UP_MS = 5_000;
 /** Time after which a query is repeated: the first may have been lost. */
 const TRY_MS = 2_000;
 const TRIES = 2;
+/** How long the addresses that would be dialled wait for the others: some name servers never answer for one family. */
+const OTHER_FAMILY_MS = 500;
 
 export interface NameServers {
   /** `address:port`; by default the machine's own name servers. */
@@ -32,13 +34,18 @@ export const hostResolver = ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {
   const lookUp: ResolveHost = async (hostname) => {
     const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
     if (servers) resolver.setServers(servers);
-    const timer = setTimeout(() => resolver.cancel(), lookUpMs);
+    const cancelAfter = (milliseconds: number) => setTimeout(() => resolver.cancel(), milliseconds);
+    const timers = [cancelAfter(lookUpMs)];
+    const queries = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
+    const [ipv4, ipv6] = queries;
+    (isOnlyIpv6() ? ipv6 : ipv4).then(
+      () => timers.push(cancelAfter(OTHER_FAMILY_MS)),
+      () => undefined,
+    );
     try {
-      return addressesIn(
-        await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]),
-      );
+      return addressesIn(await Promise.allSettled(queries));
     } finally {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
     }
   };
   return (hostname) => {
