@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { identifiedAs } from '../auth/authentication.js';
+import { GONE_AWAY, finalStatus } from '../http/final-status.js';
 import { isGuarded } from '../http/guarded-path.js';
 import { requestIdOf } from '../http/request-id.js';
 import { routeOf } from '../http/route-of.js';
@@ -14,7 +15,6 @@ import type { AuditTrail } from './audit-trail.js';
 import { aboutOf, givesPersonalData } from './personal-data.js';
 
 const LONGEST_ACTOR = 256;
-const GONE_AWAY = 499;
 const LOWEST_REFUSAL = 400;
 
 /**
@@ -38,9 +38,8 @@ export const auditRequests =
     // A closed connection no longer has an address.
     const address = addressOf(request, proxies);
     response.once('close', () => {
-      // A delayed refusal has its status before it is sent.
-      const isDecided = response.headersSent || response.statusCode >= LOWEST_REFUSAL;
-      const status = isDecided ? response.statusCode : GONE_AWAY;
+      const status = finalStatus(response);
+      const isDecided = status !== GONE_AWAY;
       const caller = identifiedAs(request);
       if (!caller && (status < LOWEST_REFUSAL || (!isDecided && !isGuarded(request.path)))) return;
       const record: AuditRecord = {

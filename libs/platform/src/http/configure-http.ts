@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { AUTHENTICATOR, type Authenticator } from '../auth/authentication.js';
 import { verifyCredentials } from '../auth/credentials.js';
 import type { Config } from '../config/settings.js';
+import { finalStatus } from './final-status.js';
 import { setCodingAside } from './json-body.interceptor.js';
 import { dropLongPreferences } from './long-preferences.js';
 import { admissionOf } from './door/admission.js';
@@ -83,14 +84,14 @@ const logRequests =
   (log: Logger) =>
   (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = process.hrtime.bigint();
-    response.once('finish', () => {
+    response.once('close', () => {
       const milliseconds = Number(process.hrtime.bigint() - startedAt) / 1e6;
       log.info(
         {
           requestId: requestIdOf(request),
           method: request.method,
           route: routeOf(request),
-          status: response.statusCode,
+          status: finalStatus(response),
           ms: Math.round(milliseconds * 10) / 10,
         },
         'request',

@@ -25,6 +25,7 @@ beforeEach(async () => {
   const app = express();
   app.use(measureRequests(registry));
   app.get('/ok', (_, response) => void response.end('ok'));
+  app.get('/hangs', () => undefined);
   app.get('/away', refuseWith(new Problem('enqueue_unavailable')));
   app.get('/asked', refuseWith(new Problem('enqueue_unavailable', { isAsked: true })));
   server = app.listen(0, '127.0.0.1');
@@ -44,6 +45,17 @@ const counted = async (route: string, status: string): Promise<number> => {
 interface Counted {
   get(): Promise<{ values: { labels: { route: string; status: string }; value: number }[] }>;
 }
+
+it('A request whose caller gave up is counted and timed as 499', async () => {
+  const leaving = new AbortController();
+  const asked = fetch(`${base}/hangs`, { signal: leaving.signal });
+  setTimeout(() => leaving.abort(), 50);
+  await expect(asked).rejects.toThrow();
+  while ((await counted('/hangs', '499')) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(await registry.metrics()).toMatch(
+    /^http_request_duration_seconds_count\{route="\/hangs",method="GET",status="499"\} 1$/m,
+  );
+});
 
 it('A refusal that a test reading asked for is no 5xx of the service, and no error in its log', async () => {
   for (const path of ['/ok', '/away', '/asked', '/asked']) await (await fetch(`${base}${path}`)).text();

@@ -132,6 +132,12 @@ class SpecController {
     return { actor };
   }
 
+  @Public()
+  @Get('hangs')
+  hangs(@Res() _: Response): void {
+    // Never answered.
+  }
+
   @Get('undeclared')
   undeclared(): string {
     return 'secret';

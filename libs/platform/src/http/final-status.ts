@@ -1,0 +1,12 @@
+import type { ServerResponse } from 'node:http';
+
+/** Not of HTTP: nobody receives it. */
+export const GONE_AWAY = 499;
+const LOWEST_REFUSAL = 400;
+
+/**
+ * The status of an answer, once its connection has finished with it; 499 when the caller left before there was one. A delayed
+ * refusal has its status before it is sent.
+ */
+export const finalStatus = ({ headersSent, statusCode }: ServerResponse): number =>
+  headersSent || statusCode >= LOWEST_REFUSAL ? statusCode : GONE_AWAY;
