@@ -15,6 +15,7 @@ import { measureJobs } from '@app/platform/jobs/job-metrics.js';
 import { runJobs } from '@app/platform/jobs/run-jobs.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { endBeyondHelp } from '@app/platform/process/end-beyond-help.js';
+import { measureRetention } from '@app/platform/retention/retention-metrics.js';
 import { retentionLoop } from '@app/platform/retention/retention.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
@@ -62,6 +63,7 @@ const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store }, work.consumers, metrics);
 measureJobs(pool, JOBS, metrics);
 measureKeys(pool, config, metrics);
+measureRetention(pool, metrics);
 measureTables(pool, metrics);
 await telemetry.serve(metrics, config);
 
