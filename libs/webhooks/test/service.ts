@@ -110,7 +110,7 @@ export class TestService {
   start(): this {
     this.follow();
     this.dispatch();
-    this.running.push(skipNoted(this.database.pool).run(this.stopped.signal));
+    this.running.push(skipNoted(this.database.pool, quiet).run(this.stopped.signal));
     return this;
   }
 
@@ -157,7 +157,7 @@ export class TestService {
   async skip(): Promise<void> {
     const { pool } = this.database;
     const stopping = new AbortController();
-    const loop = skipNoted(pool).run(stopping.signal);
+    const loop = skipNoted(pool, quiet).run(stopping.signal);
     await eventually(async () => (await pool.query('select from webhooks.skipping')).rowCount === 0);
     stopping.abort();
     await loop;

@@ -1,10 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { addJob, handleJobs, jobKind, type JobTask } from '@app/platform/jobs/job.js';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { EVENT_OUTCOME, NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
@@ -153,17 +154,21 @@ const lockEndpoint = async (
  * Adds the jobs of stalled replays again: the job queue would keep the job of a killed worker for hours. Stops replays
  * that no worker can continue, and deletes those that ended long ago.
  */
-export const rescueReplays = (pool: pg.Pool, clock: Clock, giveUpAfterMs: number): WorkLoop => ({
-  name: `${REPLAY_EVENTS.task}.rescue`,
-  async run(signal) {
-    while (!signal.aborted) {
-      // The database may be unavailable for a while: the next round tries again.
-      await rescueAbandoned(pool, clock.now(), giveUpAfterMs).catch(() => undefined);
-      await forgetEnded(pool, clock.now()).catch(() => undefined);
-      await delay(LOOK_FOR_ABANDONED_EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  },
-});
+export const rescueReplays = (
+  pool: pg.Pool,
+  clock: Clock,
+  giveUpAfterMs: number,
+  log: Pick<Logger, 'warn'>,
+): WorkLoop =>
+  repeatedWork(
+    `${REPLAY_EVENTS.task}.rescue`,
+    LOOK_FOR_ABANDONED_EVERY_MS,
+    async () => {
+      await rescueAbandoned(pool, clock.now(), giveUpAfterMs);
+      await forgetEnded(pool, clock.now());
+    },
+    log,
+  );
 
 /**
  * @param now milliseconds since the epoch

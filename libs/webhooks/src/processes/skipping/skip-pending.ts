@@ -1,7 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Logger } from 'pino';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
 import { appendSettled } from '../../read-models/delivery/settled-sql.js';
@@ -60,17 +61,20 @@ export const noteSkipping = (endpointId: string, revision: string, at: string): 
   values: [endpointId, revision, at],
 });
 
-/** Skips the noted deliveries in the background. */
-export const skipNoted = (pool: pg.Pool): WorkLoop => ({
-  name: 'webhooks.skipping',
+/**
+ * Skips the noted deliveries in the background, a batch after the other. A round that fails is logged: as long as it does,
+ * nothing is sent to the noted endpoints, enabled or not.
+ */
+export const skipNoted = (pool: pg.Pool, log: Pick<Logger, 'warn'>): WorkLoop => ({
+  ...repeatedWork(
+    'webhooks.skipping',
+    LOOK_EVERY_MS,
+    async (signal) => {
+      while (!signal.aborted && (await skipNext(pool)));
+    },
+    log,
+  ),
   role: 'webhooks',
-  async run(signal) {
-    while (!signal.aborted) {
-      // The database may be away for a while: the next round tries again.
-      const hasMore = await skipNext(pool).catch(() => false);
-      if (!hasMore) await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  },
 });
 
 /**
