@@ -86,6 +86,14 @@ describe('The gauges of due deliveries', () => {
   });
 });
 
+it('The first failure of the proxy is an increase: each result has a series from the start', async () => {
+  const registry = new Registry();
+  new WebhookMetrics(database.pool, registry);
+  const text = await registry.metrics();
+  for (const result of ['succeeded', 'proxy_failed', 'http_error'])
+    expect(text).toContain(`webhook_attempts_total{result="${result}"} 0\n`);
+});
+
 describe('The health of an endpoint', () => {
   const health = (endpointId: string) => new QueueHealth(database.pool, { now: () => now }).of(endpointId);
 

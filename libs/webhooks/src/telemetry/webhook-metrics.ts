@@ -6,6 +6,7 @@ import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
 import { freeAt } from '../read-models/delivery/delivery-sql.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
+import { ATTEMPT_ERRORS } from '../domain/delivery/attempt-result.js';
 import type { AttemptObserver } from '../processes/dispatch/sender.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -44,7 +45,8 @@ export class WebhookMetrics implements AttemptObserver {
       labelNames: ['result'],
       registers,
     });
-    this.attempts.inc({ result: 'succeeded' }, 0);
+    // Prometheus sees no increase in the first value of a series.
+    for (const result of ['succeeded', ...ATTEMPT_ERRORS]) this.attempts.inc({ result }, 0);
     this.seconds = new Histogram({
       name: 'webhook_attempt_duration_seconds',
       help: 'Duration of an attempt',
