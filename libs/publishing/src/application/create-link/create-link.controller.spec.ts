@@ -7,7 +7,7 @@ import type { DocumentLink, NewLink } from '../../links/link.store.js';
 import { CreateLinkController } from './create-link.controller.js';
 
 const NOON = Date.parse('2026-11-29T12:00:00.000Z');
-const BODY = { format: 'pdf' as const, version: undefined, expiresInSeconds: 3_600 };
+const BODY = { format: 'pdf' as const, version: undefined, expiresInSeconds: 3_600 } as never;
 const READING = { readingId: randomUUID(), workspaceId: 'ws_1', livemode: true };
 const guard = new OwnReadingGuard({ execute: async () => READING } as never);
 
@@ -33,7 +33,7 @@ const asked = async (seed?: Buffer) => {
   setPrincipal(request, { actor: 'apiKey:k1', workspaceId: 'ws_1', sees: ['live'] } as never);
   await guard.canActivate({ switchToHttp: () => ({ getRequest: () => request }) } as never);
   if (seed) setSeed(request, seed);
-  return controller.create(request, BODY as never, {} as never);
+  return controller.create(request, BODY, {} as never);
 };
 
 it('answers a repeated request with the link that the first attempt made, and its URL', async () => {
