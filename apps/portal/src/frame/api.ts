@@ -1,4 +1,4 @@
-import type { AnyProblem } from '@reading-service/client';
+import type { AnyProblem, WebhookEndpoint } from '@reading-service/client';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
@@ -156,3 +156,7 @@ export class Api {
     throw new ApiProblem(problem, Number.isFinite(seconds) ? seconds : null);
   }
 }
+
+/** A workspace has no more endpoints than a page of them. */
+export const allEndpoints = (api: Api) =>
+  api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: 100 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { StaticDocument } from '@app/platform/http/static-documents.js';
 import { projectPath } from '@app/platform/project-path.js';
 
@@ -13,18 +13,16 @@ const asset = (home: string, name: string, mediaType: string): StaticDocument =>
 };
 
 /**
- * Reads what every page loads: the style, the icon, and the script if there is one.
+ * Reads what every page loads: the style, the icon and the script.
  * @param home the path of the site, without a slash at its end
  */
 export const readAssets = (home: string) => {
   const style = asset(home, 'portal.css', 'text/css; charset=utf-8');
   const icon = asset(home, 'mark.svg', 'image/svg+xml');
-  const script = existsSync(projectPath('apps/portal/assets/portal.js'))
-    ? asset(home, 'portal.js', 'text/javascript; charset=utf-8')
-    : null;
+  const script = asset(home, 'portal.js', 'text/javascript; charset=utf-8');
   return {
-    documents: [style, icon, ...(script ? [script] : [])],
-    paths: { style: style.path, icon: icon.path, script: script?.path ?? null },
+    documents: [style, icon, script],
+    paths: { style: style.path, icon: icon.path, script: script.path },
   };
 };
 

@@ -24,15 +24,6 @@ export interface Formats {
 }
 
 const MINUTE_MS = 60_000;
-/** Whether the formats of this process know the zone. */
-export const isTimeZone = (name: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-};
-
 const made = new Map<string, Formats>();
 /** People use few zones. A row that names others may not fill the memory. */
 const MOST = 100;

@@ -29,7 +29,7 @@ export const Document = ({ language, title, assets, refreshSeconds, children }: 
       <title>{title}</title>
       <link rel="stylesheet" href={assets.style} />
       <link rel="icon" href={assets.icon} />
-      {assets.script !== null && <script type="module" src={assets.script} />}
+      <script type="module" src={assets.script} />
     </head>
     <body data-copy={TEXTS[language].copy} data-copied={TEXTS[language].copied}>
       {children}

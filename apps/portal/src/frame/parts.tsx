@@ -1,3 +1,4 @@
+import type { WebhookEndpoint } from '@reading-service/client';
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import { named } from '../texts/texts.js';
@@ -134,6 +135,13 @@ export const Away = () => {
     </p>
   );
 };
+
+/** An endpoint in a list, by its address. */
+export const EndpointAddress = ({ endpointId, url }: Pick<WebhookEndpoint, 'endpointId' | 'url'>) => (
+  <a class="address" href={`/portal/webhooks/${endpointId}`}>
+    {url}
+  </a>
+);
 
 type Fact = readonly [name: string, value: ComponentChildren];
 

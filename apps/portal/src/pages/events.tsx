@@ -11,6 +11,7 @@ import { Choice, Filters } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Facts, Pager, Section, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
+import { ReadingLink } from './reading-link.js';
 
 const ROWS = 25;
 const ALL_NOTICES = 'notices';
@@ -86,7 +87,7 @@ export const eventsPage: Page = {
                 ),
               },
               { head: events.when, cell: ({ createdAt }) => <Time at={createdAt} /> },
-              { head: events.about, cell: ({ readingId }) => <ReadingLink visit={visit} of={readingId} /> },
+              { head: events.about, cell: ({ readingId }) => <ReadingLink of={readingId} {...visit} /> },
             ]}
           />
           <Pager next={next} />
@@ -114,7 +115,7 @@ export const eventPage: Page = {
               [events.id, <code data-copy>{id}</code>],
               [events.type, <code>{type}</code>],
               [events.when, <Time at={createdAt} />],
-              [events.about, <ReadingLink visit={visit} of={readingId} />],
+              [events.about, <ReadingLink of={readingId} {...visit} />],
             ]}
           />
           <Section title={texts.event.body}>
@@ -124,10 +125,4 @@ export const eventPage: Page = {
       ),
     };
   },
-};
-
-const ReadingLink = ({ visit: { texts, may }, of }: { visit: Visit; of: string | undefined }) => {
-  if (of === undefined) return <span class="soft">{texts.none}</span>;
-  const id = <code>{of}</code>;
-  return may('readings:read') ? <a href={`/portal/readings/${of}`}>{id}</a> : id;
 };

@@ -1,8 +1,9 @@
 import type { ApiKey, ApiKeys, IssuedApiKey, RotatedApiKey } from '@reading-service/client';
 import { API_KEY_SCOPES, PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
-import type { Answer, Page, Visit } from '../frame/page.js';
-import { Pager, Secret, Section, State, Table, Time } from '../frame/parts.js';
+import type { Page, Visit } from '../frame/page.js';
+import { Pager, Section, State, Table, Time } from '../frame/parts.js';
+import { shownOnce } from '../frame/shown-once.js';
 import { inWords, named } from '../texts/texts.js';
 
 const ROWS = 25;
@@ -14,20 +15,6 @@ const standingOf = ({ revokedAt, expiresAt }: ApiKey): Standing => {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? 'expired' : 'active';
 };
-
-/** The answer that alone has the key. Sent again, the form finds that it was shown. */
-const shown = ({ texts, path }: Visit, apiKey: string | undefined): Answer =>
-  apiKey === undefined
-    ? { goTo: path, done: 'shownBefore' }
-    : {
-        title: texts.keys.issued,
-        body: (
-          <>
-            <Secret label={texts.keys.key} value={apiKey} />
-            <a href={path}>{texts.backTo}</a>
-          </>
-        ),
-      };
 
 export const keysPage: Page = {
   path: '/keys',
@@ -64,7 +51,7 @@ export const keysPage: Page = {
         },
         form.key,
       );
-      return shown(visit, apiKey);
+      return shownOnce(visit, visit.texts.keys.issued, visit.texts.keys.key, apiKey);
     },
     rotate: async (visit, form) => {
       const path = `/keys/${encodeURIComponent(form.text('about'))}/rotate`;
@@ -73,7 +60,7 @@ export const keysPage: Page = {
         { overlapSeconds: form.number('overlapSeconds') },
         form.key,
       );
-      return shown(visit, apiKey);
+      return shownOnce(visit, visit.texts.keys.issued, visit.texts.keys.key, apiKey);
     },
     revoke: async ({ api, path }, form) => {
       await api.delete(`/keys/${encodeURIComponent(form.text('about'))}`);

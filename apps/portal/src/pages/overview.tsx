@@ -1,13 +1,11 @@
 import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/client';
-import { unlessAway } from '../frame/api.js';
-import { Away, Count, Facts, Section, State, Table } from '../frame/parts.js';
+import { allEndpoints, unlessAway } from '../frame/api.js';
+import { Away, Count, EndpointAddress, Facts, Section, State, Table } from '../frame/parts.js';
 import type { Page, Visit } from '../frame/page.js';
 import { DaysChart, readingsByDay } from './reading-days.js';
 import { ReadingsTable } from './readings-table.js';
 
 const LATEST = 5;
-/** A workspace has no more endpoints than a page of them. */
-const ENDPOINTS = 100;
 
 const look = async (visit: Visit) => {
   const { api, may, lateAfterMs } = visit;
@@ -20,9 +18,7 @@ const look = async (visit: Visit) => {
   const [credits, readings, endpoints, days, ...slow] = await Promise.all([
     may('credits:read') ? unlessAway(api.get<Credits>('/credits')) : undefined,
     may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
-    may('webhooks:read')
-      ? api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
-      : null,
+    may('webhooks:read') ? allEndpoints(api) : null,
     may('readings:read') ? readingsByDay(visit) : null,
     ...(may('readings:read') ? [late('queued'), late('processing')] : []),
   ]);
@@ -63,14 +59,7 @@ export const overviewPage: Page = {
                 rows={unwell}
                 empty={endpoints.data.length === 0 ? overview.noEndpoint : overview.allWell}
                 columns={[
-                  {
-                    head: overview.endpoint,
-                    cell: ({ endpointId, url }) => (
-                      <a class="address" href={`/portal/webhooks/${endpointId}`}>
-                        {url}
-                      </a>
-                    ),
-                  },
+                  { head: overview.endpoint, cell: EndpointAddress },
                   { head: visit.texts.readings.status, cell: ({ health }) => <State of={health.state} /> },
                 ]}
               />

@@ -2,7 +2,8 @@ import type { DocumentLink, Reading, ReadingHistoryPage } from '@reading-service
 import { refusedField, unlessAway } from '../frame/api.js';
 import { PostForm, Text } from '../frame/forms.js';
 import type { Download, Page, Visit } from '../frame/page.js';
-import { Away, Facts, Secret, Section, State, Table, Time } from '../frame/parts.js';
+import { Away, Facts, Section, State, Table, Time } from '../frame/parts.js';
+import { shownOnce } from '../frame/shown-once.js';
 import { named } from '../texts/texts.js';
 import { DocumentLinks, Documents, isFormat } from './reading-documents.js';
 
@@ -81,20 +82,14 @@ export const readingPage: Page = {
       await api.post(`${routeOf({ params })}/document/republish`, {}, form.key);
       return { goTo: path, done: 'republishing' };
     },
-    link: async ({ api, path, params, texts }, form) => {
+    link: async (visit, form) => {
       const body = { format: form.text('format'), expiresInSeconds: form.number('expiresInSeconds') };
-      const link = await api.post<{ url?: string }>(`${routeOf({ params })}/document/links`, body, form.key);
-      // The same form, sent again: the address was shown before.
-      if (link.url === undefined) return { goTo: path, done: 'shownBefore' };
-      return {
-        title: texts.reading.links,
-        body: (
-          <>
-            <Secret label={texts.reading.newLink} value={link.url} />
-            <a href={path}>{texts.backTo}</a>
-          </>
-        ),
-      };
+      const { url } = await visit.api.post<{ url?: string }>(
+        `${routeOf(visit)}/document/links`,
+        body,
+        form.key,
+      );
+      return shownOnce(visit, visit.texts.reading.links, visit.texts.reading.newLink, url);
     },
     revokeLink: async ({ api, path, params }, form) => {
       const linkId = encodeURIComponent(form.text('about'));

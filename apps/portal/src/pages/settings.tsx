@@ -1,15 +1,12 @@
 import type { PortalSession, PortalSessionPage, WebhookEndpoint } from '@reading-service/client';
-import { AdjustPortalSession, PORTAL_LANGUAGES } from '@app/workspaces/contracts/index.js';
-import { refusedField } from '../frame/api.js';
-import { isTimeZone } from '../frame/formats.js';
+import { AdjustPortalSession, PORTAL_LANGUAGES, isTimeZone } from '@app/workspaces/contracts/index.js';
+import { allEndpoints, refusedField } from '../frame/api.js';
 import { Choice, PostForm, Text } from '../frame/forms.js';
 import { KEPT, type Page, type Visit } from '../frame/page.js';
-import { Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
+import { EndpointAddress, Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
 import { inWords, named } from '../texts/texts.js';
 
 const ROWS = 25;
-/** A workspace has no more endpoints than a page of them. */
-const ENDPOINTS = 100;
 
 const standingOf = ({ startedAt, endedAt, expiresAt }: PortalSession): string => {
   if (endedAt !== null) return 'ended';
@@ -28,9 +25,7 @@ export const settingsPage: Page = {
           cursor: query.get('cursor') ?? '',
         })
       : null;
-    const endpoints = may('webhooks:read')
-      ? await api.get<{ readonly data: readonly WebhookEndpoint[] }>('/webhooks', { limit: ENDPOINTS })
-      : null;
+    const endpoints = may('webhooks:read') ? await allEndpoints(api) : null;
     return {
       title: texts.settings.title,
       body: (
@@ -106,14 +101,7 @@ const Notices = ({
     rows={endpoints}
     empty={texts.settings.noEndpoint}
     columns={[
-      {
-        head: texts.overview.endpoint,
-        cell: ({ endpointId, url }) => (
-          <a class="address" href={`/portal/webhooks/${endpointId}`}>
-            {url}
-          </a>
-        ),
-      },
+      { head: texts.overview.endpoint, cell: EndpointAddress },
       {
         head: texts.settings.notices,
         cell: ({ notices }) => notices.map((type) => named(texts.eventTypes, type)).join(', ') || texts.none,

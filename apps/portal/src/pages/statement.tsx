@@ -13,6 +13,7 @@ import { busy, noStatement, notFound } from '../frame/api.js';
 import type { Download, Page, View, Visit } from '../frame/page.js';
 import { Count, Facts, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
+import { ReadingLink } from './reading-link.js';
 
 /** The page shows the newest; the file has all. */
 const SHOWN = 200;
@@ -93,11 +94,7 @@ export const statementPage: Page = {
               {
                 head: said.about,
                 cell: ({ readingId, reference }) =>
-                  readingId ? (
-                    <a href={`/portal/readings/${readingId}`}>{readingId.slice(0, 8)}</a>
-                  ) : (
-                    reference
-                  ),
+                  readingId ? <ReadingLink of={readingId} isShort {...visit} /> : reference,
               },
             ]}
           />

@@ -5,6 +5,19 @@ import { Command, Query } from '@app/platform/cqrs/message.js';
 export const PORTAL_LANGUAGES = ['fr', 'en'] as const;
 export type PortalLanguage = (typeof PORTAL_LANGUAGES)[number];
 
+/** Characters of the longest name of a zone. */
+export const LONGEST_TIME_ZONE = 64;
+
+/** Whether the formats of this process know the zone. */
+export const isTimeZone = (name: string): boolean => {
+  if (name.length > LONGEST_TIME_ZONE) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+};
+
 /** The settings that a URL of the portal is made of. */
 export interface PortalAddress {
   readonly PORTAL: boolean;

@@ -13,6 +13,7 @@ import { PostForm } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Away, Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
+import { ReadingLink } from '../reading-link.js';
 import { hidesId, toldBody } from './told-body.js';
 import { AttemptOutcome } from './attempt-outcome.js';
 import { EndpointLink, endpointPage, endpointPath } from './endpoint.js';
@@ -105,9 +106,7 @@ const DeliveryFacts = ({
       ],
       delivery.readingId !== null && [
         texts.deliveries.readingId,
-        <a href={`/portal/readings/${delivery.readingId}`}>
-          <code>{delivery.readingId}</code>
-        </a>,
+        <ReadingLink of={delivery.readingId} texts={texts} may={may} />,
       ],
       [texts.deliveries.created, <Time at={delivery.createdAt} />],
       delivery.status === 'pending'

@@ -1,7 +1,7 @@
 import type { CreatedWebhookEndpoint, WebhookEndpoint } from '@reading-service/client';
 import { PostForm } from '../../frame/forms.js';
 import type { Page } from '../../frame/page.js';
-import { Pager, Secret, State, Table, Time } from '../../frame/parts.js';
+import { EndpointAddress, Pager, Secret, State, Table, Time } from '../../frame/parts.js';
 import { EndpointFields, settingsOf } from './endpoint-fields.js';
 import { stateOf } from './endpoint.js';
 import { Snippets } from './snippets.js';
@@ -38,9 +38,7 @@ export const endpointsPage: Page = {
                 head: webhooks.endpoint,
                 cell: ({ endpointId, url, description }) => (
                   <>
-                    <a class="address" href={`/portal/webhooks/${endpointId}`}>
-                      {url}
-                    </a>
+                    <EndpointAddress endpointId={endpointId} url={url} />
                     {description && (
                       <div class="soft" dir="auto">
                         {description}

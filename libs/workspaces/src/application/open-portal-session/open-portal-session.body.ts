@@ -4,11 +4,16 @@ import { SESSION_SCOPES } from '@app/platform/auth/scopes.js';
 import { IfSent, IfSentAndNotNull, listType, required, stringType } from '@app/platform/http/body-rules.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
-import { LONGEST_SESSION_SECONDS, PORTAL_LANGUAGES, type PortalLanguage } from '../../contracts/portal.js';
+import {
+  LONGEST_SESSION_SECONDS,
+  LONGEST_TIME_ZONE,
+  PORTAL_LANGUAGES,
+  isTimeZone,
+  type PortalLanguage,
+} from '../../contracts/portal.js';
 
 const SHORTEST_SESSION_SECONDS = 60;
 const LONGEST_RETURN_URL = 2_048;
-const LONGEST_TIME_ZONE = 64;
 const DEFAULT_SECONDS = 3_600;
 
 const oneOf = (values: readonly string[]) => ({
@@ -105,15 +110,6 @@ const scopeErrors = (scopes: readonly unknown[]): FieldError[] => {
   );
 };
 
-/** Whether the formats of this process know the zone. */
-export const isTimeZone = (name: string): boolean => {
-  if (name.length > LONGEST_TIME_ZONE) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-};
 const unknownZone: FieldError = {
   pointer: '/timeZone',
   code: 'invalid_value',
