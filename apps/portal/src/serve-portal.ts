@@ -15,7 +15,7 @@ import {
   type PortalAddress,
   type PortalSession,
 } from '@app/workspaces/contracts/index.js';
-import { Api, ApiProblem } from './frame/api.js';
+import { Api, ApiProblem, elsewhere } from './frame/api.js';
 import { readAssets } from './frame/assets.js';
 import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from './frame/cookies.js';
 import { readForm, type Form } from './frame/form.js';
@@ -169,6 +169,8 @@ class Portal {
     if (!action || (page.needs && !visit.may(page.needs))) return this.unknownTo(visit, response);
     let failed: Failed;
     try {
+      // A form without a place is of a page that an older version made.
+      if (![visit.place, ''].includes(form.text('place'))) throw elsewhere();
       const answer = await action(visit, form);
       return await this.send(page, visit, response, 200, async () => answer);
     } catch (error) {
@@ -224,7 +226,7 @@ class Portal {
     const secret = sessionSecretOf(request);
     const session = secret === null ? null : await this.queries.execute(new FindPortalSession(secret));
     if (!session) return null;
-    const { language, timeZone, scopes } = session;
+    const { workspaceId, mode, language, timeZone, scopes } = session;
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
     return {
       session,
@@ -237,6 +239,7 @@ class Portal {
       params: request.params as Readonly<Record<string, string>>,
       query: searchParams,
       may: (scope) => scopes.includes(scope),
+      place: `${workspaceId} ${mode}`,
       terms: this.settings,
       lateAfterMs: this.settings.READING_DELAYED_AFTER_MS,
     };

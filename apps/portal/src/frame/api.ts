@@ -42,6 +42,9 @@ export const notFound = (): ApiProblem => refusal(404, 'not_found');
 /** There is no statement of the month. */
 export const noStatement = (): ApiProblem => refusal(404, 'http_404');
 
+/** The person has entered another workspace or mode since the form was shown. */
+export const elsewhere = (): ApiProblem => refusal(409, 'http_409');
+
 /** What the API says when a store takes no changes. */
 export const unavailable = (): ApiProblem => refusal(503, 'enqueue_unavailable');
 

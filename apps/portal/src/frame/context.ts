@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import type { Failed, Visit } from './page.js';
 
 /** What the parts of a page know of a visit, whatever site it is to. */
-export type Visited = Pick<Visit, 'texts' | 'formats' | 'path' | 'query'>;
+export type Visited = Pick<Visit, 'texts' | 'formats' | 'path' | 'query'> & Partial<Pick<Visit, 'place'>>;
 
 /** What the parts of a page share: the visit, and the form that was refused. */
 export interface Shown {

@@ -37,6 +37,7 @@ export const PostForm = ({
       {mine && <Refusal of={mine.refused} />}
       <input type="hidden" name="action" value={action} />
       <input type="hidden" name="key" value={keyOf(mine)} />
+      {visit.place !== undefined && <input type="hidden" name="place" value={visit.place} />}
       {about !== undefined && <input type="hidden" name="about" value={about} />}
       <ShownContext.Provider value={{ visit, failed: mine }}>{children}</ShownContext.Provider>
       <button type="submit" class={isGrave ? 'grave' : undefined}>

@@ -31,6 +31,8 @@ export interface Visit {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly may: (scope: SessionScope) => boolean;
+  /** The workspace and the mode of the session. What a form of another one asks for is not done here. */
+  readonly place: string;
   /** How long the service keeps what it keeps for a time, days. */
   readonly terms: Readonly<Record<Kept, number>>;
   /** A reading that is under way for longer has had its `reading.delayed` (ms). */

@@ -32,6 +32,8 @@ export const problems = {
     rate_limited: 'Too many requests in a short time.',
     enqueue_unavailable: 'Nothing can be changed right now. What you see is still right.',
     billing_misconfigured: 'The billing of this workspace is not set up. Ask your provider.',
+    http_409:
+      'Nothing was done: this form is of another workspace or mode than the one you are in now. Check what it says, then send it.',
     http_503: 'Too many statements are being made right now.',
     internal_error: 'Something went wrong on our side.',
   },

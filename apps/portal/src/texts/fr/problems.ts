@@ -32,6 +32,8 @@ export const problems = {
     rate_limited: 'Trop de demandes en peu de temps.',
     enqueue_unavailable: 'Rien ne peut être modifié pour le moment. Ce que vous voyez reste exact.',
     billing_misconfigured: 'La facturation de cet espace n’est pas réglée. Contactez votre fournisseur.',
+    http_409:
+      'Rien n’a été fait : ce formulaire vient d’un autre espace ou d’un autre mode que celui où vous êtes. Vérifiez ce qu’il dit, puis envoyez-le.',
     http_503: 'Trop de relevés sont en préparation en ce moment.',
     internal_error: 'Une erreur s’est produite de notre côté.',
   },

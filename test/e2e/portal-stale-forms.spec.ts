@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TEXTS } from '../../apps/portal/src/texts/texts.js';
+import { Integrator } from '../support/integrator.js';
+import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
+import { hiddenFields, PortalVisitor, type PortalAnswer } from '../support/portal-visitor.js';
+
+const texts = TEXTS.en;
+
+const ORDER = {
+  firstNames: 'Zoé',
+  middleNames: 'Anne',
+  lastNames: 'Lefèvre',
+  dateOfBirth: '1990-04-12',
+  gender: 'feminine',
+  locale: 'fr-FR',
+};
+
+let stack: Stack;
+let customer: Integrator;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [stack, receiver] = await Promise.all([sharedStack(), startReceiver()]);
+  customer = await Integrator.open(stack, 100);
+});
+
+afterAll(async () => {
+  await receiver?.stop();
+  await stack?.stop();
+});
+
+const readingsOf = async (by: Integrator): Promise<readonly unknown[]> =>
+  (await by.call<{ data: readonly unknown[] }>('GET', '/api/v1/readings')).body.data;
+
+/** The hidden fields of a form, as a browser reads them. */
+const fieldsOf = (page: string, action: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(hiddenFields(page, action)).map(([name, value]) => [
+      name,
+      value.replaceAll('&quot;', '"'),
+    ]),
+  );
+
+const formOn = async (visitor: PortalVisitor, path: string, action: string) =>
+  fieldsOf((await visitor.get(path)).text, action);
+
+/** The reading to whose page an order has led. */
+const readingOf = ({ headers }: PortalAnswer): string => headers.get('location')!.split('/').at(-1)!;
+
+describe('a form that is older than what another tab did', () => {
+  it('orders no live reading when its page was in test mode', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    await visitor.submit('/portal/mode', { mode: 'test' });
+    const form = await formOn(visitor, '/portal/readings/new', 'order');
+    await visitor.submit('/portal/mode', { mode: 'live' });
+    const refused = await visitor.post('/portal/readings/new', { ...form, ...ORDER });
+    expect([refused.status, refused.text.includes(texts.problems.http_409)]).toEqual([409, true]);
+    expect(refused.text).toMatch(/id="lastNames"[^>]*value="Lefèvre"/);
+    expect(await readingsOf(customer)).toEqual([]);
+    // The page says now that it costs credits: whoever sends it from there means it.
+    expect(refused.text).toContain(texts.newReading.live);
+    const meant = fieldsOf(refused.text, 'order');
+    await customer.untilEnded(readingOf(await visitor.post('/portal/readings/new', { ...meant, ...ORDER })));
+    expect(await readingsOf(customer)).toHaveLength(1);
+  });
+
+  it('does nothing in the workspace of another link', async () => {
+    const other = await Integrator.open(stack, 100);
+    const visitor = await PortalVisitor.signedIn(stack, other.workspaceId);
+    const [order, issue] = [
+      await formOn(visitor, '/portal/readings/new', 'order'),
+      await formOn(visitor, '/portal/keys', 'issue'),
+    ];
+    await visitor.follow(await visitor.linkOf(stack, customer.workspaceId));
+    const before = (await readingsOf(customer)).length;
+    const answers = [
+      await visitor.post('/portal/readings/new', { ...order, ...ORDER }),
+      await visitor.post('/portal/keys', { ...issue, scopes: 'readings:read' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([409, 409]);
+    expect(answers.some(({ text }) => text.includes('ek_live_'))).toBe(false);
+    expect(await readingsOf(customer)).toHaveLength(before);
+  });
+});
