@@ -81,4 +81,30 @@ describe('a form that is older than what another tab did', () => {
     expect(answers.some(({ text }) => text.includes('ek_live_'))).toBe(false);
     expect(await readingsOf(customer)).toHaveLength(before);
   });
+
+  it('undoes no change of an endpoint that came while its first try was refused', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    const { body } = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: { url: receiver.url, description: 'before' },
+    });
+    const [api, path] = [`/api/v1/webhooks/${body.endpointId}`, `/portal/webhooks/${body.endpointId}/edit`];
+    const form = await formOn(visitor, path, 'save');
+    await customer.call('PATCH', api, {
+      body: { description: 'by a colleague' },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    const typed = { description: 'before', events: 'reading.completed', modes: 'live' };
+    const refused = await visitor.post(path, {
+      ...form,
+      ...typed,
+      url: 'https://user:pass@receiver.example/',
+    });
+    expect(refused.status).toBe(400);
+    const again = { ...fieldsOf(refused.text, 'save'), ...typed, url: receiver.url };
+    const told = await visitor.post(path, again);
+    expect([told.status, told.text.includes(texts.problems.precondition_failed)]).toEqual([412, true]);
+    expect((await customer.call('GET', api)).body['description']).toBe('by a colleague');
+    const meant = { ...fieldsOf(told.text, 'save'), ...typed, url: receiver.url };
+    expect((await visitor.post(path, meant)).status).toBe(303);
+  });
 });

@@ -10,17 +10,19 @@ export const editEndpointPage: Page = {
   path: '/webhooks/:endpointId/edit',
   area: 'webhooks',
   needs: 'webhooks:write',
-  show: async (visit) => {
+  show: async (visit, failed) => {
     const { editEndpoint, webhooks } = visit.texts;
     const { found: endpoint, etag } = await visit.api.tagged<WebhookEndpoint>(endpointPath(visit));
     const { host } = new URL(endpoint.url);
+    const isTold = failed?.refused.problem.status === 412;
     return {
       title: editEndpoint.title,
       body: (
         <>
           <EndpointLink to={endpoint} />
           <PostForm action="save" submit={webhooks.save}>
-            <input type="hidden" name="etag" value={etag} />
+            {/* Still that of what the person saw, until the page has said that somebody changed it since. */}
+            <input type="hidden" name="etag" value={(!isTold && failed?.form.text('etag')) || etag} />
             <EndpointFields visit={visit} endpoint={endpoint} />
           </PostForm>
           <Section title={editEndpoint.remove}>
