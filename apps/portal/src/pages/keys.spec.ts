@@ -1,5 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { rowsOf, shown, visitTo } from '../testing/show.js';
+import { refusedField } from '../frame/api.js';
+import { Form } from '../frame/form.js';
+import type { View } from '../frame/page.js';
+import { rendered, rowsOf, shown, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
 import { keysPage } from './keys.js';
 
@@ -42,4 +45,17 @@ it('offers no scope that shows persons to a session that does not see them', asy
     'webhooks:write',
     'events:read',
   ]);
+});
+
+it('opens the part of the page in which a key was not replaced, so that the person sees why', async () => {
+  const data = ['k1', 'k2'].map((keyId) => ({ ...KEY, keyId }));
+  const visit = visitTo({ get: () => ({ data, nextCursor: null }) });
+  const failed = {
+    form: new Form(new URLSearchParams({ action: 'rotate', about: 'k2', overlapSeconds: '0' })),
+    refused: refusedField('/overlapSeconds', 'invalid_value'),
+  };
+  const { body } = (await keysPage.show(visit, failed)) as View;
+  const [, first = '', second = ''] = rowsOf(rendered(visit, body, failed));
+  expect([first, second].map((row) => /<details open/.test(row))).toEqual([false, true]);
+  expect(second).toContain('role="alert"');
 });

@@ -1,5 +1,6 @@
 import type { ApiKey, ApiKeys, IssuedApiKey, RotatedApiKey } from '@reading-service/client';
 import { API_KEY_SCOPES, PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
+import { useShown } from '../frame/context.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Pager, Section, State, Table, Time } from '../frame/parts.js';
@@ -100,7 +101,7 @@ const KeysTable = ({ visit: { texts }, keys }: { visit: Visit; keys: readonly Ap
 );
 
 const Manage = ({ texts, keyId }: { texts: Visit['texts']; keyId: string }) => (
-  <details>
+  <details open={useShown().failed?.form.text('about') === keyId}>
     <summary>{texts.keys.manage}</summary>
     <PostForm action="rotate" about={keyId} submit={texts.keys.rotate}>
       <Choice
