@@ -1,5 +1,5 @@
 // Makes pages of the portal more comfortable. Everything works without it.
-const { copy, copied } = document.body.dataset;
+const { copy, copied, stale } = document.body.dataset;
 
 /** Gives what is to be copied a button. */
 const addCopyButtons = (root) => {
@@ -64,6 +64,17 @@ const remember = (main) => {
   for (const field of main.querySelectorAll('input, select, textarea')) initial.set(field, field.value);
 };
 
+/** Says that what the page shows is old, as it could not be looked at again. */
+const sayStale = (main) => {
+  if (main.querySelector('#stale')) return;
+  main.insertAdjacentHTML('afterbegin', '<p id="stale" class="refusal" role="alert"></p>');
+  const now = new Date().toLocaleTimeString(document.documentElement.lang, { timeStyle: 'long' });
+  main.firstChild.textContent = `${stale} ${now}`;
+};
+
+/** Where the thing stands that the page is about. Those who hear the page are told when that changes. */
+const standing = (main) => main.querySelector('.facts .state')?.textContent;
+
 /** Looks again at what is under way, without loading the whole page. */
 const look = async () => {
   const main = document.querySelector('main');
@@ -71,9 +82,12 @@ const look = async () => {
   let page;
   try {
     const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    // A fault of a moment takes nothing from the person.
+    if (answer.status === 429 || answer.status >= 500) throw new Error(answer.statusText);
     if (!answer.ok) return location.reload();
     page = new DOMParser().parseFromString(await answer.text(), 'text/html');
   } catch {
+    sayStale(main);
     return again(main);
   }
   // The person may have begun something meanwhile.
@@ -82,6 +96,7 @@ const look = async () => {
   const next = page.querySelector('main');
   main.replaceWith(next);
   document.title = page.title;
+  if (standing(next) !== standing(main)) document.querySelector('#told').textContent = standing(next);
   if (focused) next.querySelector(focused)?.focus();
   addCopyButtons(next);
   remember(next);

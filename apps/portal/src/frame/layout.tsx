@@ -31,8 +31,13 @@ export const Document = ({ language, title, assets, refreshSeconds, children }: 
       <link rel="icon" href={assets.icon} />
       <script type="module" src={assets.script} />
     </head>
-    <body data-copy={TEXTS[language].copy} data-copied={TEXTS[language].copied}>
+    <body
+      data-copy={TEXTS[language].copy}
+      data-copied={TEXTS[language].copied}
+      data-stale={TEXTS[language].stale}
+    >
       {children}
+      <p id="told" class="hidden" role="status" />
     </body>
   </html>
 );

@@ -24,6 +24,7 @@ export const common = {
   clearFilters: 'Show all',
   all: 'All',
   shownOnce: 'Copy it now: it is not shown again.',
+  stale: 'The service does not answer. The page keeps asking. What it shows may be out of date since',
   retryAfter: (seconds: string) => `Try again in ${seconds} s.`,
   areas: {
     overview: 'Overview',

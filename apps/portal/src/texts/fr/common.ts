@@ -24,6 +24,7 @@ export const common = {
   clearFilters: 'Tout afficher',
   all: 'Tous',
   shownOnce: 'À copier maintenant : ce texte ne sera plus affiché.',
+  stale: 'Le service ne répond pas. La page réessaie. Ce qu’elle montre est peut-être dépassé depuis',
   retryAfter: (seconds: string) => `Réessayez dans ${seconds} s.`,
   areas: {
     overview: 'Vue d’ensemble',
