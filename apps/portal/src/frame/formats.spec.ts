@@ -14,6 +14,19 @@ describe('formats', () => {
     }
   });
 
+  it('tell the two hours apart that a clock shows twice, and name UTC', () => {
+    const told = (['fr', 'en'] as const).flatMap((language) =>
+      ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map((instant) =>
+        plain(formatsOf(language, 'Europe/Paris').time(instant)),
+      ),
+    );
+    expect(told).toEqual([
+      ...['25 oct. 2026, 02:30:00 UTC+2', '25 oct. 2026, 02:30:00 UTC+1'],
+      ...['Oct 25, 2026, 2:30:00 AM GMT+2', 'Oct 25, 2026, 2:30:00 AM GMT+1'],
+    ]);
+    expect(formatsOf('fr', 'UTC').time('2026-10-25T00:30:00Z')).toMatch(/ UTC$/);
+  });
+
   it('write one day and several', () => {
     const told = (['fr', 'en'] as const).flatMap((language) =>
       [0, 1, 2, 1_860].map((days) => plain(formatsOf(language, 'UTC').days(days))),

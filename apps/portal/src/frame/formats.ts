@@ -2,7 +2,7 @@ import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
 
 const LOCALES: Readonly<Record<PortalLanguage, string>> = { fr: 'fr-FR', en: 'en-US' };
 
-/** How a language writes numbers, and times in a zone. Instants are RFC 3339. */
+/** How a language writes numbers, and times with their zone: a clock may show an hour twice. Instants are RFC 3339. */
 export interface Formats {
   readonly number: (value: number) => string;
   readonly time: (instant: string) => string;
@@ -31,7 +31,7 @@ const MOST = 100;
 const make = (language: PortalLanguage, timeZone: string): Formats => {
   const locale = LOCALES[language];
   const number = new Intl.NumberFormat(locale);
-  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
+  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long', timeZone });
   const hour = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
