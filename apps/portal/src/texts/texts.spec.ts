@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseSync } from '@swc/core';
 import { API_KEY_SCOPES, SESSION_SCOPES } from '@app/platform/auth/scopes.js';
+import { PROBLEMS } from '@app/platform/http/problem.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { creditsEvents } from '@app/billing/contracts/index.js';
 import { partedMarks } from '../testing/parted-marks.js';
@@ -20,6 +21,12 @@ const READ = new Set([
   'submit',
   'head',
   'empty',
+]);
+/** Of requests that no page makes: the API says these to programs. */
+const NEVER_TOLD = new Set([
+  ...['unknown_parameter', 'malformed_json', 'unknown_product', 'unknown_profile', 'unauthenticated'],
+  ...['batch_not_found', 'method_not_allowed', 'not_acceptable', 'link_expired', 'payload_too_large'],
+  'unsupported_media_type',
 ]);
 const WORD = /\p{L}{2}/u;
 
@@ -73,6 +80,13 @@ describe('the texts of the portal', () => {
 
   it('part no mark and no unit of a French sentence from its word', () => {
     expect(partedMarks(TEXTS.fr)).toEqual([]);
+  });
+
+  it('say every refusal that a page may get', () => {
+    for (const { problems } of Object.values(TEXTS))
+      expect(Object.keys(PROBLEMS).filter((code) => !NEVER_TOLD.has(code) && !(code in problems))).toEqual(
+        [],
+      );
   });
 
   it('name every scope and every movement of credits', () => {

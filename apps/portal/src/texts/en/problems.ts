@@ -2,6 +2,10 @@
 export const problems = {
   problems: {
     validation_failed: 'Some fields need another value.',
+    invalid_webhook_url: 'This URL cannot be used.',
+    webhook_url_blocked: 'This URL leads to an address that is not public.',
+    invalid_format: 'There is no such format of the document.',
+    no_longer_kept: 'It was kept for a time, and is deleted now.',
     unsupported_locale: 'Choose one of the two languages.',
     insufficient_credits: 'There are not enough credits for this. Ask your provider for more.',
     scope_missing: 'Your session may not do this.',

@@ -1,6 +1,10 @@
 export const problems = {
   problems: {
     validation_failed: 'Certains champs demandent une autre valeur.',
+    invalid_webhook_url: 'Cette URL ne convient pas.',
+    webhook_url_blocked: 'Cette URL mène à une adresse qui n’est pas publique.',
+    invalid_format: 'Le document n’existe pas dans ce format.',
+    no_longer_kept: 'Cet élément a été conservé un temps, puis supprimé.',
     unsupported_locale: 'Choisissez l’une des deux langues.',
     insufficient_credits: 'Il n’y a pas assez de crédits. Demandez-en à votre fournisseur.',
     scope_missing: 'Votre session n’en a pas le droit.',
