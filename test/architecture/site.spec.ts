@@ -99,6 +99,19 @@ describe('The documentation that the service serves', () => {
     }
   });
 
+  it('says of each part in which language it is, for those who hear it', () => {
+    const french = pages.filter(({ path }) => path.startsWith('/docs/fr/'));
+    expect(french.length).toBeGreaterThan(1);
+    for (const { text } of french) {
+      expect(text).not.toMatch(/aria-label="(Table:|Link to)/);
+      for (const title of ['Test mode', 'Webhooks', 'API reference'])
+        expect(text).toMatch(new RegExp(`<a href="[^"]+" lang="en" hreflang="en">${title}</a>`));
+      expect(text).not.toMatch(/class="group">(Start|Reference)</);
+    }
+    const languages = new Map(found.map(({ path, lang }) => [path, lang]));
+    expect([languages.get('/docs/fr/quick-start'), languages.get('/docs/quick-start')]).toEqual(['fr', 'en']);
+  });
+
   it('lists for programs only what is served', () => {
     const list = documents.find(({ path }) => path === '/llms.txt')!.text;
     const addresses = [...list.matchAll(/\]\(([^)]+)\)/g)].map(([, address = '']) => address);

@@ -8,6 +8,7 @@ export interface SiteSection {
   readonly page: string;
   readonly title: string;
   readonly text: string;
+  readonly lang: 'en' | 'fr';
 }
 export declare const buildSite: () => {
   readonly documents: readonly SiteDocument[];

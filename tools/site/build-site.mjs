@@ -20,8 +20,9 @@ const MARKDOWN = 'text/markdown; charset=utf-8';
 const ERRORS = 'docs/errors.md';
 
 /** A page appears once its file exists. */
-const sections = SECTIONS.map(({ title, pages }) => ({
+const sections = SECTIONS.map(({ title, fr, pages }) => ({
   title,
+  fr,
   pages: pages
     .filter(({ file }) => file === undefined || existsSync(join(root, file)))
     .map((page) => ({ ...page, ...(page.fr && { fr: { ...page.fr, path: frenchPath(page.path) } }) })),
@@ -147,7 +148,7 @@ export const buildSite = () => {
       html,
       markdown,
       sections: parts,
-    } = renderPage(page.tree, page.path, resolver(page.file ?? '', addresses));
+    } = renderPage(page.tree, page.path, resolver(page.file ?? '', addresses), page.lang);
     const asMarkdown = `${page.path}.md`;
     documents.push({
       path: page.path,
@@ -157,7 +158,7 @@ export const buildSite = () => {
     documents.push({ path: asMarkdown, mediaType: MARKDOWN, text: markdown });
     for (const { title, anchor, depth, text } of parts.filter(isFound(page))) {
       const path = depth === 1 ? page.path : `${page.path}#${anchor}`;
-      found.push({ path, page: page.title, title, text });
+      found.push({ path, page: page.title, title, text, lang: page.lang ?? 'en' });
     }
   }
   for (const page of [index('/docs'), index('/'), reference])

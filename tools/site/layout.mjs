@@ -33,14 +33,16 @@ const WORDS = {
 
 const navigation = (sections, path, lang, link) =>
   sections
-    .map(({ title, pages }) => {
+    .map(({ title, fr, pages }) => {
       const items = pages.map((page) => {
         const french = lang === 'fr' ? page.fr : undefined;
         const to = french ? french.path : page.path;
         const current = to === path ? ' aria-current="page"' : '';
-        return `<li><a href="${link(to)}"${current}>${escapeHtml(french?.title ?? page.title)}</a></li>`;
+        // Of a page that there is in English alone.
+        const english = lang === 'fr' && !french ? ' lang="en" hreflang="en"' : '';
+        return `<li><a href="${link(to)}"${current}${english}>${escapeHtml(french?.title ?? page.title)}</a></li>`;
       });
-      return `<p class="group">${escapeHtml(title)}</p><ul>${items.join('')}</ul>`;
+      return `<p class="group">${escapeHtml(lang === 'fr' ? fr : title)}</p><ul>${items.join('')}</ul>`;
     })
     .join('');
 

@@ -61,7 +61,13 @@ const LANGUAGES = { sh: 'bash', js: 'javascript', ts: 'typescript', json: 'json'
 
 const element = (tagName, properties, children) => ({ type: 'element', tagName, properties, children });
 
-const handlers = {
+/** What the frame of a part says to those who hear it. */
+const WORDS = {
+  en: { table: 'Table: ', link: (title) => `Link to “${title}”` },
+  fr: { table: 'Tableau : ', link: (title) => `Lien vers « ${title} »` },
+};
+
+const handlersOf = (words) => ({
   code: (_, { lang, value }) => {
     const language = LANGUAGES[lang];
     const shown = language
@@ -73,7 +79,7 @@ const handlers = {
   },
   table: (state, node) => {
     const table = defaultHandlers.table(state, node);
-    const label = `Table: ${node.children[0].children.map(textOf).join(', ')}`;
+    const label = `${words.table}${node.children[0].children.map(textOf).join(', ')}`;
     return element('section', { className: ['table'], tabIndex: 0, ariaLabel: label }, [table]);
   },
   listItem: (state, node, parent) => {
@@ -86,11 +92,11 @@ const handlers = {
     const heading = defaultHandlers.heading(state, node);
     if (!node.anchor) return heading;
     heading.properties.id = node.anchor;
-    const anchor = { className: ['anchor'], href: `#${node.anchor}`, ariaLabel: `Link to “${textOf(node)}”` };
+    const anchor = { className: ['anchor'], href: `#${node.anchor}`, ariaLabel: words.link(textOf(node)) };
     if (node.depth > 1) heading.children.push(element('a', anchor, [{ type: 'text', value: '#' }]));
     return heading;
   },
-};
+});
 
 /** Gives each heading of a page its anchor; a repeated one gets a number. */
 const withAnchors = (tree) => {
@@ -126,16 +132,17 @@ const spaced = (node) =>
  * @param tree its syntax tree
  * @param path its address
  * @param resolve see `withLinks`
+ * @param lang its language
  * @returns its HTML, its Markdown with the links of the site, and its sections
  */
-export const renderPage = (tree, path, resolve) => {
+export const renderPage = (tree, path, resolve, lang = 'en') => {
   const whole = withAnchors(tree);
   const linked = withLinks(whole, (url) => {
     const address = resolve(url);
     return address?.startsWith('/') ? relativeLink(path, address) : address;
   });
   return {
-    html: toHtml(toHast(linked, { handlers })),
+    html: toHtml(toHast(linked, { handlers: handlersOf(WORDS[lang]) })),
     markdown: toMarkdown(withLinks(tree, resolve), { extensions: [gfmToMarkdown()], bullet: '-' }),
     sections: sectionsOf(whole),
   };

@@ -5,6 +5,7 @@
 export const SECTIONS = [
   {
     title: 'Start',
+    fr: 'Débuter',
     pages: [
       {
         path: '/docs/quick-start',
@@ -36,6 +37,7 @@ export const SECTIONS = [
   },
   {
     title: 'Guides',
+    fr: 'Guides',
     pages: [
       {
         path: '/docs/api',
@@ -77,6 +79,7 @@ export const SECTIONS = [
   },
   {
     title: 'Reference',
+    fr: 'Référence',
     pages: [
       {
         path: '/docs/reference',

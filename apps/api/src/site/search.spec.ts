@@ -6,6 +6,7 @@ const section = (title: string, text: string, page = 'Guide') => ({
   page,
   title,
   text,
+  lang: 'en' as const,
 });
 const titles = (hits: readonly Hit[]): readonly string[] => hits.map((hit) => hit.section.title);
 

@@ -6,6 +6,7 @@ export interface Section {
   readonly page: string;
   readonly title: string;
   readonly text: string;
+  readonly lang: 'en' | 'fr';
 }
 
 export interface Hit {

@@ -82,11 +82,11 @@ export const serveSite = (app: NestExpressApplication): void => {
 
 const resultsOf = (query: string, hits: readonly Hit[]): string => {
   if (query === '') return '<p>Enter a word in the field above.</p>';
-  const items = hits.map(({ section: { path, page, title }, excerpt }) => {
+  const items = hits.map(({ section: { path, page, title, lang }, excerpt }) => {
     const shown = excerpt.map((part, at) =>
       at % 2 === 1 && part ? `<mark>${escaped(part)}</mark>` : escaped(part),
     );
-    return `<li><a href="..${escaped(path)}">${escaped(title)}</a> <span class="page">${escaped(page)}</span><p>${shown.join('')}</p></li>`;
+    return `<li lang="${lang}"><a href="..${escaped(path)}">${escaped(title)}</a> <span class="page">${escaped(page)}</span><p>${shown.join('')}</p></li>`;
   });
   const count = hits.length === 1 ? '1 result' : `${hits.length} results`;
   return `<p>${count} for “${escaped(query)}”</p>${items.length > 0 ? `<ul class="results">${items.join('')}</ul>` : ''}`;
