@@ -3,8 +3,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { projectPath } from '@app/platform/project-path.js';
 
 const MOST = 4_500;
-/** What people read is content, in two languages; specs are no part of the program. */
-const OTHERS = /(?:^|\/)(?:texts|testing)\/|[.]spec[.]ts$/;
+/** What people read is content: texts in two languages, and samples of code. Specs are no part of the program. */
+const OTHERS = /(?:^|\/)(?:texts|testing|verify)\/|[.]spec[.]ts$/;
 
 const filledLines = (path: string): number =>
   readFileSync(path, 'utf8')

@@ -108,3 +108,35 @@ describe('a form that is older than what another tab did', () => {
     expect((await visitor.post(path, meant)).status).toBe(303);
   });
 });
+
+describe('a form whose session has ended', () => {
+  it('is kept by the page, and sent from there once the person has come back', async () => {
+    const other = await Integrator.open(stack, 100);
+    const key = await other.withKey('--scopes', 'portal:write,readings:read,readings:write');
+    const enter = async (visitor: PortalVisitor): Promise<string> => {
+      const { body } = await key.call<{ sessionId: string; url: string }>('POST', '/api/v1/portal/sessions', {
+        body: { scopes: ['readings:read', 'readings:write'] },
+      });
+      await visitor.follow(new URL(body.url).pathname);
+      return body.sessionId;
+    };
+    const visitor = new PortalVisitor(stack.baseUrl);
+    const sessionId = await enter(visitor);
+    const form = await formOn(visitor, '/portal/readings/new', 'order');
+    await key.call('DELETE', `/api/v1/portal/sessions/${sessionId}`);
+    const kept = await visitor.post('/portal/readings/new', { ...form, ...ORDER });
+    expect([kept.status, kept.text.includes(texts.unsent.text)]).toEqual([401, true]);
+    const fields = fieldsOf(kept.text, 'order');
+    expect(fields).toEqual({ ...form, ...ORDER });
+    await enter(visitor);
+    await other.untilEnded(readingOf(await visitor.post('/portal/readings/new', fields)));
+    expect(await readingsOf(other)).toHaveLength(1);
+  });
+
+  it('is not offered to whoever signs out', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    await visitor.post('/portal/sign-out');
+    const { status, text } = await visitor.post('/portal/sign-out');
+    expect([status, text.includes('<form')]).toEqual([401, false]);
+  });
+});

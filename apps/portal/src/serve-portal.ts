@@ -111,10 +111,10 @@ class Portal {
       // A page elsewhere can have a browser send a form with its cookies, but not with another origin than its own.
       if (request.headers.origin !== this.originOf(request))
         return this.sender.outside(response, 403, site, texts.foreignForm);
-      const visit = await this.visitOf(request);
-      if (!visit) return this.signedOut(request, response);
       const form = readForm(request.body, request.headers['content-type']);
       if (!form) return this.sender.outside(response, 400, site, texts.foreignForm);
+      const visit = await this.visitOf(request);
+      if (!visit) return this.signedOut(request, response, form);
       return act(visit, form, response);
     });
   }
@@ -216,10 +216,12 @@ class Portal {
     }
   }
 
-  private signedOut(request: Request, response: Response): void {
+  /** @param form the page keeps what was typed, so that it can be sent in the next session */
+  private signedOut(request: Request, response: Response, form?: Form): void {
     const { texts, site } = languageOf(request);
     dropSession(response);
-    this.sender.outside(response, 401, site, texts.sessionEnded);
+    if (form?.action) this.sender.outside(response, 401, site, { ...texts.unsent, form });
+    else this.sender.outside(response, 401, site, texts.sessionEnded);
   }
 
   private async visitOf(request: Request): Promise<Visit | null> {

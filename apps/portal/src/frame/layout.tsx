@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Assets } from './assets.js';
 import { TEXTS } from '../texts/texts.js';
+import type { Form } from './form.js';
 import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
 
 export interface Document {
@@ -115,10 +116,15 @@ export const Outside = ({
   title,
   text,
   link,
+  form,
+  send,
 }: {
   readonly title: string;
   readonly text: string;
   readonly link?: { readonly href: string; readonly label: string } | undefined;
+  /** What was typed, to be sent from here to the same page. */
+  readonly form?: Form;
+  readonly send?: string;
 }) => (
   <main id="content" class="outside">
     <h1>{title}</h1>
@@ -127,6 +133,14 @@ export const Outside = ({
       <p>
         <a href={link.href}>{link.label}</a>
       </p>
+    )}
+    {form && (
+      <form method="post">
+        {[...form.values].map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <button type="submit">{send}</button>
+      </form>
     )}
   </main>
 );

@@ -72,7 +72,7 @@ export class Sender {
     response: ServerResponse,
     status: number,
     { language, name }: Pick<Site, 'language' | 'name'>,
-    said: { readonly title: string; readonly text: string },
+    said: Parameters<typeof Outside>[0],
     link?: { readonly href: string; readonly label: string },
   ): void {
     this.html(

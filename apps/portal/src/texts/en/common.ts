@@ -87,6 +87,11 @@ export const common = {
     title: 'You are not signed in',
     text: 'Your session has ended, or it was ended for you. Ask for a new link where you got the last one.',
   },
+  unsent: {
+    title: 'You are not signed in',
+    text: 'Your session has ended, so nothing was done. This page keeps what you typed: open a new link in another tab, then come back here and send it.',
+    send: 'Send it now',
+  },
   linkEnded: {
     title: 'This link does not work',
     text: 'A link to the portal works once, within 60 seconds. Ask for a new one where you got this one.',

@@ -87,6 +87,11 @@ export const common = {
     title: 'Vous n’êtes pas connecté',
     text: 'Votre session a pris fin, ou quelqu’un y a mis fin. Demandez un nouveau lien là où vous avez reçu le dernier.',
   },
+  unsent: {
+    title: 'Vous n’êtes pas connecté',
+    text: 'Votre session a pris fin : rien n’a été fait. Cette page garde ce que vous avez saisi. Ouvrez un nouveau lien dans un autre onglet, puis revenez l’envoyer d’ici.',
+    send: 'Envoyer maintenant',
+  },
   linkEnded: {
     title: 'Ce lien ne fonctionne pas',
     text: 'Un lien vers le portail fonctionne une fois, dans les 60 secondes. Demandez-en un nouveau là où vous l’avez reçu.',
