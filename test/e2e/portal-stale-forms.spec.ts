@@ -140,3 +140,20 @@ describe('a form whose session has ended', () => {
     expect([status, text.includes('<form')]).toEqual([401, false]);
   });
 });
+
+describe('filters that cannot be used', () => {
+  it('are shown again with what was typed, and what is wrong with it', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    const page = await visitor.get('/portal/readings?since=2026-02-01T00%3A00&until=2026-01-01T00%3A00');
+    expect(page.status).toBe(400);
+    expect(page.text).toMatch(/id="since"[^>]*value="2026-02-01T00:00"(?![^>]*aria-invalid)/);
+    expect(page.text).toMatch(/id="until"[^>]*value="2026-01-01T00:00"[^>]*aria-invalid="true"/);
+    expect(page.text).toContain('id="until-error"');
+    const { body } = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: { url: receiver.url },
+    });
+    const deliveries = await visitor.get(`/portal/webhooks/${body.endpointId}?readingId=683248f8`);
+    expect(deliveries.status).toBe(400);
+    expect(deliveries.text).toMatch(/id="readingId"[^>]*value="683248f8"[^>]*aria-invalid="true"/);
+  });
+});

@@ -18,7 +18,7 @@ import {
 import { Api, ApiProblem, elsewhere } from './frame/api.js';
 import { readAssets } from './frame/assets.js';
 import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from './frame/cookies.js';
-import { readForm, type Form } from './frame/form.js';
+import { Form, readForm } from './frame/form.js';
 import { formatsOf } from './frame/formats.js';
 import { portalSite } from './frame/portal-site.js';
 import { refusedPage } from './frame/refused-page.js';
@@ -210,6 +210,10 @@ class Portal {
       else this.sender.page(response, status, portalSite(visit, area), { visit, failed }, answer, done);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
+      if (!failed && error.problem.errors?.some(({ pointer }) => pointer.startsWith('?'))) {
+        const filters = { form: new Form(visit.query), refused: error };
+        return this.send(page, visit, response, 400, () => page.show(visit, filters), null, filters);
+      }
       if (error.retryAfter !== null) response.setHeader('Retry-After', error.retryAfter);
       const { status: refused } = error.problem;
       this.sender.page(response, refused, portalSite(visit, area), { visit }, refusedPage(visit, error));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { named } from '../texts/texts.js';
 import type { ApiProblem } from './api.js';
+import type { Failed } from './page.js';
 import { ShownContext, useShown } from './context.js';
 
 /** The key of a form: the same again after a refusal, as the first request may have done its work. */
@@ -77,8 +78,9 @@ interface FieldProps {
 /** What was typed into a field, its hint and what is wrong with it, and what joins these for a screen reader. */
 const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) => {
   const { visit, failed } = useShown();
+  // Query parameters have pointers of their own.
   const wrong = failed?.refused.problem.errors?.find(
-    (one) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`),
+    (one) => [pointer, `?${name}`].includes(one.pointer) || one.pointer.startsWith(`${pointer}/`),
   );
   const said = {
     hint: hint && <Remark as="hint" of={id} text={hint} />,
@@ -221,12 +223,17 @@ export const Checks = ({
   );
 };
 
+/** Whether what was refused are the filters of the page, which name no action. */
+export const areFilters = (failed: Failed | undefined): boolean => failed?.form.action === '';
+
 /** A form that changes what the page shows, in its address. */
 export const Filters = ({ children }: { readonly children: ComponentChildren }) => {
-  const { visit } = useShown();
+  const { visit, failed } = useShown();
+  const mine = areFilters(failed) ? failed : undefined;
   return (
     <form method="get" action={visit.path} class="filters" role="search">
-      <ShownContext.Provider value={{ visit }}>{children}</ShownContext.Provider>
+      {mine && <Refusal of={mine.refused} />}
+      <ShownContext.Provider value={{ visit, failed: mine }}>{children}</ShownContext.Provider>
       <button type="submit">{visit.texts.filter}</button>
       {visit.query.size > 0 && <a href={visit.path}>{visit.texts.clearFilters}</a>}
     </form>

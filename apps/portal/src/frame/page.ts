@@ -62,7 +62,7 @@ export interface Download {
 
 export type Answer = View | GoTo | Download;
 
-/** An action that the API refused: the page shows the form again, with what was typed. */
+/** An action or filters that the API refused: the page shows the form again, with what was typed. */
 export interface Failed {
   readonly form: Form;
   readonly refused: ApiProblem;

@@ -24,9 +24,9 @@ export const readingsPage: Page = {
   path: '/readings',
   area: 'readings',
   needs: 'readings:read',
-  show: async (visit) => {
+  show: async (visit, failed) => {
     const { texts, query } = visit;
-    const { data, nextCursor } = await find(visit);
+    const { data, nextCursor } = failed ? { data: [], nextCursor: null } : await find(visit);
     const statuses = STATUSES.map((status) => [status, texts.states[status]] as const);
     return {
       title: texts.readings.title,
@@ -54,6 +54,7 @@ export const readingsPage: Page = {
             {(['since', 'until'] as const).map((name) => (
               <Text
                 name={name}
+                pointer={name === 'since' ? '?createdSince' : '?createdUntil'}
                 type="datetime-local"
                 label={texts.readings[name]}
                 value={query.get(name) ?? ''}

@@ -1,7 +1,7 @@
 import type { Delivery, WebhookEndpoint, WebhookEndpointStats } from '@reading-service/client';
 import { GetEndpointQueue, PUBLIC_EVENT_TYPES, type EndpointQueue } from '@app/webhooks/contracts/index.js';
-import { Choice, PostForm } from '../../frame/forms.js';
-import type { GoTo, Page, Visit } from '../../frame/page.js';
+import { Choice, PostForm, areFilters } from '../../frame/forms.js';
+import type { Failed, GoTo, Page, Visit } from '../../frame/page.js';
 import { Count, Facts, Section, State, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
 import { Deliveries, findDeliveries } from './deliveries.js';
@@ -30,7 +30,7 @@ export const EndpointLink = ({ to }: { readonly to: Pick<WebhookEndpoint, 'endpo
 export const stateOf = ({ health: { state, disabledReason } }: WebhookEndpoint): string =>
   disabledReason === 'requested' ? 'paused' : state;
 
-const look = async (visit: Visit) => {
+const look = async (visit: Visit, failed?: Failed) => {
   const { api, queries, session, params } = visit;
   const endpointId = params['endpointId']!;
   // First: an unknown endpoint is one refusal, not three.
@@ -38,7 +38,7 @@ const look = async (visit: Visit) => {
   const [stats, queue, deliveries] = await Promise.all([
     api.get<WebhookEndpointStats>(`${endpointPath(visit)}/stats`),
     queries.execute(new GetEndpointQueue(session.workspaceId, endpointId)),
-    findDeliveries(visit, endpointId),
+    areFilters(failed) ? { data: [], nextCursor: null } : findDeliveries(visit, endpointId),
   ]);
   return { endpoint, stats, queue, deliveries };
 };
@@ -60,7 +60,7 @@ export const oneEndpointPage: Page = {
   needs: 'webhooks:read',
   show: async (visit, failed) => {
     const { texts, may, query } = visit;
-    const { endpoint, stats, queue, deliveries } = await look(visit);
+    const { endpoint, stats, queue, deliveries } = await look(visit, failed);
     const isUnderWay = deliveries.data.some(({ status, attempts }) => status === 'pending' && attempts === 0);
     return {
       title: new URL(endpoint.url).host,
