@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { DIGITS } from '@app/numerology/index.js';
+import { bookFor } from '../content/book/book.js';
+import { PLANES, strongestPlanes } from '../figures/plane-bars.js';
+import { commonChild, commonPerson } from '../content/random-people.js';
+import { trialDocument, trialResult } from '../content/trial.js';
+import { LOCALES, textOf } from './testing/composed.js';
+
+/** Words by which one of four stands alone before the others: false where two planes have as many letters. */
+const AHEAD_OF_ALL = {
+  'fr-FR': /(?<!\p{L})(?:le plus (?:de|garni)|la plus grosse|plus de lettres|surtout|le mieux|passe devant|en tête|l’emporte|mène|a le dessus)(?!\p{L})/iu,
+  'en-US': /\b(?:most of|more (?:\w+ )?letters|than any other|the majority|the largest|the biggest|the better part|fullest|outnumber|in the lead)\b/iu,
+} as const; // prettier-ignore
+
+/** The same of one value of the nine. */
+const AHEAD_OF_VALUES = {
+  'fr-FR': /(?<!\p{L})(?:domine|plus fort que les autres)(?!\p{L})/iu,
+  'en-US': /\b(?:in the majority|than anything else)\b/iu,
+} as const;
+
+const FORMS = 3;
+
+describe.each(LOCALES)('What a reading says of its figures, in %s', (locale) => {
+  const book = bookFor(locale);
+  const textsAt = (keys: readonly string[]): string[] =>
+    keys.flatMap((key) => book.entry(key).map(({ text }) => text.neutral));
+
+  it('holds of a plane that shares the first place', () => {
+    const keys = PLANES.flatMap((plane) => [`planes strongest.${plane}`, `under7/grid plane.${plane}`]);
+    expect(textsAt(keys).length).toBeGreaterThanOrEqual(2 * PLANES.length * FORMS);
+    expect(textsAt(keys).filter((text) => AHEAD_OF_ALL[locale].test(text))).toEqual([]);
+  });
+
+  it('is so in readings whose planes share it', () => {
+    const people = [1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((seed) => [
+      commonPerson(locale, seed),
+      commonChild(locale, seed),
+    ]);
+    const tied = people.filter(
+      (person) => strongestPlanes(trialResult({ person, locale, gender: 'neutral' }).planes).length > 1,
+    );
+    expect(tied.length).toBeGreaterThan(0);
+    for (const person of tied) {
+      const planes = textOf(trialDocument({ person, locale, gender: 'neutral' }), 'grid.planes');
+      expect(planes).not.toMatch(AHEAD_OF_ALL[locale]);
+    }
+  });
+
+  it('holds of a value that shares the first place', () => {
+    const keys = DIGITS.flatMap((digit) => [`passion ${digit}`, `under7/grid passion.${digit}`]);
+    expect(textsAt(keys).filter((text) => AHEAD_OF_VALUES[locale].test(text))).toEqual([]);
+  });
+});
