@@ -15,13 +15,15 @@ export const method = (composer: Composer): Section => {
     engine: result.engineVersion,
     content: result.contentVersion,
   };
+  // To a single digit, as the sentence says: a year of 22, such as 1984, would otherwise stop there.
+  const example = steps(birthOf(composer).year, false);
   return section(
     'method',
     'method',
     plain('frames/method title'),
     [
       paragraph('method.intro', say('frames/method intro', { method: result.method.id })),
-      paragraph('method.reduction', say('frames/method reduction', { steps: steps(birthOf(composer).year) })),
+      paragraph('method.reduction', say('frames/method reduction', { steps: example })),
       list('method.conventions', all('frames/method conventions')),
       letterTable(composer),
       words(composer),

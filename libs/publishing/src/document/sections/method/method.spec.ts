@@ -228,6 +228,16 @@ describe('The page of the method', () => {
   });
 
   it.each([
+    ['1984-03-05', '1984 → 22 → 4'],
+    ['2009-03-05', '2009 → 11 → 2'],
+    ['1990-03-05', '1990 → 19 → 10 → 1'],
+  ])('shows a reduction to a single digit by the year of %s', (born, steps) => {
+    const ann = person('Ann', [], 'Lee', born);
+    expect(pageOf(ann, 'en-US')).toContain(`go on until a single one is left: ${steps}. Wherever`);
+    expect(pageOf(ann, 'fr-FR')).toContain(`jusqu’à n’en avoir plus qu’un\u00A0: ${steps}. Partout`);
+  });
+
+  it.each([
     // Published examples: 10 April 1986 and 4 May 1977.
     [
       '1986-04-10',
