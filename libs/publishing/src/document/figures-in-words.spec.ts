@@ -18,6 +18,14 @@ const AHEAD_OF_VALUES = {
   'en-US': /\b(?:in the majority|than anything else)\b/iu,
 } as const;
 
+/** Nine piles, though most names leave a value out. */
+const FILLS_ALL = { 'fr-FR': /neuf piles\./iu, 'en-US': /nine piles\./iu } as const;
+const TWICE = {
+  'fr-FR': /(?<!\p{L})(?:deux fois|seconde? fois)(?!\p{L})/iu,
+  'en-US': /\b(?:twice|a second)\b/iu,
+} as const;
+const SMALLER = { 'fr-FR': /plus petit/iu, 'en-US': /\bsmaller\b/iu } as const;
+
 const FORMS = 3;
 
 describe.each(LOCALES)('What a reading says of its figures, in %s', (locale) => {
@@ -49,5 +57,20 @@ describe.each(LOCALES)('What a reading says of its figures, in %s', (locale) => 
   it('holds of a value that shares the first place', () => {
     const keys = DIGITS.flatMap((digit) => [`passion ${digit}`, `under7/grid passion.${digit}`]);
     expect(textsAt(keys).filter((text) => AHEAD_OF_VALUES[locale].test(text))).toEqual([]);
+  });
+
+  it('holds of nine cells of which some are empty', () => {
+    const texts = textsAt(['frames/grid intro', 'frames/under7 grid.intro']);
+    expect(texts.filter((text) => FILLS_ALL[locale].test(text))).toEqual([]);
+  });
+
+  it('holds of a pinnacle whose number comes three times', () => {
+    const texts = textsAt(['frames/cycles sameAgain']);
+    expect(texts.filter((text) => TWICE[locale].test(text))).toEqual([]);
+  });
+
+  it('holds of a minor challenge that is greater than the main one, which may be 0', () => {
+    const texts = textsAt(['frames/cycles challengesIntro', 'frames/under7 cycles.challengesIntro']);
+    expect(texts.filter((text) => SMALLER[locale].test(text))).toEqual([]);
   });
 });
