@@ -187,6 +187,25 @@ describe('The PDF of a document', () => {
     },
   );
 
+  it('draws the letters of the longest names over several pages, and none below a page', () => {
+    const name = {
+      firstNames: Array<string>(8).fill('Wilhelmina'),
+      middleNames: Array<string>(8).fill('Montgomery'),
+      lastNames: Array<string>(8).fill('Featherston'),
+    };
+    const document = composed({ name, dateOfBirth: '1990-06-15' }, 'en-US', 'neutral');
+    const bytes = typesetter.typeset(document);
+    const pages = readPages(bytes);
+    const faults = pageFaults(pages, { locale: 'en-US', paper: 'us-letter' });
+    expect(faults.filter(({ fault }) => /printed over|margin/.test(fault))).toEqual([]);
+    const strips = pages
+      .map(({ runs }) => runs.filter(({ role, text }) => role === 'Figure' && /^[A-Z]$/.test(text)).length)
+      .filter((letters) => letters > 0);
+    expect(strips.length).toBeGreaterThan(1);
+    expect(strips.reduce((sum, letters) => sum + letters, 0)).toBe(8 * 31);
+    expect(pdfUaFaults(bytes)).toEqual([]);
+  });
+
   it('prints a very long name completely', () => {
     const document = {
       ...composed(camille, 'en-US', 'neutral'),
