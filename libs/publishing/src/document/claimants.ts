@@ -63,7 +63,9 @@ const ofName = (result: ReadingResult): Claimant[] => {
 /** Of cells that tie for the fullest, so many are told. */
 const MOST_PASSIONS = 2;
 
-export const toldPassions = ({ grid }: ReadingResult): number[] => grid.hiddenPassion.slice(0, MOST_PASSIONS);
+/** Which of them get their text: none where each has a single letter, since the texts are about many. */
+export const toldPassions = ({ grid }: ReadingResult): number[] =>
+  grid.hiddenPassion.slice(0, MOST_PASSIONS).filter((digit) => grid.counts[digit] > 1);
 
 const ofLetters = (result: ReadingResult): Claimant[] => {
   const lesson = fullLesson(result);

@@ -92,6 +92,8 @@ const grid = {
   figureAltComplete: label('passion'),
   passionOne: line('number', 'count'),
   passionTie: line('numbers', 'count'),
+  /** Each value that the name has comes once: none of them is told. */
+  passionEach: line('numbers'),
   /** Of a tie that names more than it tells: which of them follow. */
   passionToldOne: line('number'),
   passionToldMany: line('numbers'),

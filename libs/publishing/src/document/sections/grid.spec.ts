@@ -22,13 +22,24 @@ describe('Tied passions', () => {
     english.entry(`frames/grid ${frame}`).map(({ text }) => text.neutral.replace(/\{\w+\}/, value));
 
   it('say which of many the page tells', () => {
-    const bo: Person = {
-      name: { firstNames: ['Bo'], middleNames: [], lastNames: ['Li'] },
-      dateOfBirth: '1999-05-16',
+    const sophia: Person = {
+      name: { firstNames: ['Sophia'], middleNames: ['Olivia'], lastNames: ['Young'] },
+      dateOfBirth: '1985-08-06',
     };
-    expect(resultOf(bo).grid.hiddenPassion).toEqual([2, 3, 6, 9]);
-    expect(explained(bo)).toEqual(['2', '3']);
-    expect(endings('passionToldMany', '2 and 3').filter((each) => intro(bo).endsWith(each))).toHaveLength(1);
+    expect(resultOf(sophia).grid.hiddenPassion).toEqual([1, 6, 7, 9]);
+    expect(explained(sophia)).toEqual(['1', '6']);
+    const ending = endings('passionToldMany', '1 and 6').filter((each) => intro(sophia).endsWith(each));
+    expect(ending).toHaveLength(1);
+  });
+
+  it.each([
+    ['Bo', 'Li', '1999-05-16', '2, 3, 6, and 9'],
+    ['Max', 'Ely', '1999-05-16', '1, 3, 4, 5, 6, and 7'],
+    ['Max', 'Ely', '2024-05-16', '1, 3, 4, 5, 6, and 7'],
+  ])('get no text of many letters where each has one: %s %s, %s', (first, last, dateOfBirth, numbers) => {
+    const person = { name: { firstNames: [first], middleNames: [], lastNames: [last] }, dateOfBirth };
+    expect(explained(person)).toEqual([]);
+    expect(endings('passionEach', numbers)).toContain(intro(person));
   });
 
   it('say which of two the page tells, where the other would contradict it', () => {

@@ -18,10 +18,14 @@ export const passions = (composer: Composer, textKey: TextKey): Section => {
   const { hiddenPassion, counts } = result.grid;
   const [first] = hiddenPassion;
   const count = letterCount(first === undefined ? 0 : counts[first]);
-  const intro =
-    hiddenPassion.length === 1
+  const numbers = join(hiddenPassion.map(String));
+  const introOf = (): Inline[] => {
+    if (toldPassions(result).length === 0) return say('frames/grid passionEach', { numbers });
+    return hiddenPassion.length === 1
       ? say('frames/grid passionOne', { number: String(first), count })
-      : say('frames/grid passionTie', { numbers: join(hiddenPassion.map(String)), count });
+      : say('frames/grid passionTie', { numbers, count });
+  };
+  const intro = introOf();
   const told = toldPassions(result).filter((digit) => !plan.leftOut.has(textKey(digit)));
   const frame = told.length === 1 ? 'passionToldOne' : 'passionToldMany';
   const which = say(`frames/grid ${frame}`, { number: String(told[0]), numbers: join(told.map(String)) });
@@ -30,7 +34,10 @@ export const passions = (composer: Composer, textKey: TextKey): Section => {
     'subsection',
     plain('frames/grid passionTitle'),
     [
-      paragraph('grid.passion.intro', told.length < hiddenPassion.length ? sentences([intro, which]) : intro),
+      paragraph(
+        'grid.passion.intro',
+        told.length > 0 && told.length < hiddenPassion.length ? sentences([intro, which]) : intro,
+      ),
       ...told.map((digit) => paragraph(`grid.passion.${digit}`, say(textKey(digit)))),
     ],
     ['grid.hiddenPassion'],
