@@ -103,6 +103,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   'keys retire': '',
   'keys forget': '1',
   'keys remember': '1',
+  'keys adopt-digest-key': '',
   'database prepare': '--dry-run',
   'event-store prepare': '',
   audit: '',
