@@ -22,6 +22,7 @@ import { PUBLISH_DOCUMENT, publicationProcess, publishJobAgain } from './process
 import { PublishingModule } from './publishing.module.js';
 import { publishingProjections } from './projections.js';
 import type { Config } from './settings.js';
+import { PublicationMetrics } from './telemetry/publication-metrics.js';
 
 /** How often rows of links that expired long ago are deleted (ms). */
 const LINK_SWEEP_MS = 3_600_000;
@@ -30,6 +31,7 @@ const LINK_SWEEP_MS = 3_600_000;
   imports: [PublishingModule],
   providers: [
     PublishDocumentJob,
+    PublicationMetrics,
     {
       provide: PDF_RENDERER,
       useFactory: (config: Config) => createPdfRenderer({ threads: config.PDF_THREADS }),
