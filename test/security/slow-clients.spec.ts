@@ -163,7 +163,12 @@ describe('A connection', () => {
         }
         const answered = sockets.map((socket) => once(socket, 'data').then(() => true));
         expect(await Promise.race([...answered, delay(1_500, false)])).toBe(false);
-        if (round === 0) expect(await looksAtReadings()).toBeGreaterThan(0);
+        // PostgreSQL counts them late on a busy machine.
+        if (round === 0)
+          await until(
+            async () => (await looksAtReadings()) > 0,
+            () => 'the long polls look at the reading',
+          );
         for (const socket of sockets) socket.destroy();
       }
       expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
