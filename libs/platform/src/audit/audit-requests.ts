@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { identifiedAs } from '../auth/authentication.js';
-import { GONE_AWAY, finalStatus } from '../http/final-status.js';
+import { GONE_AWAY, LOWEST_REFUSAL, finalStatus } from '../http/final-status.js';
 import { isGuarded } from '../http/guarded-path.js';
 import { requestIdOf } from '../http/request-id.js';
 import { routeOf } from '../http/route-of.js';
@@ -15,7 +15,6 @@ import type { AuditTrail } from './audit-trail.js';
 import { aboutOf, givesPersonalData } from './personal-data.js';
 
 const LONGEST_ACTOR = 256;
-const LOWEST_REFUSAL = 400;
 
 /**
  * Records every request with a known caller and every refused request, once its connection has finished with it. That

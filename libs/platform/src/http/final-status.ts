@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 /** Not of HTTP: nobody receives it. */
 export const GONE_AWAY = 499;
-const LOWEST_REFUSAL = 400;
+export const LOWEST_REFUSAL = 400;
 
 /**
  * The status of an answer, once its connection has finished with it; 499 when the caller left before there was one. A delayed
