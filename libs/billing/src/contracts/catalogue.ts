@@ -48,17 +48,18 @@ export interface Terms {
 /** Terms on which earlier releases sold, by plan or pack: books have them for ever. */
 export const FORMER_TERMS: Readonly<Partial<Record<PlanId | PackId, readonly Terms[]>>> = {};
 
+const PRESENT_TERMS: readonly (readonly [PlanId | PackId, Terms])[] = [
+  ...PLAN_IDS.map((id) => [id, { ...PLANS[id], credits: PLANS[id].creditsPerMonth }] as const),
+  ...PACK_IDS.map((id) => [id, PACKS[id]] as const),
+];
+
 /** All terms on which each plan and pack was ever sold. tools/verify-ledger.mjs has the same. */
-export const TERMS_SOLD = Object.fromEntries([
-  ...PLAN_IDS.map((id) => [
+export const TERMS_SOLD: ReadonlyMap<PlanId | PackId, readonly Terms[]> = new Map(
+  PRESENT_TERMS.map(([id, { credits, priceCents }]) => [
     id,
-    [{ credits: PLANS[id].creditsPerMonth, priceCents: PLANS[id].priceCents }, ...(FORMER_TERMS[id] ?? [])],
+    [{ credits, priceCents }, ...(FORMER_TERMS[id] ?? [])],
   ]),
-  ...PACK_IDS.map((id) => [
-    id,
-    [{ credits: PACKS[id].credits, priceCents: PACKS[id].priceCents }, ...(FORMER_TERMS[id] ?? [])],
-  ]),
-]) as Readonly<Record<PlanId | PackId, readonly Terms[]>>;
+);
 
 /** Credits for one Standard Theme reading. */
 export const READING_COST = 20;

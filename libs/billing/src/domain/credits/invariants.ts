@@ -107,7 +107,7 @@ const checkTerms = (
 ): void => {
   const { credits, priceCents } = data;
   const sold = 'plan' in data ? data.plan : data.pack;
-  if (!TERMS_SOLD[sold].some((terms) => terms.credits === credits && terms.priceCents === priceCents))
+  if (!TERMS_SOLD.get(sold)?.some((terms) => terms.credits === credits && terms.priceCents === priceCents))
     report(`${credits} credits for ${priceCents} cents: ${sold} was never sold on these terms`);
 };
 
