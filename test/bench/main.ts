@@ -77,19 +77,33 @@ const chosen = BENCHMARKS.filter(({ name }) => command.args.length === 0 || comm
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
+/** No step takes longer (minutes), but filling a history of deliveries. */
+const STEP_MINUTES = options.history === undefined ? 15 : 60;
+
 const measure = async (benchmark: Benchmark): Promise<Row[]> => {
-  say(`${benchmark.title}…`);
   const rows: Row[] = [];
+  let last = '';
+  const hangs = setTimeout(() => {
+    say(`${benchmark.name} hangs: nothing for ${STEP_MINUTES} minutes after "${last.trim()}".`);
+    process.exit(1);
+  }, STEP_MINUTES * 60_000);
+  const step = (text: string): void => {
+    last = text;
+    hangs.refresh();
+    say(text);
+  };
+  step(`${benchmark.title}…`);
   await benchmark.run({
     seconds: options.seconds,
     count: options.count,
     history: options.history,
-    say,
+    say: step,
     add: (row) => {
       rows.push(row);
-      say(`  ${row.what}: ${row.measured} ${row.aim && `(${row.aim})`}`);
+      step(`  ${row.what}: ${row.measured} ${row.aim && `(${row.aim})`}`);
     },
   });
+  clearTimeout(hangs);
   return rows;
 };
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,8 +84,12 @@ const measureSubscriptions = async (
   { seconds, add }: Settings,
 ): Promise<void> => {
   const followed = await serve('store', join(folder, 'followed'));
-  const idle = Array.from({ length: 1_000 }, (_, n) => followed.client.subscribeToStream(`idle-${n}`));
-  await Promise.all(idle.map((one) => new Promise((resolve) => one.once('confirmation', resolve))));
+  // The store allows 100 calls on a connection.
+  const followers = Array.from({ length: 20 }, followed.connect);
+  const idle = followers.flatMap((follower, nr) =>
+    Array.from({ length: 50 }, (_, n) => follower.subscribeToStream(`idle-${50 * nr + n}`)),
+  );
+  await Promise.all(idle.map((one) => once(one, 'confirmation')));
   const [rate, floor] = await inTurn(
     2,
     () => appendRate(followed.client, seconds, 128),
@@ -92,6 +97,7 @@ const measureSubscriptions = async (
   );
   add(ratio('append with 1,000 idle subscriptions; floor: with none', rate, floor, 0.8));
   for (const one of idle) one.on('error', () => undefined);
+  for (const follower of followers) void follower.dispose();
   await followed.stop();
 };
 
