@@ -21,6 +21,8 @@ const ROLES = ['follow,jobs', 'jobs,webhooks,upkeep', 'follow,webhooks,upkeep'];
 const CALLERS = 2;
 const BETWEEN_READINGS_MS = 400;
 const CREDITS = 1_000_000;
+/** Readings of a customer that fill the queue: the workers need half a minute for them. */
+const BULK = 200;
 
 let stores: StartedStores;
 let receiver: Receiver;
@@ -161,6 +163,35 @@ describe('two APIs and three workers on one event store and one database', () =>
     );
     expect(deliveries?.made).toBe(2 * accepted.size);
   }, 400_000);
+
+  it('publish three readings of a customer beside a bulk of another, long before the bulk is done', async () => {
+    // The APIs have other ports since their restart.
+    const here = (one: Integrator) => one.at(one.stack, apis[0]!.baseUrl);
+    const neighbour = here(await Integrator.open(customer.stack, 1_000));
+    const bulk = await here(customer).call<{ accepted: number; batchId: string }>(
+      'POST',
+      '/api/v1/readings/bulk',
+      {
+        body: { mode: 'all', readings: Array.from({ length: BULK }, () => person()) },
+      },
+    );
+    expect(bulk.body.accepted).toBe(BULK);
+    const published = async (workspaceId: string, from: string): Promise<number> => {
+      const [row] = await query<{ published: number }>(
+        `select count(*)::int as published from readings.reading
+         where workspace_id = '${workspaceId}' and published_at is not null and created_at >= '${from}'`,
+      );
+      return row!.published;
+    };
+    const from = new Date().toISOString();
+    for (let made = 0; made < 3; made += 1) expect((await neighbour.create(person())).status).toBe(202);
+    await until(
+      async () => (await published(neighbour.workspaceId, from)) === 3,
+      () => 'the three readings are published',
+      150_000,
+    );
+    expect(await published(customer.workspaceId, '-infinity')).toBeLessThan(accepted.size + BULK / 2);
+  });
 
   it('have no leader: every role runs in two of the workers', () => {
     for (const role of ['follow', 'jobs', 'webhooks', 'upkeep'])

@@ -14,6 +14,7 @@ import { bulkRate, measureBulks } from './bulk.js';
 import { MANY_READINGS, measureFlatness } from './flatness.js';
 import { OFFERED, measureLag } from './lag.js';
 import { measureLatency } from './latency.js';
+import { measureNeighbour } from './neighbour.js';
 import { measureInTurns, withRefusals, type Load, type LoadResult } from './load.js';
 import { cpuMilliseconds } from './process-cpu.js';
 import { somebody } from './somebody.js';
@@ -226,6 +227,18 @@ The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.
       const bulkOf = 'readings accepted in bulks of 1,000 (worker paused)';
       add(ratio(`${bulkOf}; floor: one a request`, bulkRate(bulks), posts.api.perSecond, 1));
       add(atMost('a bulk of 1,000 accepted, slowest of 5', Math.max(...bulks), 'ms', 2_000));
+      say('  A neighbour of a long queue…');
+      const idle = quantile(latencies, 0.5);
+      const { queued, latencies: beside } = await measureNeighbour(stack, customer, database);
+      const neighbour = quantile(beside, 0.5);
+      add({
+        what: `acceptance to published beside ${queued} queued readings of another workspace, p50; floor: idle`,
+        measured: `${neighbour.toFixed(0)} ms`,
+        floor: `${idle.toFixed(0)} ms`,
+        value: neighbour / idle,
+        aim: '≤ 3',
+        met: neighbour / idle <= 3,
+      });
     } finally {
       bareServer.stop();
       await database.end();

@@ -34,6 +34,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'platform.idempotent_request':
     'body text, fingerprint bytea, key_digest bytea, location text, route text, seed bytea, started_at timestamp with time zone, status integer, workspace_id text',
   'platform.installation': 'fingerprint text, noted_at timestamp with time zone, only_row boolean',
+  'platform.job_turn':
+    'is_bulk boolean, last_at timestamp with time zone, priority smallint, task text, workspace_id text',
   'platform.key_epoch':
     'announced_at timestamp with time zone, destroyed_at timestamp with time zone, emptied_at timestamp with time zone, ends_at timestamp with time zone, epoch text, fingerprint bytea, provider text, started_at timestamp with time zone, stored bytea',
   'platform.key_sweep':

@@ -16,7 +16,7 @@ export interface RequestContext {
   readonly seed?: Uint8Array | undefined;
   /** One request and all it causes share it. */
   readonly correlationId: string;
-  /** Id of the event or the request that this one follows from. */
+  /** Id of the event, the request or the batch that this one follows from. */
   readonly causationId: string;
 }
 

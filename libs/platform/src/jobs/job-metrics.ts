@@ -2,10 +2,13 @@ import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { scrapedGauges } from '../telemetry/scraped-gauges.js';
 
-/** Due jobs that no worker has taken. Excludes jobs with a later time, such as timers. */
+/**
+ * Due jobs that no worker has taken. Excludes jobs with a later time, such as timers. The `run_at` of a turn may be before
+ * the job was added.
+ */
 const DUE = `
   select task_identifier as task, count(*)::integer as due,
-         extract(epoch from now() - min(run_at))::float8 as oldest_seconds
+         extract(epoch from now() - min(greatest(run_at, created_at)))::float8 as oldest_seconds
   from graphile_worker.jobs
   where run_at <= now() and locked_at is null and attempts < max_attempts
   group by task_identifier`;

@@ -123,6 +123,80 @@ describe('addJob', () => {
     expect(inOne[0]).toMatchObject({ payload: { nr: 2 }, max_attempts: 3, run_at: new Date(runAt) });
   });
 
+  describe('with turns', () => {
+    /** Adds jobs of a workspace in one transaction, named by letter and number: a1, a2, … */
+    const order = (name: string, workspaceId: string, jobs: number, isBulk = false): Promise<void> =>
+      transaction(pool, (client) =>
+        runSteps(
+          client,
+          Array.from({ length: jobs }, (_, index) =>
+            addJob(
+              GREET,
+              { readingId: `${name}${index + 1}` },
+              { key: `${name}${index + 1}`, turn: { workspaceId, isBulk } },
+            ),
+          ),
+        ),
+      );
+
+    /** What the queue hands out next, at most so many. */
+    const next = async (most: number): Promise<string[]> => {
+      const { rows } = await pool.query<{ name: string }>(
+        `select payload ->> 'readingId' as name from graphile_worker._private_jobs
+         where is_available order by priority, run_at, id limit $1`,
+        [most],
+      );
+      return rows.map(({ name }) => name);
+    };
+
+    const serve = async (most: number): Promise<void> => {
+      for (const name of await next(most)) await run(removeJob(name));
+    };
+
+    beforeEach(() => pool.query('truncate platform.job_turn'));
+
+    it('serves a workspace with three jobs at once beside one with a thousand', async () => {
+      await order('a', 'ws_a', 1_000);
+      await serve(100);
+      await order('b', 'ws_b', 3);
+      expect(await next(7)).toEqual(['a101', 'b1', 'a102', 'b2', 'a103', 'b3', 'a104']);
+    });
+
+    it('gives a workspace that always has one waiting no more than its turns', async () => {
+      await order('a', 'ws_a', 100);
+      const served: string[] = [];
+      for (let nr = 1; nr <= 10; nr += 1) {
+        await order(`b${nr}-`, 'ws_b', 1);
+        served.push(...(await next(2)));
+        await serve(2);
+      }
+      expect(served.filter((name) => name.startsWith('a'))).toHaveLength(10);
+    });
+
+    it('serves a job of its own with the next turn of its workspace, whatever its bulks have waiting', async () => {
+      await order('bulk', 'ws_a', 50, true);
+      await order('b', 'ws_b', 50);
+      await serve(20);
+      await order('own', 'ws_a', 1);
+      expect(await next(3)).toEqual(['bulk11', 'b11', 'own1']);
+    });
+
+    it('serves bulks of a workspace after what it has waiting', async () => {
+      await order('own', 'ws_a', 2);
+      await order('bulk', 'ws_a', 2, true);
+      await order('b', 'ws_b', 3);
+      expect(await next(7)).toEqual(['own1', 'b1', 'own2', 'b2', 'bulk1', 'b3', 'bulk2']);
+    });
+
+    it('can be taken at once when nobody waits, whatever a workspace had before', async () => {
+      await order('a', 'ws_a', 500);
+      await serve(500);
+      await order('b', 'ws_a', 1);
+      const { rows } = await pool.query('select run_at <= now() as due from graphile_worker._private_jobs');
+      expect(rows).toEqual([{ due: true }]);
+    });
+  });
+
   it('is part of the transaction that requires it', async () => {
     const { text, values } = addJob(GREET, {});
     const failing = transaction(pool, async (client) => {

@@ -32,6 +32,14 @@ export interface JobOptions {
   readonly maxAttempts?: number;
   /** Due jobs with the lowest number go first; default: 0. */
   readonly priority?: number;
+  /** The jobs of a kind take turns by workspace. Without `turn` or with `runAt`, a job goes when its time has come. */
+  readonly turn?: Turn;
+}
+
+/** Whose turn a job takes. A workspace's jobs of bulk requests wait for its other ones. */
+export interface Turn {
+  readonly workspaceId: string;
+  readonly isBulk: boolean;
 }
 
 export const jobKind = <Payload extends JobPayload>(
@@ -43,29 +51,70 @@ export const jobKind = <Payload extends JobPayload>(
 export const addJob = <Payload extends JobPayload>(
   { task }: JobKind<Payload>,
   payload: Payload,
-  { key, runAt, maxAttempts = 25, priority = 0 }: JobOptions = {},
+  { key, runAt, maxAttempts = 25, priority = 0, turn }: JobOptions = {},
 ): Statement => ({
-  ...sql`
-  select graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,
-    run_at => ${runAt ?? null}::timestamptz, max_attempts => ${maxAttempts}, job_key => ${key ?? null},
-    priority => ${priority})`,
-  together: addJobs,
+  ...addJobs([
+    [
+      task,
+      JSON.stringify(payload),
+      runAt ?? null,
+      maxAttempts,
+      key ?? null,
+      priority,
+      turn?.workspaceId ?? null,
+      turn?.isBulk ?? null,
+    ],
+  ]),
+  together: addTogether,
 });
+
+/** Each value of a single `addJob` is a column of one. */
+const addTogether = (each: readonly (readonly unknown[])[]): Statement =>
+  addJobs(each.map((columns) => columns.flat()));
 
 /**
  * One call for all: PostgreSQL plans and runs the statements of the queue once, and wakes the workers once.
+ *
+ * Turns are start-time fair queueing (Goyal, Vin and Cheng, 1996). The queue hands out the due job with the earliest
+ * `run_at`; so `run_at` is the virtual time of a turn, and each turn of a workspace is a microsecond after its last one.
+ * A workspace whose turns are over begins at the turn that is being served, which is now when no job waits.
  * @param each the values of each `addJob`
  */
-const addJobs = (each: readonly (readonly unknown[])[]): Statement => {
+function addJobs(each: readonly (readonly unknown[])[]): Statement {
   const last = lastOfEachKey(each);
   const column = (index: number): readonly unknown[] => last.map((values) => values[index]);
   return sql`
-  select from graphile_worker.add_jobs(array(
-    select (task, payload, null, run_at, max_attempts, key, priority, null)::graphile_worker.job_spec
+  with job as (
+    select *, row_number() over (partition by task, priority, workspace_id, is_bulk order by nr) - 1 as turns_before
     from unnest(${column(0)}::text[], ${column(1)}::json[], ${column(2)}::timestamptz[], ${column(3)}::smallint[],
-                ${column(4)}::text[], ${column(5)}::smallint[])
-      as job (task, payload, run_at, max_attempts, key, priority)))`;
-};
+                ${column(4)}::text[], ${column(5)}::smallint[], ${column(6)}::text[], ${column(7)}::boolean[])
+      with ordinality
+      as job (task, payload, run_at, max_attempts, key, priority, workspace_id, is_bulk, nr)
+  ), first as (
+    select task, priority, workspace_id, is_bulk, count(*) as turns,
+      greatest(
+        coalesce(
+          (select min(waiting.run_at)
+           from graphile_worker._private_jobs as waiting join graphile_worker._private_tasks on _private_tasks.id = task_id
+           where waiting.is_available and waiting.priority = job.priority and identifier = job.task
+             and waiting.run_at <= now()),
+          now()),
+        (select max(last_at) + interval '1 microsecond' from platform.job_turn as earlier
+         where earlier.task = job.task and earlier.priority = job.priority and earlier.workspace_id = job.workspace_id
+           and (job.is_bulk or not earlier.is_bulk))) as at
+    from job where workspace_id is not null and run_at is null
+    group by task, priority, workspace_id, is_bulk
+  ), taken as (
+    insert into platform.job_turn (task, priority, workspace_id, is_bulk, last_at)
+    select task, priority, workspace_id, is_bulk, at + (turns - 1) * interval '1 microsecond' from first
+    order by task, priority, workspace_id, is_bulk
+    on conflict (task, priority, workspace_id, is_bulk) do update set last_at = excluded.last_at
+  )
+  select from graphile_worker.add_jobs(array(
+    select (task, payload, null, coalesce(run_at, at + turns_before * interval '1 microsecond'), max_attempts, key,
+            priority, null)::graphile_worker.job_spec
+    from job left join first using (task, priority, workspace_id, is_bulk) order by nr))`;
+}
 
 /** Place of the key among the values of `addJob`. */
 const KEY = 4;

@@ -13,7 +13,7 @@ export interface OverdueJobs<Payload extends JobPayload, Row extends QueryResult
   /** SQL that finds overdue steps, longest overdue first, at most $1 rows. */
   readonly overdue: string;
   /** The key keeps the job unique, even if several workers add it. */
-  readonly jobOf: (row: Row) => Pick<JobOptions, 'priority'> & {
+  readonly jobOf: (row: Row) => Pick<JobOptions, 'priority' | 'turn'> & {
     readonly payload: Payload;
     readonly key: string;
   };
@@ -21,12 +21,14 @@ export interface OverdueJobs<Payload extends JobPayload, Row extends QueryResult
 
 /**
  * SQL condition: no job with this key waits in the queue for its turn, or for a time that it was added for. Such a job is
- * not lost, and adding it again would lose its place. One that waits after a failure may be brought forward.
+ * not lost, and adding it again would lose its place. One that waits after a failure may be brought forward, and is
+ * given a turn where jobs take turns.
  * @param key SQL expression
  */
 export const isNotQueued = (key: string): string => `not exists (
   select from graphile_worker._private_jobs as queued
-  where queued.key = ${key} and queued.is_available and (queued.attempts = 0 or queued.run_at <= now()))`;
+  where queued.key = ${key} and queued.is_available
+    and (queued.attempts = 0 or queued.run_at between now() - interval '1 minute' and now()))`;
 
 /**
  * SQL condition: no worker has taken a job with this key within this time. One that takes longer was killed, or does not

@@ -21,7 +21,7 @@ export const stuckJobs = async (pool: Pick<Pool, 'query'>): Promise<StuckJobs> =
     `select count(*) filter (where attempts >= max_attempts)::int as dead,
             count(*) filter (where attempts >= $1 and attempts < max_attempts)::int as failing,
             count(*) filter (where attempts < max_attempts and locked_at is null
-              and run_at < now() - make_interval(secs => $2))::int as overdue
+              and greatest(run_at, created_at) < now() - make_interval(secs => $2))::int as overdue
      from graphile_worker.jobs where key is not null`,
     [SOME_FAILURES, OVERDUE_SECONDS],
   );

@@ -17,6 +17,7 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
   'platform.heartbeat': 'workers that are alive',
   'platform.rate_bucket': 'token buckets; may be lost',
   'platform.idempotent_request': 'answers to idempotent requests, for seven days',
+  'platform.job_turn': 'whose turn it is among waiting jobs; may be lost',
   'platform.audit_record': 'who requested what, for AUDIT_RETENTION_DAYS',
   'platform.audit_loss': 'when requests went without an audit record, and how many',
   'platform.retention_round': 'when each kind of data was last deleted after its term',
@@ -32,6 +33,7 @@ const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
   'platform.rate_bucket': 'what callers have used of their rates',
   'platform.idempotent_request':
     'answers under an Idempotency-Key: a repeated request is executed again. Readings are still recognised by their ids',
+  'platform.job_turn': 'whose turn it is: workspaces take turns anew',
   'platform.audit_record': 'who requested what: only a backup has the records',
   'platform.audit_loss': 'when requests went without an audit record',
   'platform.retention_round': 'when retention last ran: its next rounds write it again',

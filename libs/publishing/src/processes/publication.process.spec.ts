@@ -9,6 +9,7 @@ import { PUBLISH_DOCUMENT, publicationProcess } from './publication.process.js';
 
 const reading = (event: ReadingEvent, schemaVersion = 1) =>
   recorded('reading-7f9c', event, { metadata: { schemaVersion } });
+const TURN = { workspaceId: 'ws_1', isBulk: false };
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 
 describe('the publication process', () => {
@@ -24,7 +25,7 @@ describe('the publication process', () => {
             correlationId: 'correlation',
             causationId: 'event-1',
           },
-          { key: 'publishing.publish:7f9c' },
+          { key: 'publishing.publish:7f9c', turn: TURN },
         ),
       ),
     );
@@ -40,7 +41,9 @@ describe('the publication process', () => {
       causationId: 'event-1',
     };
     given(publicationProcess, reading({ type: 'ReadingCompleted', data }, 3)).thenSends(
-      statement(addJob(PUBLISH_DOCUMENT, payload, { key: 'publishing.publish:7f9c', priority: 4 })),
+      statement(
+        addJob(PUBLISH_DOCUMENT, payload, { key: 'publishing.publish:7f9c', priority: 4, turn: TURN }),
+      ),
     );
   });
 
@@ -63,7 +66,7 @@ describe('the publication process', () => {
         addJob(
           PUBLISH_DOCUMENT,
           { readingId: '7f9c', workspaceId: 'ws_1', correlationId: 'correlation', causationId: 'event-1' },
-          { key: 'publishing.publish:7f9c', priority: 10 },
+          { key: 'publishing.publish:7f9c', priority: 10, turn: TURN },
         ),
       ),
     );

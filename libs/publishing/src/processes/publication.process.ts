@@ -9,6 +9,7 @@ import {
   readingJobKey,
   readingJobKind,
   readingJobPriority,
+  readingTurn,
   type OverdueReading,
 } from '@app/readings/contracts/index.js';
 import { publicationEvents } from '../contracts/events.js';
@@ -31,7 +32,7 @@ export const publicationProcess = defineProcess({
     const key = readingJobKey(PUBLISH_DOCUMENT, streamId(event.stream));
     const payload = readingJobAfter(event);
     const priority = isLater ? LATER_VERSION : readingJobPriority(PUBLISH_DOCUMENT, payload);
-    return [statement(addJob(PUBLISH_DOCUMENT, payload, { key, priority }))];
+    return [statement(addJob(PUBLISH_DOCUMENT, payload, { key, priority, turn: readingTurn(event) }))];
   },
 });
 

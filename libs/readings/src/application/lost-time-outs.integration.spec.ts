@@ -142,6 +142,8 @@ it('adds an overdue attempt again, but not one that waits in the queue for its t
     [await jobOf('priority = 7'), 7],
     [await jobOf('priority = 7', far), 7],
     [await jobOf('attempts = 3', far), 1],
+    [await jobOf(`attempts = 3, run_at = now() - interval '10 seconds'`), 7],
+    [await jobOf(`attempts = 3, run_at = now() - interval '2 minutes'`), 1],
     [await jobOf('attempts = max_attempts'), 1],
     [await jobOf(`attempts = 1, locked_at = now() - interval '1 hour', locked_by = 'killed'`), 1],
   ]);

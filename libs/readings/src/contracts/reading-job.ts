@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { causeOf } from '@app/event-sourcing/core/request-context.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { Turn } from '@app/platform/jobs/job.js';
 
 const readingJob = z.object({
   readingId: z.string(),
@@ -59,6 +60,12 @@ export const readingJobAfter = (event: Recorded): ReadingJob => ({
   ...(event.metadata.traceparent && { traceparent: event.metadata.traceparent }),
 });
 
+/** The turn of a job that an event of a reading adds. A reading of a batch was caused by the batch, not by the request. */
+export const readingTurn = ({ type, metadata }: Recorded): Turn => ({
+  workspaceId: metadata.workspaceId,
+  isBulk: type === 'ReadingRequested' && metadata.causationId !== metadata.correlationId,
+});
+
 const isOfTest = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && 'livemode' in data && data.livemode === false;
 
@@ -81,5 +88,10 @@ export const readingJobAgain =
       correlationId: correlation_id,
       causationId: readingId,
     };
-    return { payload, key: readingJobKey(kind, readingId), priority: readingJobPriority(kind, payload) };
+    return {
+      payload,
+      key: readingJobKey(kind, readingId),
+      priority: readingJobPriority(kind, payload),
+      turn: { workspaceId, isBulk: false },
+    };
   };

@@ -13,8 +13,10 @@ import {
 } from './generation.process.js';
 
 const process = generationProcess({ delayedAfterMs: 300_000, timeoutMs: 86_400_000 });
-const reading = (event: ReadingEvent, schemaVersion = 1) =>
-  recorded('reading-7f9c', event, { metadata: { occurredAt: '2026-04-12T10:00:00.000Z', schemaVersion } });
+const reading = (event: ReadingEvent, schemaVersion = 1, causationId = 'correlation') =>
+  recorded('reading-7f9c', event, {
+    metadata: { occurredAt: '2026-04-12T10:00:00.000Z', schemaVersion, causationId },
+  });
 
 const payload = {
   readingId: '7f9c',
@@ -22,6 +24,7 @@ const payload = {
   correlationId: 'correlation',
   causationId: 'event-1',
 };
+const TURN = { workspaceId: 'ws_1', isBulk: false };
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 const REQUEST = {
   ...ids,
@@ -34,21 +37,27 @@ const REQUEST = {
 };
 
 describe('the generation process', () => {
-  it('has an accepted reading generated after begun ones are published, and sets its timers', () => {
-    const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
-    given(process, reading({ type: 'ReadingRequested', data: requested })).thenSends(
-      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', priority: 1 })),
-      statement(
-        addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
-      ),
-      statement(
-        addJob(TIME_OUT_READING, payload, {
-          key: 'readings.time-out:7f9c',
-          runAt: '2026-04-13T10:00:00.000Z',
-        }),
-      ),
-    );
-  });
+  it.each([
+    ['ordered alone', 'correlation', { ...TURN, isBulk: false }],
+    ['of a batch', 'batch-1', { ...TURN, isBulk: true }],
+  ])(
+    'has a reading %s generated in turn after begun ones are published, and sets its timers',
+    (_, causationId, turn) => {
+      const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
+      given(process, reading({ type: 'ReadingRequested', data: requested }, 1, causationId)).thenSends(
+        statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', priority: 1, turn })),
+        statement(
+          addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
+        ),
+        statement(
+          addJob(TIME_OUT_READING, payload, {
+            key: 'readings.time-out:7f9c',
+            runAt: '2026-04-13T10:00:00.000Z',
+          }),
+        ),
+      );
+    },
+  );
 
   it('has a test reading generated after live ones that wait', () => {
     const requested = readingEvents.definitions.ReadingRequested.schema.parse({
@@ -58,7 +67,7 @@ describe('the generation process', () => {
     const { readingId, workspaceId, ...cause } = payload;
     const test = { readingId, workspaceId, mode: 'test' as const, ...cause };
     given(process, reading({ type: 'ReadingRequested', data: requested }, 3)).thenSends(
-      statement(addJob(GENERATE_READING, test, { key: 'readings.generate:7f9c', priority: 5 })),
+      statement(addJob(GENERATE_READING, test, { key: 'readings.generate:7f9c', priority: 5, turn: TURN })),
       statement(
         addJob(DELAY_READING, test, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
       ),
@@ -71,13 +80,13 @@ describe('the generation process', () => {
     );
   });
 
-  it('retries at the time that a failed attempt names', () => {
+  it('retries at the time that a failed attempt names, before readings that have not begun', () => {
     const data = { attempt: 1, code: 'generation_failed', retryAt: '2026-04-12T10:00:04.000Z' } as const;
     given(process, reading({ type: 'ReadingAttemptFailed', data })).thenSends(
       statement(
         addJob(GENERATE_READING, payload, {
           key: 'readings.generate:7f9c',
-          priority: 1,
+          priority: 0,
           runAt: data.retryAt,
         }),
       ),

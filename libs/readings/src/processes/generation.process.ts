@@ -8,6 +8,7 @@ import {
   readingJobKey,
   readingJobKind,
   readingJobPriority,
+  readingTurn,
   type ReadingJobKind,
 } from '../contracts/reading-job.js';
 import { addEndBatchJob } from '../application/end-batch/end-batch.job.js';
@@ -36,7 +37,6 @@ export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: n
       if (event.type === 'BatchRequested') return [statement(addEndBatchJob(event))];
       const readingId = streamId(event.stream);
       const payload = readingJobAfter(event);
-      const priority = readingJobPriority(GENERATE_READING, payload);
       const timer = (kind: ReadingJobKind, runAt: string): Reaction<never> =>
         statement(addJob(kind, payload, { key: readingJobKey(kind, readingId), runAt }));
       const key = readingJobKey(GENERATE_READING, readingId);
@@ -44,13 +44,28 @@ export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: n
         case 'ReadingRequested': {
           const acceptedAt = Date.parse(event.metadata.occurredAt);
           return [
-            statement(addJob(GENERATE_READING, payload, { key, priority })),
+            statement(
+              addJob(GENERATE_READING, payload, {
+                key,
+                priority: readingJobPriority(GENERATE_READING, payload),
+                turn: readingTurn(event),
+              }),
+            ),
             timer(DELAY_READING, instant(acceptedAt + bounds.delayedAfterMs)),
             timer(TIME_OUT_READING, instant(acceptedAt + bounds.timeoutMs)),
           ];
         }
         case 'ReadingAttemptFailed':
-          return [statement(addJob(GENERATE_READING, payload, { key, priority, runAt: event.data.retryAt }))];
+          // It has had its turn: nobody who came later goes before it.
+          return [
+            statement(
+              addJob(GENERATE_READING, payload, {
+                key,
+                priority: readingJobPriority({ priority: 0 }, payload),
+                runAt: event.data.retryAt,
+              }),
+            ),
+          ];
         case 'ReadingCompleted':
         case 'ReadingFailed':
           return [DELAY_READING, TIME_OUT_READING].map((kind) =>

@@ -212,11 +212,12 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
         const result = await work(request, readingId);
         if (result) take(index, readingId, result);
       });
+    const cause = { ...by, causationId: batchId };
     if (held === null) await forEachOpen((request, readingId) => this.readings.answered(readingId, request));
     await forEachOpen((request, readingId) => {
       const hold = held?.get(readingId) ?? null;
       const known = { isNew: hold?.reservationId === reservationIdAt(readingId, 'no_stream'), held: hold };
-      return this.readings.accept({ workspaceId, livemode, request, by }, readingId, known, givenUp);
+      return this.readings.accept({ workspaceId, livemode, request, by: cause }, readingId, known, givenUp);
     });
     return isDifferent ? 'different_request' : (outcomes as readonly BatchItem[]);
   }
