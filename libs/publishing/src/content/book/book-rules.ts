@@ -109,9 +109,40 @@ export const BOOK_RULES: Readonly<Record<Locale, readonly LintRule[]>> = {
 
 /** What no text puts near a child under seven: what cuts, burns, is swallowed, pulls under, or is out in traffic. */
 export const UNSAFE: Readonly<Record<Locale, RegExp>> = {
-  'fr-FR': /(?<!\p{L})(?:couteaux?|ciseaux|allumettes?|briquets?|(?:souffler|allumer) une bougie|rasoir|épingles?|billes?|aimants?|pile plate|noix|noisettes?|cacahu\p{L}+|pop-?corn|miel|médicaments?|lessive|sacs? en plastique|galets|haricots? sur|lentilles sur|(?:jeux?|port|pinceaux?) dans (?:la baignoire|le bain)|apprendre à nager|étang|(?:dans|sur) la route)(?!\p{L})/iu,
-  'en-US': /\b(?:kni(?:fe|ves)|scissors|candles?|cigarette lighter|razors?|needles?|marbles|magnets?|button batter(?:y|ies)|peanuts?|popcorn|honey|medicine|bleach|plastic bags?|rubber plant|pebbles? (?:on|around)|beans? in|paint\w* [^.]*\bin the tub|swimming|ponds?|lakes?|play\w* in the (?:road|street)|(?:play|alone) in the (?:tub|bath))\b/iu,
+  'fr-FR': /(?<!\p{L})(?:couteaux?|ciseaux|allumettes?|briquets?|(?:souffler|allumer) une bougie|rasoir|épingles?|billes?|aimants?|pile plate|noix|noisettes?|cacahu\p{L}+|pop-?corn|miel|médicaments?|lessive|sacs? en plastique|galets|haricots? sur|lentilles sur|(?:jeux?|port|pinceaux?|canards?) dans (?:la baignoire|le bain)|seule? (?:dans|au) (?:la baignoire|bain)|(?:baignoire|piscine|tuyau)[^.]*?(?:près de vous|à côté de vous|non loin)|vous tournez la tête|apprendre à nager|étang|(?:dans|sur) la route)(?!\p{L})/iu,
+  'en-US': /\b(?:kni(?:fe|ves)|scissors|candles?|cigarette lighter|razors?|needles?|marbles|magnets?|button batter(?:y|ies)|peanuts?|popcorn|honey|medicine|bleach|plastic bags?|rubber plant|pebbles? (?:on|around)|beans? in|paint\w* [^.]*\bin the tub|swimming|ponds?|lakes?|play\w* in the (?:road|street)|(?:play|alone) in the (?:tub|bath)|(?:laughter|reports|ducks|over the edge|heard) [^.]*\b(?:in|from|of) the (?:bath)?tub|(?:bath|tub|hose|pool|water)\b[^.]*\b(?:close by|nearby|right (?:there|behind))|you turn your head|leaves the hose)\b/iu,
 }; // prettier-ignore
+
+/** To somebody young: leaving home or giving away what they have. Both can be signs of a plan to die. */
+const LEAVING: Readonly<Record<Locale, string>> = {
+  'fr-FR': String.raw`(?<!pas de )tout (?:donner|quitter|laisser|plaquer)|(?:donne[rz]|quitte[rz]) tout|fugue\p{L}*|vous disparaissez \p{L}+ jours|vous partez d’un coup|des adieux que vous|donnez un objet par semaine`,
+  'en-US': String.raw`giv(?:e|es|ing) (?:it all|everything|your (?:things|collections)) away|give away one object|give things away|running (?:away|off)|leave (?:home|everything|it all)|leave on \w+day with a toothbrush`,
+}; // prettier-ignore
+
+/** To somebody old: that something is over, or that little time is left. */
+const ENDING: Readonly<Record<Locale, string>> = {
+  'fr-FR': String.raw`n’avez plus rien à(?! prouver)|ce qui vous reste à|il (?:vous )?reste peu|tant qu’il est temps|avant qu’il (?:ne )?soit trop tard|quand vous ne serez plus`,
+  'en-US': String.raw`nothing left to|something you \w+ well is over|is over already|while you (?:still )?can(?! still)|before it’s too late|(?:time|years) (?:you have )?left(?! you)|when you(?:’re| are) gone|their own roofs by this time`,
+}; // prettier-ignore
+
+const wholeWords = (...words: readonly string[]): RegExp =>
+  new RegExp(String.raw`(?<!\p{L})(?:${words.join('|')})(?!\p{L})`, 'iu');
+
+/** What the text that a reader of an age gets neither says nor asks for. */
+export const UNFIT: Readonly<Record<Locale, Readonly<Record<AgeBand, RegExp>>>> = {
+  'fr-FR': {
+    '7-15': wholeWords(LEAVING['fr-FR'], 'faute exprès'),
+    '16-29': wholeWords(LEAVING['fr-FR']),
+    '60-79': wholeWords(ENDING['fr-FR']),
+    '80+': wholeWords(ENDING['fr-FR']),
+  },
+  'en-US': {
+    '7-15': wholeWords(LEAVING['en-US'], '(?:mistake|error)(?: in it)? on purpose'),
+    '16-29': wholeWords(LEAVING['en-US']),
+    '60-79': wholeWords(ENDING['en-US']),
+    '80+': wholeWords(ENDING['en-US'], 'while you can see the faces'),
+  },
+};
 
 /** Scenes that ring false at an age; the text that a reader of the band gets may hold none of them. */
 export const FALSE_SCENES: Readonly<Record<Locale, Readonly<Partial<Record<AgeBand, RegExp>>>>> = {

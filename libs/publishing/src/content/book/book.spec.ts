@@ -133,6 +133,43 @@ describe('The check of the book', () => {
     expect(faults).toContain(`rings false at ${band}: "${scene}"`);
   });
 
+  // Each stood in a reading.
+  it.each([
+    ['fr-FR', '16-29', 'Avec ce 5, vous voudriez tout donner, tout quitter, partir avec une brosse à dents.'],
+    ['fr-FR', '16-29', 'Vous donnez encore davantage, puis vous disparaissez trois jours.'],
+    ['fr-FR', '16-29', 'Un matin vous partez d’un coup.'],
+    ['fr-FR', '16-29', 'Donnez un objet par semaine, en bon état, à une personne précise.'],
+    ['fr-FR', '7-15', 'Présentez un travail soigné, puis laissez-y une petite faute exprès.'],
+    ['fr-FR', '80+', 'Ce qui vous reste à donner ne demande ni bras ni courses.'],
+    ['en-US', '16-29', 'Each week, give away one object and finish one thing.'],
+    ['en-US', '16-29', 'Inside is somebody who would like to leave on Thursday with a toothbrush.'],
+    ['en-US', '7-15', 'You keep a packing list for running off.'],
+    ['en-US', '80+', 'Say so. There is nothing left to protect.'],
+    ['en-US', '80+', 'Something you ran well is over.'],
+    ['en-US', '80+', 'They all have their own roofs by this time.'],
+    ['en-US', '80+', 'Hand on the watch, the roses, while you can see the faces.'],
+    ['en-US', '60-79', 'What is over already, except that you haven’t told it so?'],
+  ] as const)('finds what is unfit for an age, in %s at %s: %s', (locale, band, text) => {
+    const faults = checkBook(locale, [fileOf(prose(15), { a: text })]).map(({ fault }) => fault);
+    expect(faults.filter((fault) => fault.startsWith(`unfit at ${band}`))).toHaveLength(1);
+  });
+
+  it.each([
+    ['en-US', 'If things have gone wild, water helps, in a tub or from a hose, with you close by.'],
+    ['en-US', 'The towel is open, you turn your head for a second, and it’s an empty towel.'],
+    ['en-US', 'You can hear it through the wall: humming, growling, lectures to the ducks in the tub.'],
+    ['en-US', 'What floats in the bath, for instance, with you right there: a sponge.'],
+    ['en-US', 'Let them be first into the bath with you right behind.'],
+    ['en-US', 'Yours is still outside, watching where the water goes when it leaves the hose.'],
+    ['fr-FR', 'Laissez-lui la baignoire pleine, près de vous.'],
+  ] as const)('finds what is unsafe for a small child, in %s: %s', (locale, text) => {
+    const entry = readEntry(locale, prose(15), text, () => undefined);
+    const file = { file: 'under7/5', gaps: [], faults: [] };
+    const placed = { file: file.file, path: 'lifePath.lead', shape: prose(15), entry };
+    const faults = checkBook(locale, [{ ...file, entries: [placed] }]).map(({ fault }) => fault);
+    expect(faults.filter((fault) => fault.startsWith('unsafe for a small child'))).toHaveLength(1);
+  });
+
   it.each([
     ['fr-FR', 'C’est plus calme qu’avant.', 'qu’avant'],
     ['en-US', 'It is calmer than before.', 'than before'],

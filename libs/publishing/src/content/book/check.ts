@@ -1,7 +1,7 @@
 import type { Locale } from '../../document/document.js';
 import { FRENCH_AGREEMENT } from '../lint-rules.js';
 import { brokenRules, keepsAgreement } from '../lint.js';
-import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNSAFE } from './book-rules.js';
+import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
 import { familyOf } from './families.js';
 import type { LoadedFile, PlacedEntry } from './load.js';
 import { repetitions } from './repetition.js';
@@ -89,7 +89,7 @@ const labelFaults = (files: readonly LoadedFile[]): BookFault[] =>
       });
     });
 
-/** The texts that a reader of each age gets, where a scene rings false. */
+/** The texts that a reader of each age gets, where a scene rings false or is unfit for the age. */
 const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
   files
     .filter(({ file }) => !isForParents(file))
@@ -99,8 +99,12 @@ const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] 
         AGE_BANDS.flatMap((band) => {
           const text = (form.ages[band] ?? form.text).neutral;
           const [scene] = FALSE_SCENES[locale][band]?.exec(text) ?? [];
+          const [unfit] = UNFIT[locale][band].exec(text) ?? [];
           const at = `${file} ${path}${entry.length > 1 ? `[${index + 1}]` : ''}`;
-          return scene === undefined ? [] : [{ at, fault: `rings false at ${band}: "${scene}"` }];
+          return [
+            ...(scene === undefined ? [] : [{ at, fault: `rings false at ${band}: "${scene}"` }]),
+            ...(unfit === undefined ? [] : [{ at, fault: `unfit at ${band}: "${unfit}"` }]),
+          ];
         }),
       ),
     );
