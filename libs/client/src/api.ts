@@ -2168,6 +2168,8 @@ export interface components {
                         /** @description The same in words */
                         detail: string;
                     }[];
+                    /** @description How many more were found than `errors` has room for */
+                    errorsOmitted?: number;
                 };
             }[];
         };
@@ -2935,7 +2937,7 @@ export interface components {
             instance: string;
             /** @description Also in the header `X-Request-Id` */
             requestId: string;
-            /** @description All invalid fields at once */
+            /** @description All invalid fields at once: at most 100, and 16 KiB. A pointer has at most 200 characters */
             errors?: {
                 /** @description RFC 6901 pointer into the body; for a query parameter, `?` and its name */
                 pointer: string;
@@ -2944,6 +2946,8 @@ export interface components {
                 /** @description Never repeats your input */
                 detail: string;
             }[];
+            /** @description How many more errors were found than `errors` lists */
+            errorsOmitted?: number;
             /** @description With `insufficient_credits`: what the reading costs */
             required?: number;
             /** @description With `insufficient_credits`: the credits available */

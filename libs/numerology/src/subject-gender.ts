@@ -13,9 +13,12 @@ export const GENDER_SPELLINGS: readonly string[] = [
   ...new Set<string>(['feminine', 'masculine', 'neutral', ...ALIASES.keys()]),
 ];
 
+/** Longer than each of them: what follows cannot make a text one of them. */
+const LONGER = 20;
+
 /**
  * The canonical gender of a submitted spelling in any letter case; null for anything else.
  * Gender affects only grammatical agreement, never a number.
  */
 export const canonicalGender = (text: string): SubjectGender | null =>
-  ALIASES.get(text.toLowerCase()) ?? null;
+  ALIASES.get(text.slice(0, LONGER).toLowerCase()) ?? null;

@@ -29,6 +29,12 @@ describe('checking a name', () => {
   it('counts the code points of an element after composition', () => {
     expect(codes('e\u0301'.repeat(100))).toEqual([]);
     expect(codes('é'.repeat(101))).toEqual(['too_long']);
+    // Three code points for each letter. A letter of four is Greek.
+    expect(codes('ộ'.normalize('NFD').repeat(100))).toEqual([]);
+  });
+
+  it('does not compose what is far too long, which would take hours', () => {
+    expect(codes(`a${'\u0315\u0316'.repeat(1_000_000)}`)).toEqual(['too_long']);
   });
 
   it('allows 300 letters in all, and counts a ligature as the letters it folds to', () => {

@@ -22,6 +22,8 @@ export interface NameProblem {
 export const MAX_ELEMENTS = 8;
 /** code points of one element after NFC */
 export const MAX_ELEMENT_LENGTH = 100;
+/** UTF-16 code units before it: NFC makes one letter of four at most, and takes seconds for some thousand marks. */
+const MAX_ELEMENT_UNITS = 4 * MAX_ELEMENT_LENGTH;
 /** folded letters of the whole name */
 export const MAX_LETTERS = 300;
 
@@ -68,6 +70,7 @@ function checkGroup(group: keyof StructuredName, elements: readonly string[]): N
 
 /** The distinct problems of one element. An element that is too long is not checked further. */
 function checkElement(element: string): Exclude<NameProblemCode, 'too_few'>[] {
+  if (element.length > MAX_ELEMENT_UNITS) return ['too_long'];
   const characters = Array.from(element.normalize('NFC'));
   if (characters.length > MAX_ELEMENT_LENGTH) return ['too_long'];
   if (characters.every((character) => SPACES.test(character))) return ['empty'];

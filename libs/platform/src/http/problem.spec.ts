@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { projectPath } from '../project-path.js';
-import { PROBLEMS, Problem, problemBody } from './problem.js';
+import { ErrorRoom, LARGEST_ERRORS, PROBLEMS, Problem, invalidRequest, problemBody } from './problem.js';
 
 it('Every problem code has its section in docs/errors.md, under its status, and no other has one', () => {
   const page = readFileSync(projectPath('docs/errors.md'), 'utf8');
@@ -23,4 +23,35 @@ it.each([
 ] as const)('%s says what to do, wherever it is thrown', (code, detail) => {
   expect(problemBody(new Problem(code), 'req_1')).toMatchObject({ code, detail });
   expect(problemBody(new Problem(code, { detail: 'Of this route' }), 'req_1').detail).toBe('Of this route');
+});
+
+const errors = (count: number, detail = 'is wrong') =>
+  Array.from({ length: count }, (_, n) => ({
+    pointer: `/${n}/${'é'.repeat(500)}`,
+    code: 'invalid_value',
+    detail,
+  }));
+
+it('shows errors of 16 KiB at most, with pointers of 200 characters, and counts the others', () => {
+  const { errors: shown = [], errorsOmitted = 0, detail } = problemBody(invalidRequest(errors(90)), 'req_1');
+  expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(LARGEST_ERRORS);
+  expect([shown.length + errorsOmitted, detail]).toEqual([90, '90 fields are invalid']);
+  expect(shown.map(({ pointer }) => pointer.length)).toEqual(shown.map(() => 200));
+  expect(problemBody(invalidRequest(errors(2)), 'req_1')).not.toHaveProperty('errorsOmitted');
+});
+
+it('tells one error for one cause', () => {
+  const cause = { pointer: '/metadata', code: 'invalid_key', detail: 'must have other keys' };
+  const { options } = invalidRequest([cause, { ...cause }, { ...cause, pointer: '/name' }]);
+  expect(options).toMatchObject({ detail: '2 fields are invalid', errors: [cause, { pointer: '/name' }] });
+});
+
+it('lets many problems share the room of one answer', () => {
+  const room = new ErrorRoom(1_000);
+  const bodies = [2, 2, 2].map((count) => problemBody(invalidRequest(errors(count)), 'req_1', room));
+  expect(bodies.map(({ errors: shown, errorsOmitted = 0 }) => [shown?.length, errorsOmitted])).toEqual([
+    [2, 0],
+    [0, 2],
+    [0, 2],
+  ]);
 });

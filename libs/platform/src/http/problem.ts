@@ -87,6 +87,8 @@ export interface ProblemOptions {
   readonly status?: number;
   readonly detail?: string;
   readonly errors?: readonly FieldError[];
+  /** Errors that were found beyond `errors`. */
+  readonly errorsOmitted?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the body, such as `required` and `available`. */
   readonly members?: Readonly<Record<string, string | number>>;
@@ -119,37 +121,76 @@ export class Problem extends Error {
   }
 }
 
+/** Bytes that all errors of an answer take as JSON, at most. */
+export const LARGEST_ERRORS = 16_384;
+
+/** What is left for the errors of an answer, which may have many problems. */
+export class ErrorRoom {
+  constructor(private bytes = LARGEST_ERRORS) {}
+
+  /** @returns the first errors for which there is room */
+  take(errors: readonly FieldError[]): readonly FieldError[] {
+    const excess = errors.findIndex((error) => {
+      this.bytes -= Buffer.byteLength(JSON.stringify(error)) + 1;
+      return this.bytes < 0;
+    });
+    return excess === -1 ? errors : errors.slice(0, excess);
+  }
+}
+
 /** The body of a problem. A caller can quote `instance` or `requestId` to identify the request. */
-export const problemBody = (problem: Problem, requestId: string) => ({
-  type: `urn:problem:${problem.code}`,
-  title: problem.title,
-  status: problem.status,
-  code: problem.code,
-  ...(problem.detail === undefined ? {} : { detail: problem.detail }),
-  instance: `urn:request:${requestId}`,
-  requestId,
-  ...(problem.options.errors === undefined ? {} : { errors: problem.options.errors }),
-  ...problem.options.members,
-});
+export const problemBody = (problem: Problem, requestId: string, room = new ErrorRoom()) => {
+  const { errors, errorsOmitted = 0, members } = problem.options;
+  const shown = errors && room.take(errors);
+  const omitted = errorsOmitted + (errors?.length ?? 0) - (shown?.length ?? 0);
+  return {
+    type: `urn:problem:${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    code: problem.code,
+    ...(problem.detail === undefined ? {} : { detail: problem.detail }),
+    instance: `urn:request:${requestId}`,
+    requestId,
+    ...(shown && { errors: shown }),
+    ...(omitted > 0 && { errorsOmitted: omitted }),
+    ...members,
+  };
+};
 
 /** The link to the page that explains a problem (RFC 8288), because its `type` is a URN, which no browser opens. */
 export const helpOf = ({ code }: Pick<Problem, 'code'>): string => `</docs/errors/${code}>; rel="help"`;
 
-/** Most field errors of one answer. Who sends more has more to mend than a list can say. */
+/** Most field errors of one problem. Who sends more has more to mend than a list can say. */
 export const MOST_ERRORS = 100;
+const LONGEST_TOLD = 200;
+
+/** What an answer repeats of a pointer or a name: at most 200 characters, of which the last marks the cut. */
+export const cut = (text: string): string =>
+  text.length <= LONGEST_TOLD ? text : `${text.slice(0, LONGEST_TOLD - 1).toWellFormed()}…`;
 
 /**
- * A 400 from field errors, of which it shows the first `MOST_ERRORS`. When all errors have the same code and it is a
- * problem code, it becomes the top code.
+ * A 400 from field errors, of which it shows the first `MOST_ERRORS`, each once. When all errors have the same code and it
+ * is a problem code, it becomes the top code.
+ * @param omitted errors that were found beyond these
  */
-export const invalidRequest = (errors: readonly FieldError[]): Problem => {
+export const invalidRequest = (all: readonly FieldError[], omitted = 0): Problem => {
+  const errors = [
+    ...new Map(
+      all.map(({ pointer, code, detail }) => [
+        `${pointer} ${code} ${detail}`,
+        { pointer: cut(pointer), code, detail },
+      ]),
+    ).values(),
+  ];
   const codes = new Set(errors.map(({ code }) => code));
   const [only] = codes;
   const code = codes.size === 1 && only !== undefined && isBadRequest(only) ? only : 'validation_failed';
   const what = errors.every(({ pointer }) => pointer.startsWith('?')) ? 'parameter' : 'field';
-  const count = errors.length > MOST_ERRORS ? `More than ${MOST_ERRORS}` : errors.length;
-  const detail = errors.length === 1 ? `1 ${what} is invalid` : `${count} ${what}s are invalid`;
-  return new Problem(code, { detail, errors: errors.slice(0, MOST_ERRORS) });
+  const count = errors.length + omitted;
+  const detail = count === 1 ? `1 ${what} is invalid` : `${count} ${what}s are invalid`;
+  const shown = errors.slice(0, MOST_ERRORS);
+  const errorsOmitted = count - shown.length;
+  return new Problem(code, { detail, errors: shown, ...(errorsOmitted > 0 && { errorsOmitted }) });
 };
 
 const isBadRequest = (code: string): code is ProblemCode =>

@@ -1,6 +1,5 @@
-import { visit } from 'jsonc-parser';
 import { isStorable } from '@app/event-sourcing/core/storable-text.js';
-import { MOST_ERRORS, invalidRequest, Problem, type FieldError } from './problem.js';
+import { MOST_ERRORS, cut, invalidRequest, Problem, type FieldError } from './problem.js';
 
 const MAXIMUM_DEPTH = 8;
 /** Of one object. The checks of a body compare its members with each other, so thousands would take seconds. */
@@ -16,16 +15,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @throws Problem malformed_json, or validation_failed with pointers
  */
 export const parseStrictJson = (body: Uint8Array): unknown => {
-  let text: string;
-  let value: unknown;
   try {
-    text = utf8.decode(body);
-    value = JSON.parse(text);
-  } catch {
+    const text = utf8.decode(body);
+    // First, because JSON.parse takes seconds for some megabytes of brackets.
+    const { errors, omitted } = readStructure(text);
+    const value: unknown = JSON.parse(text);
+    if (errors.length > 0) throw invalidRequest(errors, omitted);
+    return value;
+  } catch (error) {
+    if (error instanceof Problem) throw error;
     throw new Problem('malformed_json', { detail: 'The body must be one JSON value in UTF-8' });
   }
-  checkStructure(text);
-  return value;
 };
 
 /** class-transformer skips these for safety. To the caller, they are unknown fields like any other. */
@@ -33,84 +33,113 @@ const NEVER_FIELDS = new Set(['__proto__', 'constructor']);
 /** Objects whose keys the caller chooses, so that none of them is unknown. */
 const FREE_KEYS = new Set<string | number | undefined>(['metadata']);
 
+type Rule = Omit<FieldError, 'pointer'>;
 const UNKNOWN = { code: 'unknown_field', detail: 'is not a field of this request' };
 const RESERVED = { code: 'invalid_key', detail: 'must have another key: this one is reserved' };
+const REPEATED = { code: 'duplicate_member', detail: 'appears more than once' };
+const INFINITE = { code: 'invalid_value', detail: 'is too large a number' };
+const UNSTORABLE = { code: 'invalid_character', detail: 'must not hold U+0000 or half of a surrogate pair' };
 
-/** @throws Problem with all errors of the structure, or the first `MOST_ERRORS`, or the one that ends the search */
-const checkStructure = (text: string): void => {
+/** An object or array that has not ended. */
+interface Open {
+  /** Of an object: how often each member came. */
+  readonly members: Map<string, number> | null;
+  /** The member or element that comes now. */
+  step: string | number;
+}
+
+/** A number or a literal, up to what follows it. */
+const WORD = /[^ \t\n\r,\]}]+/y;
+
+/** Passes over the text once, which may be no JSON. @throws Problem for what ends the search, SyntaxError for bad escapes */
+const readStructure = (text: string): { errors: readonly FieldError[]; omitted: number } => {
   const errors: FieldError[] = [];
-  const add = (error: FieldError): void => {
-    errors.push(error);
-    if (errors.length > MOST_ERRORS) throw invalidRequest(errors);
-  };
-  const members: Set<string>[] = [];
-  let depth = 0;
+  let omitted = 0;
+  const open: Open[] = [];
   let values = 0;
-  const tooMany = (pointer: string, detail: string): Problem =>
-    invalidRequest([{ pointer, code: 'too_many', detail }]);
+  let isName = false;
+  const path = (): (string | number)[] => open.map(({ step }) => step);
+  const add = (rule: Rule, place = path()): void => {
+    if (errors.length === MOST_ERRORS) omitted += 1;
+    else errors.push({ pointer: toPointer(place), ...rule });
+  };
   const countValue = (): void => {
     values += 1;
-    if (values > MOST_VALUES) throw tooMany('', `must have at most ${MOST_VALUES} values`);
+    if (values > MOST_VALUES) throw refused('', 'too_many', `must have at most ${MOST_VALUES} values`);
   };
-  const enter = (): void => {
+  const begin = (members: Open['members'], step: string | number): void => {
     countValue();
-    depth += 1;
-    if (depth <= MAXIMUM_DEPTH) return;
-    // Thrown at once, because the visitor recurses and a body of only brackets would exhaust the stack.
-    throw invalidRequest([
-      { pointer: '', code: 'too_deep', detail: `must not be nested more than ${MAXIMUM_DEPTH} deep` },
-    ]);
+    open.push({ members, step });
+    isName = members !== null;
+    if (open.length > MAXIMUM_DEPTH)
+      throw refused('', 'too_deep', `must not be nested more than ${MAXIMUM_DEPTH} deep`);
   };
-  visit(text, {
-    onObjectBegin: () => {
-      members.push(new Set());
-      enter();
-    },
-    onObjectEnd: () => {
-      members.pop();
-      depth -= 1;
-    },
-    onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
-      countValue();
-      if (typeof value === 'string' && !isStorable(value)) add(unstorable(path()));
-      // JSON does not limit numbers. This one became infinite, which neither the canonical form nor a database can
-      // represent.
-      if (typeof value === 'number' && !Number.isFinite(value))
-        add({ pointer: toPointer(path()), code: 'invalid_value', detail: 'is too large a number' });
-    },
-    onArrayBegin: enter,
-    onArrayEnd: () => {
-      depth -= 1;
-    },
-    onObjectProperty: (name, _offset, _length, _line, _character, path) => {
-      const seen = members.at(-1);
-      if (seen?.has(name)) {
-        add({
-          pointer: toPointer([...path(), name]),
-          code: 'duplicate_member',
-          detail: 'appears more than once',
-        });
+  const member = (inside: Open, members: Map<string, number>, name: string): void => {
+    const above = path().slice(0, -1);
+    inside.step = name;
+    isName = false;
+    const times = (members.get(name) ?? 0) + 1;
+    members.set(name, times);
+    if (times === 2) add(REPEATED);
+    if (times > 1) return;
+    if (members.size > MOST_MEMBERS)
+      throw refused(toPointer(above), 'too_many', `must have at most ${MOST_MEMBERS} members`);
+    // A name that cannot be stored is not reported either: the pointer is that of its object.
+    if (!isStorable(name)) add(UNSTORABLE, above);
+    if (NEVER_FIELDS.has(name)) add(FREE_KEYS.has(above.at(-1)) ? RESERVED : UNKNOWN);
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const inside = open.at(-1);
+    switch (text[at]) {
+      case ' ':
+      case '\t':
+      case '\n':
+      case '\r':
+      case ':':
+        break;
+      case '{':
+        begin(new Map(), '');
+        break;
+      case '[':
+        begin(null, 0);
+        break;
+      case '}':
+      case ']':
+        open.pop();
+        isName = false;
+        break;
+      case ',':
+        if (typeof inside?.step === 'number') inside.step += 1;
+        else isName = true;
+        break;
+      case '"': {
+        const start = at;
+        for (at += 1; at < text.length && text[at] !== '"'; at += 1) if (text[at] === '\\') at += 1;
+        const quoted = text.slice(start, at + 1);
+        // Only an escape can express what cannot be stored.
+        const string = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+        if (isName && inside?.members) member(inside, inside.members, string);
+        else {
+          countValue();
+          if (string.length < quoted.length - 2 && !isStorable(string)) add(UNSTORABLE);
+        }
+        break;
       }
-      seen?.add(name);
-      if (seen && seen.size > MOST_MEMBERS)
-        throw tooMany(toPointer(path()), `must have at most ${MOST_MEMBERS} members`);
-      if (!isStorable(name)) add(unstorable(path()));
-      if (NEVER_FIELDS.has(name)) {
-        const rule = FREE_KEYS.has(path().at(-1)) ? RESERVED : UNKNOWN;
-        add({ pointer: toPointer([...path(), name]), ...rule });
-      }
-    },
-  });
-  if (errors.length > 0) throw invalidRequest(errors);
+      default:
+        countValue();
+        WORD.lastIndex = at;
+        // JSON does not limit numbers. One that is infinite has neither a canonical form nor a place in a database.
+        const word = WORD.exec(text)![0];
+        if (Math.abs(Number(word)) === Infinity) add(INFINITE);
+        at += word.length - 1;
+    }
+  }
+  return { errors, omitted };
 };
 
-/** A member name that cannot be stored is not reported either: the pointer is that of its object. */
-const unstorable = (path: readonly (string | number)[]): FieldError => ({
-  pointer: toPointer(path),
-  code: 'invalid_character',
-  detail: 'must not hold U+0000 or half of a surrogate pair',
-});
+const refused = (pointer: string, code: string, detail: string): Problem =>
+  invalidRequest([{ pointer, code, detail }]);
 
-/** RFC 6901. */
+/** RFC 6901; cut, because names may be as long as a body. */
 export const toPointer = (path: readonly (string | number)[]): string =>
-  path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  cut(path.map((step) => `/${cut(String(step)).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''));

@@ -29,6 +29,7 @@ const itemSchema = z.object({
         .readonly()
         .optional()
         .describe('The faulty fields'),
+      errorsOmitted: z.int().optional().describe('How many more were found than `errors` has room for'),
     })
     .optional()
     .describe('Only for a refused reading'),

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { Problem, invalidRequest, type FieldError } from '@app/platform/http/problem.js';
-import { parseStrictJson } from '@app/platform/http/strict-json.js';
+import { parseStrictJson, toPointer } from '@app/platform/http/strict-json.js';
 import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
 
 export const MOST_READINGS = 1_000;
@@ -60,7 +60,7 @@ const membersOf = (body: unknown, queryMode: string | undefined) => {
     throw invalidRequest([{ pointer: '', code: 'invalid_type', detail: 'must be an object' }]);
   const { mode, readings, ...unknown } = body as { mode?: unknown; readings?: unknown };
   const errors: FieldError[] = Object.keys(unknown).map((name) => ({
-    pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: toPointer([name]),
     code: 'unknown_field',
     detail: 'is not a field of this request',
   }));

@@ -1,5 +1,6 @@
 import type { FieldError } from '@app/platform/http/problem.js';
 import { toPointer } from '@app/platform/http/strict-json.js';
+import { isLonger } from '@app/platform/text/is-longer.js';
 import { printable } from '@app/platform/text/printable.js';
 
 /** Characters are Unicode code points. */
@@ -14,10 +15,9 @@ type Rule = Omit<FieldError, 'pointer'>;
 
 /** The rule of external ids that a text breaks; `null`: none. */
 export const externalIdFault = (text: string): Rule | null => {
-  const length = [...text].length;
   const detail = `must have 1 to ${LONGEST_EXTERNAL_ID} characters`;
-  if (length === 0) return { code: 'too_short', detail };
-  if (length > LONGEST_EXTERNAL_ID) return { code: 'too_long', detail };
+  if (text === '') return { code: 'too_short', detail };
+  if (isLonger(text, LONGEST_EXTERNAL_ID)) return { code: 'too_long', detail };
   return printable(text) === text
     ? null
     : { code: 'invalid_character', detail: 'must have only printable characters' };
@@ -39,13 +39,13 @@ export const metadataErrors = (metadata: object): FieldError[] => {
 };
 
 const pairErrors = (key: string, value: unknown): FieldError[] => {
-  if (key === '' || [...key].length > LONGEST_METADATA_KEY || printable(key) !== key) {
+  if (key === '' || isLonger(key, LONGEST_METADATA_KEY) || printable(key) !== key) {
     const detail = `must have keys of 1 to ${LONGEST_METADATA_KEY} printable characters`;
     return [{ pointer: '/metadata', code: 'invalid_key', detail }];
   }
   const pointer = toPointer(['metadata', key]);
   if (typeof value !== 'string') return [{ pointer, code: 'invalid_type', detail: 'must be a string' }];
-  return [...value].length <= LONGEST_METADATA_VALUE
-    ? []
-    : [{ pointer, code: 'too_long', detail: `must have at most ${LONGEST_METADATA_VALUE} characters` }];
+  return isLonger(value, LONGEST_METADATA_VALUE)
+    ? [{ pointer, code: 'too_long', detail: `must have at most ${LONGEST_METADATA_VALUE} characters` }]
+    : [];
 };

@@ -1,6 +1,8 @@
 import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
+import { toPointer } from '@app/platform/http/strict-json.js';
+import { isLonger } from '@app/platform/text/is-longer.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { NOTICE_TYPES, isNotice } from '../contracts/notice-types.js';
 import { LONGEST_VALUE, MOST_HEADERS, headerFaults } from '../domain/headers/custom-headers.js';
@@ -72,15 +74,15 @@ const urlErrors = (url: string): FieldError[] => {
 };
 
 const descriptionErrors = (description: string): FieldError[] =>
-  [...description].length <= LONGEST_DESCRIPTION
-    ? []
-    : [
+  isLonger(description, LONGEST_DESCRIPTION)
+    ? [
         {
           pointer: '/description',
           code: 'too_long',
           detail: `must be at most ${LONGEST_DESCRIPTION} characters`,
         },
-      ];
+      ]
+    : [];
 
 const eventErrors = (events: readonly unknown[]): FieldError[] => {
   if (events.length === 0)
@@ -142,7 +144,7 @@ interface Settings {
 /** Pointers name the header as it was sent; a name is no secret, a value may be one. */
 const headersErrors = (headers: Readonly<Record<string, unknown>>): FieldError[] =>
   headerFaults(headers).map(({ name, code, detail }) => ({
-    pointer: name === null ? '/headers' : `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: name === null ? '/headers' : toPointer(['headers', name]),
     code,
     detail,
   }));

@@ -126,7 +126,8 @@ const problem = z.object({
       }),
     )
     .optional()
-    .describe('All invalid fields at once'),
+    .describe('All invalid fields at once: at most 100, and 16 KiB. A pointer has at most 200 characters'),
+  errorsOmitted: z.int().optional().describe('How many more errors were found than `errors` lists'),
   required: z.int().optional().describe('With `insufficient_credits`: what the reading costs'),
   available: z.int().optional().describe('With `insufficient_credits`: the credits available'),
   scope: z.string().optional().describe('With `scope_missing`: the scope that the credential lacks'),

@@ -10,7 +10,7 @@ import { NDJSON, TakesLines } from '@app/platform/http/bulk-body.js';
 import { departureOf } from '@app/platform/http/departure.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
-import { Problem, problemBody } from '@app/platform/http/problem.js';
+import { ErrorRoom, Problem, problemBody } from '@app/platform/http/problem.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import {
@@ -35,6 +35,8 @@ import type { Config } from '../../settings.js';
 import { CreateReadingDto, inputOf } from '../request-reading/request-reading.body.js';
 import { RequestBatch, type BatchItem } from './request-batch.command.js';
 
+/** Bytes that the errors of all readings take as JSON, at most. */
+const LARGEST_BULK_ERRORS = 262_144;
 const READING = { $ref: '#/components/schemas/CreateReading' };
 const MODE = { type: 'string' as const, enum: [...BATCH_MODES], examples: ['available'] };
 
@@ -136,7 +138,8 @@ export class RequestBatchController {
       if (result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured')
         throw problemOf(result);
       const { batchId } = result;
-      const shown = result.items.map((item, index) => itemView(item, index, items[index]!, by));
+      const room = new ErrorRoom(LARGEST_BULK_ERRORS);
+      const shown = result.items.map((item, index) => itemView(item, index, items[index]!, by, room));
       response.set({ Location: `/api/v1/batches/${batchId}`, 'Retry-After': POLL_AFTER });
       if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
       else accepted = shown.flatMap(({ readingId }) => readingId ?? []);
@@ -205,6 +208,7 @@ const itemView = (
   index: number,
   { line, checked }: BulkItem<unknown>,
   by: RequestContext,
+  room: ErrorRoom,
 ): BatchItemView => {
   const place = { index, ...(line !== null && { line }) };
   if (item.outcome === 'accepted') return { ...place, status: 'accepted', readingId: item.readingId };
@@ -214,6 +218,6 @@ const itemView = (
       : item.outcome === 'no_credits'
         ? new Problem('insufficient_credits', { detail: 'The credits went to the readings before it' })
         : problemOf(item);
-  const { instance: _, requestId: __, ...body } = problemBody(problem, by.correlationId);
+  const { instance: _, requestId: __, ...body } = problemBody(problem, by.correlationId, room);
   return { ...place, status: 'refused', problem: body };
 };

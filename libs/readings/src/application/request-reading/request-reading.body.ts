@@ -3,6 +3,7 @@ import { Transform, Type } from 'class-transformer';
 import { IsArray, IsDefined, IsIn, IsObject, IsString, ValidateNested } from 'class-validator';
 import {
   GENDER_SPELLINGS,
+  MAX_ELEMENTS,
   canonicalGender,
   checkDateOfBirth,
   checkName,
@@ -157,10 +158,10 @@ export class CreateReadingDto implements SelfChecking {
 
 const NAME_PARTS = ['firstNames', 'middleNames', 'lastNames'] as const;
 
-/** Points at each part that is no string; when all are, at what breaks the rules of names. */
+/** Points at each part that is no string; when all that may be there are, at what breaks the rules of names. */
 const nameErrors = (name: NameDto): FieldError[] => {
   const misshapen = NAME_PARTS.flatMap((list) =>
-    (name[list] as readonly unknown[]).flatMap((part, place): FieldError[] => {
+    (name[list] as readonly unknown[]).slice(0, MAX_ELEMENTS).flatMap((part, place): FieldError[] => {
       const pointer = toPointer(['name', list, place]);
       return typeof part === 'string' ? [] : [{ pointer, code: 'invalid_type', detail: 'must be a string' }];
     }),

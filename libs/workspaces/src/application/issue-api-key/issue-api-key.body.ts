@@ -6,6 +6,7 @@ import { IfSent, IfSentAndNotNull, listType, stringType } from '@app/platform/ht
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import type { FieldError } from '@app/platform/http/problem.js';
+import { isLonger } from '@app/platform/text/is-longer.js';
 import { LONGEST_LABEL } from '../../contracts/commands.js';
 import { MOST_NETWORKS, networkText, readNetwork } from '../../contracts/networks.js';
 
@@ -92,7 +93,7 @@ export class IssueApiKeyDto implements SelfChecking {
 }
 
 const labelErrors = (label: string | null | undefined): FieldError[] => {
-  if (typeof label !== 'string' || (label !== '' && [...label].length <= LONGEST_LABEL)) return [];
+  if (typeof label !== 'string' || (label !== '' && !isLonger(label, LONGEST_LABEL))) return [];
   const detail = `must have 1 to ${LONGEST_LABEL} characters`;
   return [{ pointer: '/label', code: label === '' ? 'too_short' : 'too_long', detail }];
 };
