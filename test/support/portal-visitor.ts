@@ -49,7 +49,16 @@ export class PortalVisitor {
     const body = new URLSearchParams();
     for (const [name, value] of Object.entries(fields))
       for (const one of [value].flat()) body.append(name, one);
-    return this.send(path, { method: 'POST', body, headers: { ...(origin !== null && { origin }) } });
+    return this.postRaw(path, body.toString(), origin);
+  }
+
+  /** Sends the body of a form as it stands. */
+  postRaw(path: string, body: string, origin: string | null = this.baseUrl): Promise<PortalAnswer> {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...(origin !== null && { origin }),
+    };
+    return this.send(path, { method: 'POST', body, headers });
   }
 
   /** Sends the form and looks at the page that it leads to. */

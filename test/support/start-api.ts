@@ -11,6 +11,7 @@ import type { Stack } from './start-stack.js';
 
 export interface StartedApi {
   readonly baseUrl: string;
+  readonly pid: number;
   /** Resolves with the exit code once the process ends for any reason. */
   readonly exited: Promise<number | null>;
   /** Sends SIGTERM. Resolves with the exit code. */
@@ -50,6 +51,7 @@ export const startApi = async (
   observeContract(baseUrl);
   return {
     baseUrl,
+    pid: child.pid!,
     exited,
     stop: async () => {
       child.kill('SIGTERM');

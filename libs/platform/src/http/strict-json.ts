@@ -125,13 +125,14 @@ const readStructure = (text: string): { errors: readonly FieldError[]; omitted: 
         }
         break;
       }
-      default:
+      default: {
         countValue();
         WORD.lastIndex = at;
         // JSON does not limit numbers. One that is infinite has neither a canonical form nor a place in a database.
         const word = WORD.exec(text)![0];
         if (Math.abs(Number(word)) === Infinity) add(INFINITE);
         at += word.length - 1;
+      }
     }
   }
   return { errors, omitted };
