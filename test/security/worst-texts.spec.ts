@@ -203,7 +203,7 @@ it(
 /** For docs/benchmarks.md: the longest wait of each kind of field, and where it was. */
 const tellFigures = (bulks: number): void => {
   const kindOf = (field: string) =>
-    / (bulk (?:body|line)|body|query|path|header) /.exec(` ${field}`)?.[1] ?? field.split(' ')[0];
+    /\b(bulk body|bulk line|body|query|path|header|form)\b/.exec(field)?.[1] ?? field;
   const ascending = [...waits].toSorted(([, a], [, b]) => a - b);
   const worst = new Map(ascending.map((one) => [kindOf(one[0]), one]));
   for (const [kind, [field, wait]] of worst)
