@@ -11,6 +11,8 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly user?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly command?: readonly string[];
@@ -43,6 +45,20 @@ describe('the compose file', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
     expect(published.map(([name]) => name)).toEqual(['api']);
     for (const port of serviceNamed('api').ports!) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('takes every capability from each container, but for what the images need that begin as root', () => {
+    for (const { cap_drop: dropped, security_opt: options } of Object.values(services)) {
+      expect(dropped).toEqual(['ALL']);
+      expect(options).toEqual(['no-new-privileges:true']);
+    }
+    const given = [services, alternatives].flatMap((among) =>
+      Object.entries(among).flatMap(([name, { cap_add: caps }]) => (caps ? [[name, caps]] : [])),
+    );
+    expect(Object.fromEntries(given)).toEqual({
+      certificates: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'],
+      postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
+    });
   });
 
   it('keeps no log for ever: Docker’s own default fills the disk', () => {
