@@ -58,7 +58,6 @@ const registered = (): WorkRegistry => {
     systemClock,
     later,
     later,
-    later,
   ).onModuleInit();
   return work;
 };

@@ -2354,8 +2354,6 @@ export interface components {
             secretHint: string;
             /** @description Only this response contains it; a response repeated for an `Idempotency-Key` omits it */
             signingSecret?: string;
-            /** @description `unresolvable`: the host has no address yet */
-            warnings?: "unresolvable"[];
         };
         Credits: {
             /** @description Credits that can be reserved; negative after a correction that took more than were left */

@@ -13,7 +13,7 @@ import { AnswerVault } from './application/answers/answer-vault.js';
 import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { replayTask, rescueReplays } from './application/replay/replay.job.js';
-import { RESOLVE_HOST, type ResolveHost } from './application/resolve-host.js';
+import { resolveHost } from './application/resolve-host.js';
 import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openSender } from './processes/dispatch/open-sender.js';
@@ -50,12 +50,10 @@ export class WebhooksWorkerModule implements OnModuleInit {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(TRUSTED_CLOCK) private readonly trustedClock: TrustedClock,
     @Inject(LOGGER) private readonly log: Logger,
-    @Inject(RESOLVE_HOST) private readonly resolve: ResolveHost,
   ) {}
 
   onModuleInit(): void {
-    const { pool, config, clock, trustedClock, resolve, vault, headers, answers, streams, log, queryBus } =
-      this;
+    const { pool, config, clock, trustedClock, vault, headers, answers, streams, log, queryBus } = this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addConsumer(projectionConsumer(contentProjection));
     this.registry.addJob(replayTask(pool, clock));
@@ -69,12 +67,24 @@ export class WebhooksWorkerModule implements OnModuleInit {
     const retentions = webhookRetentions(pool, config);
     this.registry.addLoop(retentionLoop('webhooks.retention', pool, retentions, trustedClock, log));
     this.registry.addLoop(destroyUnusedSecrets({ pool, streams, clock, log }));
-    const openProbes = (): Sender => openSender({ config, resolve, clock, log });
+    const openProbes = (): Sender => openSender({ config, resolve: resolveHost, clock, log });
     this.registry.addLoop(
       verifyEndpoints({ pool, clock, config, vault, headers, streams, openSender: openProbes, log }),
     );
     const observer = this.metrics;
-    const parts = { pool, config, clock, resolve, vault, answers, headers, streams, queryBus, log, observer };
+    const parts = {
+      pool,
+      config,
+      clock,
+      resolve: resolveHost,
+      vault,
+      answers,
+      headers,
+      streams,
+      queryBus,
+      log,
+      observer,
+    };
     // A dispatcher runs once; the loop may run again.
     this.registry.addLoop({
       name: 'webhooks.dispatcher',

@@ -10,7 +10,6 @@ import { HeaderVault } from './application/custom-headers/header-vault.js';
 import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
-import { RESOLVE_HOST, resolveHost } from './application/resolve-host.js';
 import { ReplayEventsHandler } from './application/replay/replay-events.handler.js';
 import { StopReplayHandler } from './application/replay/stop-replay.handler.js';
 import { RotateSecretHandler } from './application/rotate-secret/rotate-secret.handler.js';
@@ -22,7 +21,6 @@ import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
 import { ProbeEndpointHandler } from './application/verification/probe-endpoint.handler.js';
 import { KnownHosts } from './application/verification/known-hosts.js';
-import { UrlCheck } from './application/url-check.js';
 import {
   LookAtWebhookRetentionHandler,
   RunWebhookRetentionHandler,
@@ -57,7 +55,6 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
       inject: [EVENT_STORE],
     },
     { provide: WEBHOOK_CONTENT_EXECUTOR, useFactory: createWebhookContentExecutor, inject: [EVENT_STORE] },
-    { provide: RESOLVE_HOST, useValue: resolveHost },
     EndpointStreams,
     EndpointAccess,
     EndpointRows,
@@ -72,7 +69,6 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     HeaderVault,
     KnownHosts,
     SecretVault,
-    UrlCheck,
     ProbeEndpointHandler,
     ChooseWebhookContentHandler,
     CreateWebhookEndpointHandler,
@@ -102,7 +98,6 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
   ],
   exports: [
     DeletedPast,
-    RESOLVE_HOST,
     EndpointAccess,
     EndpointStreams,
     EndpointRows,

@@ -19,7 +19,6 @@ import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
 import { PrepareTrialReading } from '@app/readings/contracts/index.js';
 import { assertObserved, observeServer } from '../../../test/support/observe-contract.js';
-import { RESOLVE_HOST } from '../src/application/resolve-host.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
 import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
 import type { TestDatabase } from './postgres.js';
@@ -61,11 +60,6 @@ class TrialReading implements ICommandHandler<PrepareTrialReading> {
 @Global()
 @Module({ providers: [{ provide: AUTHENTICATOR, useValue: everyKey }], exports: [AUTHENTICATOR] })
 class AuthenticationModule {}
-
-const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
-  'receiver.example': ['93.184.215.14'],
-  'rebound.example': ['93.184.215.14', '10.0.0.1'],
-};
 
 export const url = 'https://receiver.example/hook';
 
@@ -109,8 +103,6 @@ export class TestApi {
     })
       .overrideProvider(EVENT_STORE)
       .useValue(store)
-      .overrideProvider(RESOLVE_HOST)
-      .useValue(async (name: string) => ADDRESSES[name] ?? Promise.reject(new Error('ENOTFOUND')))
       .compile();
     const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
     configureHttp(app, config, log);

@@ -20,7 +20,6 @@ import { PlatformModule } from '@app/platform/platform.module.js';
 import { startDatabase, type TestDatabase } from './postgres.js';
 import { testConfig } from './service.js';
 import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
-import { RESOLVE_HOST } from '../src/application/resolve-host.js';
 import { SecretVault } from '../src/application/secrets/secret-vault.js';
 
 const caller: Principal = {
@@ -60,8 +59,6 @@ beforeAll(async () => {
   })
     .overrideProvider(EVENT_STORE)
     .useValue(store)
-    .overrideProvider(RESOLVE_HOST)
-    .useValue(async () => ['93.184.215.14'])
     .compile();
   app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
   configureHttp(app, config, log);

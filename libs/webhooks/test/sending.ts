@@ -31,6 +31,7 @@ export interface SenderOptions {
   readonly exchangeTimeoutMs?: number;
   readonly proxy?: EgressProxy | null;
   readonly sources?: readonly string[];
+  readonly blocked?: (host: string) => void;
 }
 
 /** A sender that may reach this machine. Every name resolves to it. Closed after the test. */
@@ -40,6 +41,7 @@ export const senderWith = ({
   exchangeTimeoutMs = PATIENCE_MS,
   proxy = null,
   sources = [],
+  blocked = () => undefined,
 }: SenderOptions = {}): Sender => {
   const connections = new PinnedConnections({
     connectTimeoutMs: PATIENCE_MS,
@@ -55,6 +57,7 @@ export const senderWith = ({
     { allowHttp: true, allowCidrs },
     exchangeTimeoutMs,
     () => NOW,
+    blocked,
   );
   open.push(sender);
   return sender;

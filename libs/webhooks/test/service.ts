@@ -27,7 +27,6 @@ import { createWebhookEndpointExecutor } from '../src/webhook-endpoint.executor.
 import { resolveHost, type ResolveHost } from '../src/application/resolve-host.js';
 import { SecretVault } from '../src/application/secrets/secret-vault.js';
 import { KnownHosts } from '../src/application/verification/known-hosts.js';
-import { UrlCheck } from '../src/application/url-check.js';
 import { openDispatcher } from '../src/processes/dispatch/open-dispatcher.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
 import { skipNoted } from '../src/processes/skipping/skip-pending.js';
@@ -179,10 +178,8 @@ export class TestService {
       workspaceId?: string;
     } = {},
   ): Promise<CreatedWebhookEndpoint> {
-    const urls = new UrlCheck(this.config, this.options.resolve ?? resolveHost);
     const { vault, headers, streams, rows, config, clock } = this;
     const handler = new CreateWebhookEndpointHandler(
-      urls,
       vault,
       streams,
       rows,

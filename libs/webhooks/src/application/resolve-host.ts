@@ -4,8 +4,6 @@ import { networkInterfaces } from 'node:os';
 /** Every address of a host name; rejects when there is none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
-export const RESOLVE_HOST = Symbol('ResolveHost');
-
 /** Longest whole look-up of a name. Answers received by then are used. */
 const LOOK_UP_MS = 5_000;
 /** Time after which a query is repeated: the first may have been lost. */

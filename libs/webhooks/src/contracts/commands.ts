@@ -9,8 +9,6 @@ import type { ChangeRefusal, EndpointLimitReached, UrlRefusal } from './refusals
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   /** Shown only this once. */
   readonly signingSecret: string;
-  /** `unresolvable`: the host has no address yet. */
-  readonly warnings: readonly 'unresolvable'[];
 }
 
 export type CreateEndpointResult =

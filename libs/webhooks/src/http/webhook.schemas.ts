@@ -98,10 +98,6 @@ export const createdEndpointSchema = apiSchema(
     signingSecret: signingSecret()
       .optional()
       .describe('Only this response contains it; a response repeated for an `Idempotency-Key` omits it'),
-    warnings: z
-      .array(z.enum(['unresolvable']))
-      .optional()
-      .describe('`unresolvable`: the host has no address yet'),
   }),
   'A new endpoint.',
   {

@@ -75,7 +75,7 @@ export const newEndpointPage: Page = {
     create: async (visit, form) => {
       const { newEndpoint } = visit.texts;
       const created = await visit.api.post<CreatedWebhookEndpoint>('/webhooks', settingsOf(form), form.key);
-      const { endpointId, signingSecret, warnings } = created;
+      const { endpointId, signingSecret } = created;
       return {
         title: newEndpoint.done,
         body: (
@@ -85,7 +85,6 @@ export const newEndpointPage: Page = {
             ) : (
               <Secret label={newEndpoint.secret} value={signingSecret} />
             )}
-            {warnings?.includes('unresolvable') && <p class="refusal">{newEndpoint.unresolvable}</p>}
             <p>
               <a href={`/portal/webhooks/${endpointId}`}>{newEndpoint.toEndpoint}</a>
             </p>

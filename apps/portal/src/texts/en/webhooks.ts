@@ -34,7 +34,6 @@ export const webhooks = {
     done: 'The endpoint is created',
     secret: 'Signing secret',
     secretLost: 'The secret was shown before. If you do not have it, make a new one.',
-    unresolvable: 'The host of this URL has no address yet. Deliveries fail until it has one.',
     verify: 'Verify what arrives',
     verifyHint: 'Give this function the bytes of the body, the header x-service-signature, and the secret.',
     toEndpoint: 'To the endpoint',
@@ -207,7 +206,7 @@ export const webhooks = {
   },
   attemptErrors: {
     timeout: 'no answer in time',
-    dns_failed: 'the host has no address',
+    dns_failed: 'the host has no public address',
     connect_failed: 'no connection',
     connection_lost: 'the connection broke off',
     tls_error: 'the certificate is not valid',

@@ -33,7 +33,6 @@ export const webhooks = {
     done: 'L’endpoint est créé',
     secret: 'Secret de signature',
     secretLost: 'Le secret a déjà été affiché. Si vous ne l’avez pas, créez-en un autre.',
-    unresolvable: 'L’hôte de cette URL n’a pas encore d’adresse. Les envois échouent tant qu’il n’en a pas.',
     verify: 'Vérifiez ce qui arrive',
     verifyHint: 'Donnez à cette fonction les octets du corps, l’en-tête x-service-signature et le secret.',
     toEndpoint: 'Vers l’endpoint',
@@ -211,7 +210,7 @@ export const webhooks = {
   },
   attemptErrors: {
     timeout: 'pas de réponse à temps',
-    dns_failed: 'l’hôte n’a pas d’adresse',
+    dns_failed: 'l’hôte n’a pas d’adresse publique',
     connect_failed: 'pas de connexion',
     connection_lost: 'la connexion s’est rompue',
     tls_error: 'le certificat n’est pas valable',

@@ -1,7 +1,7 @@
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
@@ -10,20 +10,21 @@ import { HeaderVault } from '../custom-headers/header-vault.js';
 import { decided } from '../decided.js';
 import { EndpointAccess, recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
-import { UrlCheck } from '../url-check.js';
+import { urlRefusal } from '../url-check.js';
 import { KnownHosts } from '../verification/known-hosts.js';
+import type { Config } from '../../settings.js';
 import { ChangeWebhookEndpoint, type ChangedEndpoint } from './change-webhook-endpoint.command.js';
 
 @CommandHandler(ChangeWebhookEndpoint)
 export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebhookEndpoint> {
   constructor(
     private readonly access: EndpointAccess,
-    private readonly urls: UrlCheck,
     private readonly streams: EndpointStreams,
     private readonly rows: EndpointRows,
     private readonly deliveries: DeliveryRows,
     private readonly headers: HeaderVault,
     private readonly hosts: KnownHosts,
+    @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -41,8 +42,8 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
     let changes: EndpointChanges = settings;
     if (settings.url !== undefined) {
       if (settings.url !== before.url) {
-        const checked = await this.urls.check(settings.url);
-        if (checked.outcome !== 'usable') return checked;
+        const refusal = urlRefusal(settings.url, this.config);
+        if (refusal) return refusal;
       }
       // Also of the URL that the row has: a change that is not in the row yet may have replaced it.
       changes = { ...changes, verified: await this.hosts.needsNoProbe(workspaceId, settings.url) };

@@ -47,8 +47,7 @@ export class CreateWebhookEndpointController {
     const { endpoint } = orProblem(
       await this.commands.execute(new CreateWebhookEndpoint(caller.workspaceId, choice, by)),
     );
-    const { warnings, ...created } = endpoint;
-    response.set({ Location: `/api/v1/webhooks/${created.endpointId}`, ETag: etagOf(0n) });
-    return warnings.length > 0 ? { ...created, warnings } : created;
+    response.set({ Location: `/api/v1/webhooks/${endpoint.endpointId}`, ETag: etagOf(0n) });
+    return endpoint;
   }
 }

@@ -17,19 +17,16 @@ import { HeaderVault } from '../custom-headers/header-vault.js';
 import { recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { SecretVault, type NewSecret } from '../secrets/secret-vault.js';
-import { UrlCheck } from '../url-check.js';
+import { urlRefusal } from '../url-check.js';
 import { KnownHosts } from '../verification/known-hosts.js';
 import type { Config } from '../../settings.js';
 
 /** How long an endpoint whose event is not projected yet counts towards the limit. */
 const CLAIM_SECONDS = 60;
 
-type Shown = Omit<CreatedWebhookEndpoint, 'warnings'>;
-
 @CommandHandler(CreateWebhookEndpoint)
 export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebhookEndpoint> {
   constructor(
-    private readonly urls: UrlCheck,
     private readonly vault: SecretVault,
     private readonly streams: EndpointStreams,
     private readonly rows: EndpointRows,
@@ -43,14 +40,13 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
   async execute(command: CreateWebhookEndpoint): Promise<CreateEndpointResult> {
     const { workspaceId, choice, by } = command;
     const { url, modes, notices = [], description = null, headers = {}, maxPerSecond = null } = choice;
-    const checked = await this.urls.check(url);
-    const warnings = checked.outcome === 'usable' ? checked.warnings : [];
     const endpointId = `we_${drawUuid(by, 'webhook-endpoint')}`;
     const secret = this.vault.generate(endpointId, by);
     // Whatever refuses a repeat of the request now, its endpoint exists if the first attempt made it.
     const made = by.seed && (await this.made(endpointId, secret));
-    if (made) return { outcome: 'created', endpoint: { ...made, warnings } };
-    if (checked.outcome !== 'usable') return checked;
+    if (made) return { outcome: 'created', endpoint: made };
+    const refusal = urlRefusal(url, this.config);
+    if (refusal) return refusal;
     const events = choice.events ?? PUBLIC_EVENT_TYPES;
     if (!(await this.claimPlace(endpointId, workspaceId, secret))) {
       return { outcome: 'endpoint_limit_reached', limit: this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE };
@@ -81,11 +77,11 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
         ? await this.shown(endpointId, secret, outcome.state, outcome.events[0]!.metadata.occurredAt)
         : // Another attempt at the same request was still running, and has made it.
           (await this.made(endpointId, secret))!;
-    return { outcome: 'created', endpoint: { ...endpoint, warnings } };
+    return { outcome: 'created', endpoint };
   }
 
   /** The endpoint that an earlier attempt at the request made, as it was then but for what was changed since. */
-  private async made(endpointId: string, secret: NewSecret): Promise<Shown | null> {
+  private async made(endpointId: string, secret: NewSecret): Promise<CreatedWebhookEndpoint | null> {
     const { state, times } = await this.streams.read(endpointId);
     return state.existence === 'none' ? null : this.shown(endpointId, secret, state, times.createdAt);
   }
@@ -95,7 +91,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     { secret, hint }: NewSecret,
     state: WebhookEndpoint,
     createdAt: string,
-  ): Promise<Shown> {
+  ): Promise<CreatedWebhookEndpoint> {
     await this.rows.waitFor(endpointId, state.revision);
     const record = recordOf(endpointId, state, {
       createdAt,

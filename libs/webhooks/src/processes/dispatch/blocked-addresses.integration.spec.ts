@@ -28,8 +28,9 @@ const LITERALS = [
   'http://localhost:PORT/',
   'http://metadata.google.internal/',
 ];
-/** Addresses of a name: at first a public one, then an internal one. */
-const REBOUND: readonly (readonly [string, readonly string[]])[] = [
+/** What a name leads to. */
+const NAMED: readonly (readonly [string, readonly string[]])[] = [
+  ['nothing', []],
   ['loopback', ['127.0.0.1']],
   ['a public and a private address', ['93.184.215.14', '127.0.0.1']],
   ['metadata, as by a CNAME', ['169.254.169.254']],
@@ -128,12 +129,21 @@ describe('An internal address', () => {
   );
 });
 
-describe('A name that led to a public address when its endpoint was created', () => {
-  it.each(REBOUND)('and then leads to %s is not dialled', async (_, addresses) => {
+describe('A name that leads to no public address', () => {
+  it.each(NAMED)('but to %s is not dialled, and looks like any other such name', async (_, addresses) => {
     const { endpointId } = await api.createEndpoint(WS, { url: `http://receiver.example:${port}/` });
     leadsTo = addresses;
     await sendInEveryWay(endpointId);
-    expect((await sending.attempts()).map(({ error }) => error)).toEqual(Array(4).fill('blocked_address'));
+    expect((await sending.attempts()).map(({ error }) => error)).toEqual(Array(4).fill('dns_failed'));
+    const { body } = await api.request('get', `/webhooks/${endpointId}/deliveries`, WS);
+    for (const { lastAttempt } of (body as { data: { lastAttempt: object }[] }).data)
+      expect(lastAttempt).toEqual({
+        number: 1,
+        startedAt: expect.any(String),
+        durationMs: expect.any(Number),
+        statusCode: null,
+        error: 'dns_failed',
+      });
     expect(connections).toBe(0);
   });
 });

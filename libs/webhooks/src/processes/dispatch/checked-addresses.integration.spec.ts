@@ -25,18 +25,20 @@ describe('A name', () => {
     const sender = senderWith({ resolve: async () => answers.shift()! });
     const url = `http://receiver.example:${test.receiver.port}/`;
     expect(await send(sender, url)).toMatchObject({ error: null });
-    expect(await send(sender, url)).toMatchObject({ error: 'blocked_address' });
+    expect(await send(sender, url)).toMatchObject({ error: 'dns_failed' });
   });
 
   it.each([
     [['127.0.0.1', '10.0.0.1'], 'one private among others'],
     [['169.254.169.254'], 'a metadata address'],
     [['::ffff:10.0.0.1'], 'a mapped address'],
-  ])('that leads to %j is not dialled: %s', async (addresses) => {
-    const sender = senderWith({ resolve: async () => addresses });
+  ])('that leads to %j is not dialled, and the operator is told why: %s', async (addresses) => {
+    const told: string[] = [];
+    const sender = senderWith({ resolve: async () => addresses, blocked: (host) => told.push(host) });
     expect(await send(sender, `http://receiver.example:${test.receiver.port}/`)).toMatchObject({
-      error: 'blocked_address',
+      error: 'dns_failed',
     });
+    expect(told).toEqual(['receiver.example']);
     expect(test.receiver.sockets.size).toBe(0);
   });
 

@@ -31,9 +31,24 @@ export const openSender = ({ config, resolve, clock, log }: SenderParts): Sender
         : egressProxy(config.WEBHOOK_PROXY_URL, config.WEBHOOK_PROXY_LOGIN_FILE, proxyReport(log)),
     sources: config.WEBHOOK_SOURCE_ADDRESSES,
   });
-  return new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
-    clock.now(),
+  return new Sender(
+    connections,
+    resolve,
+    urlPolicy(config),
+    config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
+    () => clock.now(),
+    blockedReport(log),
   );
+};
+
+/** Their owners learn only that the name cannot be used. */
+const blockedReport = (log: Pick<Logger, 'warn'>) => {
+  const recurring = new Recurring();
+  return (host: string, endpointId: string): void => {
+    const times = recurring.happened(`${endpointId} ${host}`);
+    if (times > 0)
+      log.warn({ host, endpointId, times }, 'the host of a webhook leads to an address that is not public');
+  };
 };
 
 /** Once as it is, then at growing intervals: without its proxy, every delivery fails. */

@@ -36,6 +36,8 @@ export class Sender {
     private readonly policy: UrlPolicy,
     private readonly exchangeTimeoutMs: number,
     private readonly now: () => number,
+    /** Told each time that a name leads to an address that is not open. */
+    private readonly blocked: (host: string, endpointId: string) => void = () => undefined,
   ) {}
 
   /**
@@ -78,7 +80,7 @@ export class Sender {
       throw new AttemptFailed(verdict.code === 'webhook_url_blocked' ? 'blocked_address' : 'invalid_url');
     const { url } = verdict;
     const host = unbracketed(url.hostname);
-    const addresses = this.checked(isAddress(host) ? [host] : await this.addressesOf(host));
+    const addresses = isAddress(host) ? [host] : await this.addressesOf(host, endpointId);
     if (exchange.isCancelled) return;
     this.connections.to(endpointId, url, this.connections.choose(addresses)).dispatch(
       {
@@ -95,18 +97,18 @@ export class Sender {
     return remembered(this.verdicts, text, () => checkWebhookUrl(text, this.policy));
   }
 
-  private async addressesOf(host: string): Promise<readonly string[]> {
-    const addresses = await this.resolve(host).catch(() => []);
-    if (addresses.length === 0) throw new AttemptFailed('dns_failed');
-    return addresses;
-  }
-
-  /** One blocked address among those of a name blocks the name. */
-  private checked(addresses: readonly string[]): readonly string[] {
+  /**
+   * One blocked address among those of a name blocks the name. The owner is told the same as of a name without an address:
+   * otherwise anyone could list the names that exist inside.
+   */
+  private async addressesOf(host: string, endpointId: string): Promise<readonly string[]> {
     const { allowCidrs } = this.policy;
     const isOpen = (address: string): boolean =>
       remembered(this.reachable, address, () => isReachable(address, allowCidrs));
-    if (!addresses.every(isOpen)) throw new AttemptFailed('blocked_address');
+    const addresses = await this.resolve(host).catch(() => []);
+    const areOpen = addresses.every(isOpen);
+    if (!areOpen) this.blocked(host, endpointId);
+    if (!areOpen || addresses.length === 0) throw new AttemptFailed('dns_failed');
     return addresses;
   }
 

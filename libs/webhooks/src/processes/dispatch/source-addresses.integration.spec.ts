@@ -32,7 +32,7 @@ describe('With source addresses', () => {
       error: 'connect_failed',
     });
     expect(await reached(['127.0.0.2'], ['::1', '127.0.0.1', '10.0.0.1'])).toMatchObject({
-      error: 'blocked_address',
+      error: 'dns_failed',
     });
     expect(test.receiver.received).toHaveLength(1);
   });
