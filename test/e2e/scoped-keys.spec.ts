@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Integrator, until } from '../support/integrator.js';
+import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 import { keyCalls } from './support/key-calls.js';
 
@@ -188,4 +189,36 @@ describe('a key', () => {
     ])
       await expect(stack.ops(['key', ...wrong])).rejects.toThrow(/not a scope|network|demo|604800|no active/);
   });
+});
+
+it('An answer with a secret is repeated to its own caller alone, and without the secret', async () => {
+  const all = ['--mode', 'test', '--scopes', API_KEY_SCOPES.join()];
+  const [maker, other] = [await customer.withKey(...all), await customer.withKey(...all)];
+  const { readingId } = (await maker.create(person())).body;
+  await maker.untilEnded(readingId);
+  const post = async (by: Integrator, path: string, body: object): Promise<Record<string, string>> => {
+    const headers = { 'idempotency-key': 'the-same' };
+    const answer = await untilServed(() =>
+      by.call<Record<string, string>>('POST', `/api/v1${path}`, { headers, body }),
+    );
+    expect([path, answer.status]).toEqual([path, path.endsWith('rotate-secret') ? 200 : 201]);
+    return answer.body;
+  };
+  const { keyId } = await post(maker, '/keys', { label: 'one' });
+  const { endpointId } = await post(maker, '/webhooks', { url: 'https://receiver.example/one' });
+  for (const [path, body, secret] of [
+    [`/keys/${keyId}/rotate`, {}, 'apiKey'],
+    [`/webhooks/${endpointId}/rotate-secret`, {}, 'signingSecret'],
+    [`/readings/${readingId}/document/links`, { format: 'pdf' }, 'url'],
+    ['/portal/sessions', { scopes: ['credits:read'] }, 'url'],
+    ['/keys', { label: 'one' }, 'apiKey'],
+    ['/webhooks', { url: 'https://receiver.example/one' }, 'signingSecret'],
+  ] as const) {
+    const known = path === '/keys' || path === '/webhooks';
+    const first = known ? undefined : (await post(maker, path, body))[secret];
+    const repeated = (await post(maker, path, body))[secret];
+    const others = (await post(other, path, body))[secret];
+    expect([path, typeof repeated, typeof others]).toEqual([path, 'undefined', 'string']);
+    expect(others).not.toBe(first);
+  }
 });

@@ -270,6 +270,7 @@ const principalOf = ({ workspaceId, sessionId, mode, scopes, keyId }: PortalSess
   actor: keyId === null ? `portal:${sessionId}` : `apiKey:${keyId}`,
   scopes,
   openedBy: keyId,
+  sessionId,
 });
 
 /** Of a person whose session is unknown. */

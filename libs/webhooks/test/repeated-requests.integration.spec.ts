@@ -33,7 +33,12 @@ const caller: Principal = {
 
 @Global()
 @Module({
-  providers: [{ provide: AUTHENTICATOR, useValue: { verifyApiKey: async () => caller } }],
+  providers: [
+    {
+      provide: AUTHENTICATOR,
+      useValue: { verifyApiKey: async (key: string) => ({ ...caller, actor: `apiKey:${key}` }) },
+    },
+  ],
   exports: [AUTHENTICATOR],
 })
 class EveryKey {}
@@ -70,14 +75,14 @@ afterAll(async () => {
   await database.stop();
 });
 
-const post = async (path: string, key: string, body: object) => {
+const post = async (path: string, key: string, body: object, apiKey = 'k1') => {
   const {
     status,
     headers,
     body: answer,
   } = await supertest(app.getHttpServer())
     .post(`/api/v1/webhooks${path}`)
-    .set({ 'x-api-key': 'k', 'idempotency-key': key })
+    .set({ 'x-api-key': apiKey, 'idempotency-key': key })
     .send(body);
   return { status, replayed: headers['idempotency-replayed'], body: answer as Record<string, string> };
 };
@@ -102,6 +107,11 @@ it('POSTs that were done without an answer are done once, and a repeat answers w
   expect(await post('', 'create', other)).toMatchObject({
     status: 422,
     body: { code: 'idempotency_key_reused' },
+  });
+  // The endpoint has the only place. Its secret is for the caller who made it.
+  expect(await post('', 'create', { url, headers }, 'k2')).toMatchObject({
+    status: 409,
+    body: { code: 'endpoint_limit_reached' },
   });
   const created = await create();
   expect(created).toMatchObject({ status: 201, body: { url, headerNames: ['x-tenant'] } });

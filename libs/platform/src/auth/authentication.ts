@@ -24,6 +24,8 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** Of a session: the id of the API key that opened it; `null` or absent: none did. It bounds the keys that it issues. */
   readonly openedBy?: string | null;
+  /** Of a session. */
+  readonly sessionId?: string;
 }
 
 /** A caller with the correct secret of an API key that does not work now, or not from here: refused, but recorded. */

@@ -1,25 +1,41 @@
 import type { CallHandler, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, of, throwError } from 'rxjs';
-import { setPrincipal } from '../auth/authentication.js';
+import { setPrincipal, type Principal } from '../auth/authentication.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { Digester } from '../crypto/digest.js';
 import { Problem } from '../http/problem.js';
-import { IdempotencyInterceptor } from './idempotency.interceptor.js';
-import type { IdempotentRequests } from './idempotent-requests.js';
+import { IdempotencyInterceptor, ShownOnce } from './idempotency.interceptor.js';
+import type { IdempotentRequests, RequestIdentity } from './idempotent-requests.js';
 
 const SEED = Buffer.alloc(32, 1);
+/** Which requests were asked for. */
+let identities: string[] = [];
+beforeEach(() => (identities = []));
+
+const KEY: Principal = {
+  authMode: 'apiKey',
+  mode: 'live',
+  sees: ['live'],
+  workspaceId: 'ws_1',
+  actor: 'apiKey:k',
+  scopes: ['keys:write'],
+};
 
 /** What happens to a key when a handler answers or fails, while answers can or cannot be stored. */
 const intercept = async (
   handler: CallHandler,
   finish: () => Promise<void> = async () => undefined,
   again = false,
+  caller = KEY,
 ): Promise<string[]> => {
   const done: string[] = [];
   const requests = {
-    begin: async () => ({ outcome: 'begun', claim: { seed: SEED, again } }),
+    begin: async (identity: RequestIdentity) => {
+      identities.push(identity.keyDigest.toString('hex'));
+      return { outcome: 'begun', claim: { seed: SEED, again } };
+    },
     finish: async () => {
       await finish();
       done.push('kept');
@@ -28,14 +44,7 @@ const intercept = async (
     leave: async () => void done.push('left'),
   } as unknown as IdempotentRequests;
   const request = { method: 'POST', path: '/things', headers: { 'idempotency-key': 'k' }, body: {} };
-  setPrincipal(request as never, {
-    authMode: 'apiKey',
-    mode: 'live',
-    sees: ['live'],
-    workspaceId: 'ws_1',
-    actor: 'apiKey:k',
-    scopes: [],
-  });
+  setPrincipal(request as never, caller);
   const context = {
     getHandler: () => handler.handle,
     getClass: () => Object,
@@ -76,4 +85,29 @@ it('A refusal says nothing of the attempt before it, which may have done its wor
 
 it('An answer that cannot be stored does not release the key: the request must not be done twice', async () => {
   expect(await intercept({ handle: () => of({ done: true }) }, away)).toEqual(['the database is away']);
+});
+
+describe('The same key of another caller of the workspace', () => {
+  const session: Principal = { ...KEY, authMode: 'session', sessionId: 's1', openedBy: 'k' };
+  const others: readonly Principal[] = [
+    KEY,
+    { ...KEY, actor: 'apiKey:other' },
+    { ...KEY, scopes: ['keys:write', 'readings:read'] },
+    session,
+    { ...session, sessionId: 's2' },
+  ];
+  const askedBy = async (handle: CallHandler['handle']): Promise<number> => {
+    for (const caller of others) await intercept({ handle }, undefined, false, caller);
+    return new Set(identities).size;
+  };
+
+  it('is another request where the answer has a secret', async () => {
+    const handle = () => of({ apiKey: 'ek_live_…' });
+    ShownOnce('apiKey')(handle);
+    expect(await askedBy(handle)).toBe(others.length);
+  });
+
+  it('is a repeat elsewhere', async () => {
+    expect(await askedBy(() => of({}))).toBe(1);
+  });
 });

@@ -11,7 +11,7 @@ import type { Request, Response } from 'express';
 import { concatMap, from, of, type Observable } from 'rxjs';
 import { catchError } from 'rxjs/operators';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { principalOf } from '../auth/authentication.js';
+import { principalOf, type Principal } from '../auth/authentication.js';
 import { Digester } from '../crypto/digest.js';
 import { routeOf } from '../http/route-of.js';
 import { readIdempotencyKey } from '../http/idempotency-key.js';
@@ -42,12 +42,17 @@ const routeKey = (request: Request): string => {
     : `POST ${createHash('sha256').update(path).digest('hex')}`;
 };
 
-/** Secrets that are shown only once: a repeated answer omits them. */
-const SHOWN_ONCE = ['signingSecret', 'apiKey'];
-const ALSO_ONCE = 'idempotency:shown-once';
+const SHOWN_ONCE = 'idempotency:shown-once';
 
-/** Declares further members of a route's answer that hold a secret, so that no copy of it is stored. */
-export const ShownOnce = (...members: readonly string[]) => SetMetadata(ALSO_ONCE, members);
+/**
+ * Declares members of a route's answer that hold a secret. No copy of it is stored, and a repeated answer omits them. The
+ * caller is part of the request: to another one it shows no secret, not even that of an attempt without an answer.
+ */
+export const ShownOnce = (...members: readonly string[]) => SetMetadata(SHOWN_ONCE, members);
+
+/** Who calls, with what rights: a weaker token of one person is another caller. */
+const identityOf = ({ authMode, actor, sessionId = null, sees, scopes }: Principal) =>
+  canonicalJson([authMode, actor, sessionId, [...sees], scopes.toSorted()]);
 
 /**
  * Honours Idempotency-Key on every POST: stores the first request's answer and returns it to the same request. Refuses
@@ -73,15 +78,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const caller = principalOf(request);
     // Each mode has keys of its own.
     const purpose = caller.mode === 'test' ? 'test-idempotency-key' : 'idempotency-key';
+    const secrets = this.reflector.get<readonly string[] | undefined>(SHOWN_ONCE, context.getHandler());
     const identity: RequestIdentity = {
       workspaceId: caller.workspaceId,
       route: routeKey(request),
-      keyDigest: this.digester.digest(purpose, key),
+      keyDigest: this.digester.digest(purpose, key, ...(secrets ? [identityOf(caller)] : [])),
     };
     const fingerprint = this.digester.digest('idempotency-body', canonicalJson(request.body ?? null));
     const response = http.getResponse<Response>();
-    const also = this.reflector.get<readonly string[] | undefined>(ALSO_ONCE, context.getHandler()) ?? [];
-    const omitted = [...SHOWN_ONCE, ...also];
     const begun = await this.requests.begin(identity, fingerprint);
     switch (begun.outcome) {
       case 'another_body':
@@ -103,7 +107,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
             await this.end(begun.claim, error).catch(() => undefined);
             throw error;
           }),
-          concatMap((body: unknown) => from(this.keep(begun.claim, response, body, omitted))),
+          concatMap((body: unknown) => from(this.keep(begun.claim, response, body, secrets ?? []))),
         );
     }
   }

@@ -4,11 +4,12 @@ import type { Pool } from 'pg';
 import { POSTGRES } from '../postgres/pool.js';
 import { forgetOlder } from '../retention/rows.js';
 
-/** Identifies the request: the same key of another workspace or route is another request. */
+/** Identifies the request: the same key of another workspace, mode or route is another request. */
 export interface RequestIdentity {
   readonly workspaceId: string;
   /** Method and path. */
   readonly route: string;
+  /** Of the key; with its caller, where the answer has a secret. */
   readonly keyDigest: Buffer;
 }
 

@@ -2,7 +2,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { UnansweredAppends } from '@app/event-sourcing/testing/unanswered-appends.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { RevokedKeys } from '../authentication/revoked-keys.js';
-import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '../contracts/commands.js';
+import {
+  IssueApiKey,
+  OpenWorkspace,
+  OPERATOR,
+  RevokeApiKey,
+  RotateApiKey,
+  type KeyManager,
+} from '../contracts/commands.js';
 import { isHashOf, parseApiKey } from '../domain/api-key/api-key.js';
 import type { ApiKeyQuery } from '../read-models/api-key/api-key.query.js';
 import { createWorkspaceExecutor } from '../workspace.executor.js';
@@ -12,6 +19,7 @@ import { RevokeApiKeyHandler } from './revoke-api-key/revoke-api-key.handler.js'
 import { RotateApiKeyHandler } from './rotate-api-key/rotate-api-key.handler.js';
 
 const seed = Buffer.alloc(32, 7);
+const other = Buffer.alloc(32, 8);
 /** Each attempt is a request of its own; what it shares with the others is the seed. */
 const attempt = () => ownRequest('user:owner', undefined, seed);
 const asked = { label: 'shop', mode: 'live', scopes: null, networks: null, expiresAt: null } as const;
@@ -32,7 +40,8 @@ const issuedKeys = () =>
   store.log
     .filter(({ type }) => type === 'ApiKeyIssued')
     .map(({ data }) => data as { keyId: string; hash: string });
-const issue = (by = attempt()) => issuing.execute(new IssueApiKey(workspaceId, asked, by));
+const issue = (by = attempt(), manager: KeyManager = OPERATOR) =>
+  issuing.execute(new IssueApiKey(workspaceId, asked, by, manager));
 
 beforeEach(async () => {
   now = Date.parse('2026-04-04T00:00:00Z');
@@ -64,6 +73,20 @@ describe('A request whose first attempt was done without an answer', () => {
     const [, key, ...more] = issuedKeys();
     expect(more).toEqual([]);
     expect(isHashOf(key!.hash, parseApiKey((answer as { apiKey: string }).apiKey)!)).toBe(true);
+  });
+
+  it('shows the key to nobody who may not give it', async () => {
+    const first = (await issue(ownRequest('user:owner'))) as { keyId: string };
+    const rotate = (manager: KeyManager) =>
+      rotating.execute(
+        new RotateApiKey(first.keyId, 0, ownRequest('x', undefined, other), workspaceId, manager),
+      );
+    await expect(store.without(() => issue())).rejects.toThrow('no answer');
+    await expect(store.without(() => rotate(OPERATOR))).rejects.toThrow('no answer');
+    const session: KeyManager = { keyId: null, sees: ['live'], scopes: ['credits:read'] };
+    const refused = { outcome: 'beyond_caller', term: 'scopes', scope: 'readings:read' };
+    expect(await issue(attempt(), session)).toEqual(refused);
+    expect(await rotate(session)).toEqual(refused);
   });
 
   it('issues no second key after the first was revoked', async () => {

@@ -6,6 +6,7 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
+import { ShownOnce } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { CreateWebhookEndpoint } from '../../contracts/commands.js';
 import { allowedModes, distinct } from '../../http/endpoint-settings.js';
 import { etagOf } from '../../http/if-match.js';
@@ -21,6 +22,7 @@ export class CreateWebhookEndpointController {
   @Post()
   @WritesWebhooks()
   @HttpCode(201)
+  @ShownOnce('signingSecret')
   @ApiOperation({
     operationId: 'createWebhookEndpoint',
     summary: 'Create a webhook endpoint',

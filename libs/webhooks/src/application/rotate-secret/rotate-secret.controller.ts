@@ -6,6 +6,7 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
+import { ShownOnce } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { etagOf } from '../../http/if-match.js';
 import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
@@ -23,6 +24,7 @@ export class RotateSecretController {
   @WritesWebhooks()
   @ChangesEndpoint()
   @HttpCode(200)
+  @ShownOnce('signingSecret')
   @ApiOperation({
     operationId: 'rotateWebhookSecret',
     summary: 'Give an endpoint a new signing secret',

@@ -10,6 +10,7 @@ import { parseInstant } from '@app/platform/http/instant.js';
 import { RequestSeed } from '@app/platform/http/request-seed.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { invalidRequest } from '@app/platform/http/problem.js';
+import { ShownOnce } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { IssueApiKey } from '../../contracts/index.js';
 import { ApiKeyRoutes, managerOf, WritesKeys } from '../../http/api-key-routes.js';
@@ -29,6 +30,7 @@ export class IssueApiKeyController {
   @Post()
   @WritesKeys()
   @HttpCode(201)
+  @ShownOnce('apiKey')
   @ApiOperation({
     operationId: 'issueApiKey',
     summary: 'Issue an API key',

@@ -7,6 +7,7 @@ import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { RequestSeed } from '@app/platform/http/request-seed.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
+import { ShownOnce } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { RotateApiKey } from '../../contracts/index.js';
 import { ApiKeyRoutes, managerOf, WritesKeys } from '../../http/api-key-routes.js';
 import { absentKey, problemOf, requireKeyId } from '../../http/key-refusals.js';
@@ -26,6 +27,7 @@ export class RotateApiKeyController {
   @Post(':keyId/rotate')
   @WritesKeys()
   @HttpCode(201)
+  @ShownOnce('apiKey')
   @ApiOperation({
     operationId: 'rotateApiKey',
     summary: 'Replace an API key',

@@ -43,12 +43,13 @@ const decide = (command: WorkspaceCommand, state: Workspace): Decided => {
 
 const issue = (command: Issue, state: Workspace): Decided => {
   const { keyId, asked, ordinaryScopes, manager, limit, now } = command;
-  if (isIssued(state, keyId)) return ignore('AlreadyIssued');
   const own = manager.keyId === null ? null : activeKey(state, manager.keyId, now);
   if (own === undefined) return ownKeyEnded(manager.keyId);
-  const terms = completed(asked, ordinaryScopes, own);
+  // A repeat shows the key as it was issued: the caller must be able to give that one.
+  const terms = state.standing.get(keyId) ?? completed(asked, ordinaryScopes, own);
   const beyond = beyondCaller(terms, manager, own);
   if (beyond) return reject('BeyondCaller', beyond);
+  if (isIssued(state, keyId)) return ignore('AlreadyIssued');
   if (isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
   return accept(issued(command, terms, null));
 };
@@ -56,13 +57,14 @@ const issue = (command: Issue, state: Workspace): Decided => {
 /** During an overlap both keys count: the limit is never exceeded. Without one, the new key takes the place of the old. */
 const rotate = (command: Rotate, state: Workspace): Decided => {
   const { keyId, previous, overlapMs, manager, limit, now } = command;
-  if (isIssued(state, keyId)) return ignore('AlreadyIssued');
   const own = manager.keyId === null ? null : activeKey(state, manager.keyId, now);
   if (own === undefined) return ownKeyEnded(manager.keyId);
-  const terms = activeKey(state, previous, now);
+  // A repeat finds the successor in place of the previous key.
+  const terms = state.standing.get(keyId) ?? activeKey(state, previous, now);
   if (!terms || !manager.sees.includes(terms.mode)) return reject('UnknownKey', { keyId: previous });
   const beyond = beyondCaller(terms, manager, own);
   if (beyond) return reject('BeyondCaller', beyond);
+  if (isIssued(state, keyId)) return ignore('AlreadyIssued');
   if (overlapMs > 0 && isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
   // The successor last: whoever sees it sees the end of the previous key, too.
   return accept(
