@@ -5,7 +5,7 @@ import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser, type Complaints } from '../support/browser.js';
 import { Integrator, until } from '../support/integrator.js';
 import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
-import { handOf, isTooWideOnTelephone, linkTo, signedIn, type Hand } from './support/portal-page.js';
+import { enter, handOf, isTooWideOnTelephone, linkTo, signedIn, type Hand } from './support/portal-page.js';
 
 let stack: Stack;
 let browsers: Browsers;
@@ -42,7 +42,7 @@ describeInBrowser('a person in a browser', () => {
         await heading(texts.overview.title);
         const link = await linkTo(stack, customer.workspaceId, '--language', language);
         const first = await browsers.person(stack.baseUrl, { language });
-        await first.page.goto(link);
+        await enter(first.page, link);
         const second = await browsers.person(stack.baseUrl, { language });
         expect((await second.page.goto(link))?.status()).toBe(410);
         await second.page.getByText(texts.linkEnded.title).first().waitFor();

@@ -3,6 +3,7 @@ import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser } from '../support/browser.js';
 import { Integrator, person } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
+import { enter } from './support/portal-page.js';
 
 const texts = TEXTS.en;
 
@@ -24,7 +25,7 @@ const openSlow = async (seconds: number) => {
     body: { scopes: ['readings:read'] },
   });
   const { page, context } = await browsers.person(stack.baseUrl);
-  await page.goto(stack.baseUrl + new URL(body.url).pathname);
+  await enter(page, stack.baseUrl + new URL(body.url).pathname);
   await page.goto(`/portal/readings/${readingId}`);
   return { page, context };
 };

@@ -6,7 +6,7 @@ import { Browsers, describeInBrowser } from '../support/browser.js';
 import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
 import { PortalVisitor } from '../support/portal-visitor.js';
-import { axeFaults, isTooWide, linkTo, signedIn } from './support/portal-page.js';
+import { axeFaults, enter, isTooWide, linkTo, signedIn } from './support/portal-page.js';
 
 const texts = TEXTS.en;
 
@@ -249,7 +249,7 @@ describeInBrowser('the portal', () => {
       body: { scopes: ['webhooks:read', 'webhooks:write'] },
     });
     const { page, context } = await browsers.person(stack.baseUrl);
-    await page.goto(stack.baseUrl + new URL(body.url).pathname);
+    await enter(page, stack.baseUrl + new URL(body.url).pathname);
     await page.goto('/portal/webhooks/new');
     await page.getByLabel(texts.webhooks.url, { exact: true }).fill(receiver.url);
     await key.call('DELETE', `/api/v1/portal/sessions/${body.sessionId}`);
@@ -285,7 +285,7 @@ describeInBrowser('the portal', () => {
     page.on('requestfinished', (request) =>
       sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize)),
     );
-    await page.goto(await linkTo(stack, customer.workspaceId));
+    await enter(page, await linkTo(stack, customer.workspaceId));
     await page.waitForLoadState('networkidle');
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(bytes).toBeLessThan(60_000);

@@ -71,7 +71,7 @@ describe('a form that is older than what another tab did', () => {
       await formOn(visitor, '/portal/readings/new', 'order'),
       await formOn(visitor, '/portal/keys', 'issue'),
     ];
-    await visitor.follow(await visitor.linkOf(stack, customer.workspaceId));
+    await visitor.enter(await visitor.linkOf(stack, customer.workspaceId));
     const before = (await readingsOf(customer)).length;
     const answers = [
       await visitor.post('/portal/readings/new', { ...order, ...ORDER }),
@@ -117,7 +117,7 @@ describe('a form whose session has ended', () => {
       const { body } = await key.call<{ sessionId: string; url: string }>('POST', '/api/v1/portal/sessions', {
         body: { scopes: ['readings:read', 'readings:write'] },
       });
-      await visitor.follow(new URL(body.url).pathname);
+      await visitor.enter(new URL(body.url).pathname);
       return body.sessionId;
     };
     const visitor = new PortalVisitor(stack.baseUrl);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Integrator } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 import { hiddenFields, PortalVisitor } from '../support/portal-visitor.js';
@@ -26,20 +27,40 @@ const open = (by: Integrator, body: object) =>
   );
 
 describe('a link to the portal', () => {
-  it('lets one browser in, once', async () => {
+  it('lets one browser in, once, by a form that its page sends', async () => {
     const visitor = new PortalVisitor(stack.baseUrl);
     const link = await visitor.linkOf(stack, customer.workspaceId, '--language', 'fr');
-    // What scans mail, and what fetches ahead, leaves it as it is.
-    expect((await visitor.get(link, {}, 'HEAD')).status).toBe(204);
-    expect((await visitor.get(link, { 'sec-purpose': 'prefetch' })).status).toBe(204);
-    const entered = await visitor.get(link);
+    // A frame, what scans mail and what fetches ahead leave it as it is, and so does a page elsewhere.
+    expect((await visitor.get(link, {}, 'HEAD')).status).toBe(200);
+    const asked = await visitor.get(link, { 'sec-fetch-dest': 'iframe' });
+    expect([asked.status, asked.headers.get('set-cookie')]).toEqual([200, null]);
+    expect(asked.text).toContain(TEXTS.fr.enter.text(customer.workspaceId));
+    for (const origin of ['https://evil.example', 'null', null])
+      expect((await visitor.post(link, {}, origin)).status).toBe(403);
+    expect((await visitor.get('/portal')).status).toBe(401);
+    const entered = await visitor.post(link);
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/portal']);
     expect(entered.headers.get('set-cookie')).toMatch(
       /^__Host-portal=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; Secure; SameSite=Lax$/,
     );
     expect((await visitor.get('/portal')).text).toContain('<html lang="fr">');
-    const late = await new PortalVisitor(stack.baseUrl).get(link, { 'accept-language': 'fr' });
-    expect([late.status, late.text.includes('Ce lien ne fonctionne pas')]).toEqual([410, true]);
+    const late = new PortalVisitor(stack.baseUrl);
+    for (const answer of [await late.get(link, { 'accept-language': 'fr' }), await late.post(link)])
+      expect(answer.status).toBe(410);
+    expect((await late.get(link, { 'accept-language': 'fr' })).text).toContain(TEXTS.fr.linkEnded.title);
+  });
+
+  it('asks before it replaces the session of another workspace, and ends that one', async () => {
+    const visitor = new PortalVisitor(stack.baseUrl);
+    const entered = await visitor.post(await visitor.linkOf(stack, customer.workspaceId));
+    const [cookie = ''] = entered.headers.get('set-cookie')?.split(';') ?? [];
+    const link = await visitor.linkOf(stack, other.workspaceId);
+    const { enter } = TEXTS.en;
+    const asked = enter.instead(other.workspaceId, customer.workspaceId);
+    expect((await visitor.get(link)).text).toContain(asked);
+    expect((await visitor.get('/portal')).text).toContain(customer.workspaceId);
+    expect((await visitor.enter(link)).text).toContain(other.workspaceId);
+    expect((await new PortalVisitor(stack.baseUrl).get('/portal', { cookie })).status).toBe(401);
   });
 
   it('is made with a key that may, for what that key may', async () => {
@@ -60,7 +81,7 @@ describe('a link to the portal', () => {
     const opened = await open(host, { scopes: ['readings:read', 'persons:read'], ttlSeconds: 600 });
     expect(opened.status).toBe(201);
     const visitor = new PortalVisitor(stack.baseUrl);
-    const page = await visitor.follow(new URL(opened.body.url).pathname);
+    const page = await visitor.enter(new URL(opened.body.url).pathname);
     expect([page.status, page.text.includes('href="/portal/readings"')]).toEqual([200, true]);
   });
 
@@ -99,7 +120,7 @@ describe('a session', () => {
     const enter = async () => {
       const { body } = await open(host, { scopes: ['readings:read'] });
       const visitor = new PortalVisitor(stack.baseUrl);
-      await visitor.follow(new URL(body.url).pathname);
+      await visitor.enter(new URL(body.url).pathname);
       return { visitor, sessionId: body.sessionId };
     };
     const [first, second] = [await enter(), await enter()];
@@ -192,7 +213,7 @@ describe('the keys of a session', () => {
     const visitorWith = async (...scopes: string[]): Promise<PortalVisitor> => {
       const { body } = await open(host, { scopes });
       const opened = new PortalVisitor(stack.baseUrl);
-      await opened.follow(new URL(body.url).pathname);
+      await opened.enter(new URL(body.url).pathname);
       return opened;
     };
     const manager = await visitorWith('keys:write', 'readings:read', 'persons:read');
@@ -214,5 +235,18 @@ describe('the keys of a session', () => {
     // What a session of a leaked key issued goes with that key.
     await stack.ops(['key', 'revoke', '--key', host.apiKey.split('_')[2]!, '--and-issued']);
     expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(401);
+  });
+
+  it('never manage keys or open sessions, not even those of an operator’s session', async () => {
+    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    const form = hiddenFields((await visitor.get('/portal/keys')).text, 'issue');
+    expect(form['action']).toBe('issue');
+    for (const scope of ['keys:write', 'portal:write']) {
+      const ask = { ...form, key: scope, scopes: ['credits:read', scope] };
+      expect((await visitor.post('/portal/keys', ask)).status).toBe(403);
+      const { apiKey } = await customer.withKey('--scopes', `credits:read,${scope}`);
+      const rotate = { action: 'rotate', about: apiKey.split('_')[2]!, overlapSeconds: '60', key: scope };
+      expect((await visitor.post('/portal/keys', rotate)).status).toBe(403);
+    }
   });
 });

@@ -19,7 +19,7 @@ export class PortalVisitor {
     ...options: readonly string[]
   ): Promise<PortalVisitor> {
     const visitor = new PortalVisitor(stack.baseUrl);
-    await visitor.follow(await visitor.linkOf(stack, workspaceId, ...options));
+    await visitor.enter(await visitor.linkOf(stack, workspaceId, ...options));
     return visitor;
   }
 
@@ -27,6 +27,11 @@ export class PortalVisitor {
   async linkOf(stack: Stack, workspaceId: string, ...options: readonly string[]): Promise<string> {
     const link = await stack.ops(['portal', 'link', '--workspace', workspaceId, ...options]);
     return new URL((link as { url: string }).url).pathname;
+  }
+
+  /** Agrees to what the page of a link asks, and looks at the page that it leads to. */
+  enter(link: string): Promise<PortalAnswer> {
+    return this.submit(link, {});
   }
 
   /** Follows redirects, as a browser does after a link or a form. */

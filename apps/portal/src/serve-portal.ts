@@ -11,6 +11,7 @@ import {
   AdjustPortalSession,
   EndPortalSession,
   EnterPortal,
+  FindPortalLink,
   FindPortalSession,
   type PortalAddress,
   type PortalSession,
@@ -25,7 +26,7 @@ import { refusedPage } from './frame/refused-page.js';
 import type { Answer, Failed, Kept, Page, Visit } from './frame/page.js';
 import { Sender } from './frame/send.js';
 import { PAGES } from './pages/pages.js';
-import { TEXTS, type Texts } from './texts/texts.js';
+import { TEXTS } from './texts/texts.js';
 
 interface PortalSettings extends PortalAddress, Readonly<Record<Kept, number>> {
   readonly PORTAL_FRAME_ANCESTORS: readonly string[];
@@ -44,34 +45,21 @@ export const servePortal = (app: NestExpressApplication, settings: PortalSetting
   const sender = new Sender(paths, settings.PORTAL_FRAME_ANCESTORS);
   const portal = new Portal(app, settings, sender, log);
 
-  express.get(
-    '/portal/enter/:token',
-    portal.answering((request, response) => portal.enter(request, response)),
-  );
-  express.post(
-    '/portal/sign-out',
-    portal.acting((visit, _form, response) => portal.leave(visit, response)),
-  );
-  express.post(
-    '/portal/mode',
-    portal.acting((visit, form, response) => portal.switchMode(visit, form, response)),
-  );
+  express.get('/portal/enter/:token', portal.answering(portal.ask));
+  express.post('/portal/enter/:token', portal.fromItsPages(portal.enter));
+  express.post('/portal/sign-out', portal.acting(portal.leave));
+  express.post('/portal/mode', portal.acting(portal.switchMode));
   for (const page of PAGES) {
-    express.get(
-      `/portal${page.path}`,
-      portal.answering((request, response) => portal.show(page, request, response)),
-    );
-    if (page.actions)
-      express.post(
-        `/portal${page.path}`,
-        portal.acting((visit, form, response) => portal.act(page, visit, form, response)),
-      );
+    express.get(`/portal${page.path}`, portal.answering(portal.show(page)));
+    if (page.actions) express.post(`/portal${page.path}`, portal.acting(portal.act(page)));
   }
-  express.get(
-    '/portal/*rest',
-    portal.answering((request, response) => portal.unknown(request, response)),
-  );
+  express.get('/portal/*rest', portal.answering(portal.unknown));
 };
+
+type Said = 'unavailable' | 'foreignForm' | 'linkEnded' | 'sessionEnded';
+type Handler = (request: Request, response: Response) => Promise<void>;
+/** Does what a form of a signed-in person asks for. */
+type FormHandler = (visit: Visit, form: Form, response: Response) => Promise<void>;
 
 /** The requests of the portal: who sends them, and what answers them. */
 class Portal {
@@ -91,101 +79,113 @@ class Portal {
   }
 
   /** A handler whose failures become a page. */
-  answering(answer: (request: Request, response: Response) => Promise<void>) {
-    return async (request: Request, response: Response): Promise<void> => {
+  answering(answer: Handler): Handler {
+    return async (request, response) => {
       this.sender.guard(response);
       try {
         await answer(request, response);
       } catch (error) {
         this.log.error({ requestId: requestIdOf(request), err: error }, 'a page of the portal failed');
-        const { texts, site } = languageOf(request);
-        this.sender.outside(response, 503, site, texts.unavailable);
+        this.outside(request, response, 503, 'unavailable');
       }
     };
   }
 
-  /** A handler of a form: of a signed-in person, from a page of the portal. */
-  acting(act: (visit: Visit, form: Form, response: Response) => Promise<void>) {
+  /** A handler of a form from a page of the portal. */
+  fromItsPages(answer: Handler): Handler {
     return this.answering(async (request, response) => {
-      const { texts, site } = languageOf(request);
       // A page elsewhere can have a browser send a form with its cookies, but not with another origin than its own.
       if (request.headers.origin !== this.originOf(request))
-        return this.sender.outside(response, 403, site, texts.foreignForm);
+        return this.outside(request, response, 403, 'foreignForm');
+      return answer(request, response);
+    });
+  }
+
+  /** A handler of a form of a signed-in person. */
+  acting(act: FormHandler): Handler {
+    return this.fromItsPages(async (request, response) => {
       const form = readForm(request.body, request.headers['content-type']);
-      if (!form) return this.sender.outside(response, 400, site, texts.foreignForm);
+      if (!form) return this.outside(request, response, 400, 'foreignForm');
       const visit = await this.visitOf(request);
       if (!visit) return this.signedOut(request, response, form);
       return act(visit, form, response);
     });
   }
 
-  /** Begins the session of a link. A browser that fetches ahead, or asks only for the head, does not use it up. */
-  async enter(request: Request, response: Response): Promise<void> {
-    if (request.method !== 'GET' || request.headers['sec-purpose'] !== undefined) {
-      response.status(204).end();
-      return;
-    }
+  /**
+   * Says where a link leads, and asks. It does nothing yet: a frame, a mail scanner or a page elsewhere can open a link, and
+   * so could sign a person in to a workspace that is not theirs.
+   */
+  readonly ask: Handler = async (request, response) => {
+    const link = await this.queries.execute(new FindPortalLink(String(request.params['token'])));
+    if (!link) return this.outside(request, response, 410, 'linkEnded');
+    const { workspaceId, language } = link;
+    const { enter, portal: name } = TEXTS[language];
+    const present = await this.sessionOf(request);
+    const text = present ? enter.instead(workspaceId, present.workspaceId) : enter.text(workspaceId);
+    const question = { title: enter.title, text, form: new Form(new URLSearchParams()), send: enter.send };
+    this.sender.outside(response, 200, { language, name }, question);
+  };
+
+  /** Begins the session of a link, and ends the one that the browser has. */
+  readonly enter: Handler = async (request, response) => {
     const begun = await this.commands.execute(new EnterPortal(String(request.params['token'])));
-    if (!begun) {
-      const { texts, site } = languageOf(request);
-      return this.sender.outside(response, 410, site, texts.linkEnded);
-    }
+    if (!begun) return this.outside(request, response, 410, 'linkEnded');
+    const left = await this.sessionOf(request);
+    if (left) await this.end(left);
     keepSession(response, begun.secret, begun.seconds);
     seeOther(response, '/portal');
-  }
+  };
 
-  async leave({ session, texts }: Visit, response: Response): Promise<void> {
-    await this.commands.execute(new EndPortalSession(session.workspaceId, session.modes, session.sessionId));
+  readonly leave: FormHandler = async ({ session, texts }, _form, response) => {
+    await this.end(session);
     dropSession(response);
-    this.sender.outside(
-      response,
-      200,
-      { language: session.language, name: texts.portal },
-      texts.signedOut,
-      session.returnUrl === null ? undefined : { href: session.returnUrl, label: texts.back },
-    );
-  }
+    const { language, returnUrl } = session;
+    const link = returnUrl === null ? undefined : { href: returnUrl, label: texts.back };
+    this.sender.outside(response, 200, { language, name: texts.portal }, texts.signedOut, link);
+  };
 
-  async switchMode({ session }: Visit, form: Form, response: Response): Promise<void> {
+  readonly switchMode: FormHandler = async ({ session }, form, response) => {
     const mode = form.text('mode') === 'test' ? 'test' : 'live';
     await this.commands.execute(new AdjustPortalSession(session.sessionId, { mode }));
     seeOther(response, '/portal');
-  }
+  };
 
-  async show(page: Page, request: Request, response: Response): Promise<void> {
-    const visit = await this.visitOf(request);
-    if (!visit) return this.signedOut(request, response);
-    if (page.needs && !visit.may(page.needs)) return this.unknown(request, response);
-    const done = takeDone(request, response);
-    const said =
-      done !== null && Object.hasOwn(visit.texts.done, done)
-        ? visit.texts.done[done as keyof Texts['done']]
-        : null;
-    await this.send(page, visit, response, 200, () => page.show(visit), said);
-  }
+  readonly show =
+    (page: Page): Handler =>
+    async (request, response) => {
+      const visit = await this.visitOf(request);
+      if (!visit) return this.signedOut(request, response);
+      if (page.needs && !visit.may(page.needs)) return this.unknown(request, response);
+      const done = takeDone(request, response);
+      const said = Object.entries(visit.texts.done).find(([name]) => name === done)?.[1] ?? null;
+      await this.send(page, visit, response, 200, () => page.show(visit), said);
+    };
 
-  async act(page: Page, visit: Visit, form: Form, response: Response): Promise<void> {
-    const action = Object.hasOwn(page.actions ?? {}, form.action) ? page.actions?.[form.action] : undefined;
-    if (!action || (page.needs && !visit.may(page.needs))) return this.unknownTo(visit, response);
-    let failed: Failed;
-    try {
-      // A form without a place is of a page that an older version made.
-      if (![visit.place, ''].includes(form.text('place'))) throw elsewhere();
-      const answer = await action(visit, form);
-      return await this.send(page, visit, response, 200, async () => answer);
-    } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
-      failed = { form, refused: error };
-    }
-    const { status } = failed.refused.problem;
-    await this.send(page, visit, response, status, () => page.show(visit, failed), null, failed);
-  }
+  readonly act =
+    (page: Page): FormHandler =>
+    async (visit, form, response) => {
+      const action = Object.hasOwn(page.actions ?? {}, form.action) ? page.actions?.[form.action] : undefined;
+      if (!action || (page.needs && !visit.may(page.needs))) return this.unknownTo(visit, response);
+      let failed: Failed;
+      try {
+        // A form without a place is of a page that an older version made.
+        if (![visit.place, ''].includes(form.text('place'))) throw elsewhere();
+        const answer = await action(visit, form);
+        return await this.send(page, visit, response, 200, async () => answer);
+      } catch (error) {
+        if (!(error instanceof ApiProblem)) throw error;
+        failed = { form, refused: error };
+      }
+      const { status } = failed.refused.problem;
+      await this.send(page, visit, response, status, () => page.show(visit, failed), null, failed);
+    };
 
-  async unknown(request: Request, response: Response): Promise<void> {
+  readonly unknown: Handler = async (request, response) => {
     const visit = await this.visitOf(request);
     if (!visit) return this.signedOut(request, response);
     this.unknownTo(visit, response);
-  }
+  };
 
   private unknownTo(visit: Visit, response: Response): void {
     this.sender.page(response, 404, portalSite(visit, null), { visit }, refusedPage(visit, null));
@@ -200,14 +200,14 @@ class Portal {
     done: string | null = null,
     failed?: Failed,
   ): Promise<void> {
-    const { area } = page;
+    const site = portalSite(visit, page.area);
     try {
       const answer = await make();
       if ('goTo' in answer) {
         if (answer.done) noteDone(response, answer.done);
         seeOther(response, answer.goTo);
       } else if ('bytes' in answer) this.sender.download(response, answer);
-      else this.sender.page(response, status, portalSite(visit, area), { visit, failed }, answer, done);
+      else this.sender.page(response, status, site, { visit, failed }, answer, done);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
       if (!failed && error.problem.errors?.some(({ pointer }) => pointer.startsWith('?'))) {
@@ -215,22 +215,35 @@ class Portal {
         return this.send(page, visit, response, 400, () => page.show(visit, filters), null, filters);
       }
       if (error.retryAfter !== null) response.setHeader('Retry-After', error.retryAfter);
-      const { status: refused } = error.problem;
-      this.sender.page(response, refused, portalSite(visit, area), { visit }, refusedPage(visit, error));
+      this.sender.page(response, error.problem.status, site, { visit }, refusedPage(visit, error));
     }
   }
 
   /** @param form the page keeps what was typed, so that it can be sent in the next session */
   private signedOut(request: Request, response: Response, form?: Form): void {
-    const { texts, site } = languageOf(request);
     dropSession(response);
-    if (form?.action) this.sender.outside(response, 401, site, { ...texts.unsent, form });
-    else this.sender.outside(response, 401, site, texts.sessionEnded);
+    if (!form?.action) return this.outside(request, response, 401, 'sessionEnded');
+    const { texts, site } = languageOf(request);
+    this.sender.outside(response, 401, site, { ...texts.unsent, form });
+  }
+
+  /** A page for somebody who is not signed in. */
+  private outside(request: Request, response: Response, status: number, said: Said): void {
+    const { texts, site } = languageOf(request);
+    this.sender.outside(response, status, site, texts[said]);
+  }
+
+  private end({ workspaceId, modes, sessionId }: PortalSession) {
+    return this.commands.execute(new EndPortalSession(workspaceId, modes, sessionId));
+  }
+
+  private async sessionOf(request: Request): Promise<PortalSession | null> {
+    const secret = sessionSecretOf(request);
+    return secret === null ? null : this.queries.execute(new FindPortalSession(secret));
   }
 
   private async visitOf(request: Request): Promise<Visit | null> {
-    const secret = sessionSecretOf(request);
-    const session = secret === null ? null : await this.queries.execute(new FindPortalSession(secret));
+    const session = await this.sessionOf(request);
     if (!session) return null;
     const { workspaceId, mode, language, timeZone, scopes } = session;
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');

@@ -22,6 +22,13 @@ export const linkTo = async (
   return stack.baseUrl + new URL(url).pathname;
 };
 
+/** Agrees to what the page of a link asks. */
+export const enter = async (page: Page, link: string): Promise<void> => {
+  await page.goto(link);
+  await page.getByRole('button').click();
+  await page.waitForURL('**/portal');
+};
+
 /** A person who has come in by a link. */
 export const signedIn = async (
   browsers: Browsers,
@@ -33,7 +40,7 @@ export const signedIn = async (
   const person = await browsers.person(stack.baseUrl, options);
   const scopes = options.scopes === undefined ? [] : ['--scopes', options.scopes];
   const link = await linkTo(stack, workspaceId, '--language', language, '--zone', 'Europe/Paris', ...scopes);
-  await person.page.goto(link);
+  await enter(person.page, link);
   return person;
 };
 

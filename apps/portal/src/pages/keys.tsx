@@ -118,11 +118,10 @@ const Manage = ({ texts, keyId }: { texts: Visit['texts']; keyId: string }) => (
   </details>
 );
 
-/** Offers what the session may give: never the right to manage keys, which keys do not hand on. */
+/** Offers what the session may give: never the right to manage keys or to open sessions. */
 const IssueForm = ({ visit: { texts, may, session } }: { visit: Visit }) => {
-  const scopes = API_KEY_SCOPES.filter(
-    (one) => one !== 'keys:write' && may(one) && (may(PERSONS_SCOPE) || !SHOW_PERSONS.includes(one)),
-  );
+  const kept = ['keys:write', 'portal:write', ...(may(PERSONS_SCOPE) ? [] : SHOW_PERSONS)];
+  const scopes = API_KEY_SCOPES.filter((one) => may(one) && !kept.includes(one));
   return (
     <PostForm action="issue" submit={texts.keys.issue}>
       <p>{session.mode === 'live' ? texts.keys.liveKey : texts.keys.testKey}</p>

@@ -12,7 +12,7 @@ import type { IdempotentRequests, RequestIdentity } from './idempotent-requests.
 const SEED = Buffer.alloc(32, 1);
 /** Which requests were asked for. */
 let identities: string[] = [];
-beforeEach(() => (identities = []));
+beforeEach(() => void (identities = []));
 
 const KEY: Principal = {
   authMode: 'apiKey',

@@ -51,7 +51,7 @@ const SHOWN_ONCE = 'idempotency:shown-once';
 export const ShownOnce = (...members: readonly string[]) => SetMetadata(SHOWN_ONCE, members);
 
 /** Who calls, with what rights: a weaker token of one person is another caller. */
-const identityOf = ({ authMode, actor, sessionId = null, sees, scopes }: Principal) =>
+const identityOf = ({ authMode, actor, sessionId = '', sees, scopes }: Principal) =>
   canonicalJson([authMode, actor, sessionId, [...sees], scopes.toSorted()]);
 
 /**

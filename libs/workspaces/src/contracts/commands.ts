@@ -41,7 +41,7 @@ export interface KeyManager {
   readonly keyId: string | null;
   /** Keys of other modes are unknown to the caller. */
   readonly sees: readonly Mode[];
-  /** Of a session of the portal: it gives no others. Absent: no further bound. */
+  /** Of a session of the portal: it gives no others, and never `keys:write` or `portal:write`. Absent: no session. */
   readonly scopes?: readonly string[];
   /** Scopes with which a key would show the caller what it does not see itself: it gives none of them. */
   readonly hides?: readonly string[];
@@ -52,8 +52,8 @@ export const OPERATOR: KeyManager = { keyId: null, sees: MODES };
 
 /** A term that a caller may not give a key. */
 export type BeyondCaller =
-  /** `scope`: the first that it does not have, or `keys:write`, which no key gives. */
-  | { readonly term: 'scopes'; readonly scope: string }
+  /** `scope`: the first that it does not have; `never`: one that its kind of credential never gives. */
+  | { readonly term: 'scopes' | 'never'; readonly scope: string }
   /** `persons`: a scope of those that the caller `hides`. */
   | { readonly term: 'mode' | 'persons' | 'networks' | 'expiresAt' };
 

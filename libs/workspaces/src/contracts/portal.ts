@@ -86,6 +86,13 @@ export interface PortalSession extends Omit<PortalTerms, 'ttlSeconds'> {
   readonly expiresAt: string;
 }
 
+/** Where the link of a token leads; `null` for one that does not work. It still works afterwards. */
+export class FindPortalLink extends Query<Pick<PortalSession, 'workspaceId' | 'language'> | null> {
+  constructor(readonly token: string) {
+    super();
+  }
+}
+
 /**
  * Begins a session by the token of its link, which works once. `null`: the token is unknown, used or expired, or the
  * key that opened the session has ended.

@@ -40,11 +40,12 @@ const beyond = (refusal: BeyondCaller): Problem => {
       detail: `A session without ${PERSONS_SCOPE} gives no key ${SHOW_PERSONS.join(', ')}`,
       members: { scope: PERSONS_SCOPE },
     });
-  if (refusal.term !== 'scopes') return invalidRequest([OUT_OF_REACH[refusal.term]]);
+  if (refusal.term !== 'scopes' && refusal.term !== 'never')
+    return invalidRequest([OUT_OF_REACH[refusal.term]]);
   const { scope } = refusal;
-  return scope === 'keys:write'
+  return refusal.term === 'never'
     ? new Problem('auth_mode_not_allowed', {
-        detail: 'Only a bearer token or the operator gives a key the scope keys:write',
+        detail: `This kind of credential gives no key the scope ${scope}`,
       })
     : new Problem('scope_missing', {
         detail: `An API key gives only scopes that it has, and it lacks ${scope}`,

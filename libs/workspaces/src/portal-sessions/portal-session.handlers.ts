@@ -12,6 +12,7 @@ import {
   AdjustPortalSession,
   EndPortalSession,
   EnterPortal,
+  FindPortalLink,
   FindPortalSession,
   LINK_SECONDS,
   ListPortalSessions,
@@ -55,6 +56,19 @@ export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
       linkExpiresAt,
     });
     return { sessionId, token, linkExpiresAt };
+  }
+}
+
+@QueryHandler(FindPortalLink)
+export class FindPortalLinkHandler implements IQueryHandler<FindPortalLink> {
+  constructor(
+    private readonly sessions: PortalSessionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ token }: FindPortalLink) {
+    const link = hashOf(token);
+    return link && this.sessions.findLink(link, instant(this.clock.now()));
   }
 }
 
@@ -120,6 +134,7 @@ export class ListPortalSessionsHandler implements IQueryHandler<ListPortalSessio
 export const PORTAL_HANDLERS = [
   PortalSessionStore,
   OpenPortalHandler,
+  FindPortalLinkHandler,
   EnterPortalHandler,
   FindPortalSessionHandler,
   AdjustPortalSessionHandler,

@@ -26,6 +26,8 @@ const KEPT_FOR = '30 days';
 /** More than are added, so that none accumulate, and few enough that nobody waits for them. */
 const FORGOTTEN_WITH_EACH = 100;
 
+/** A link that works at an instant. */
+const LINK_WORKS = `link_sha256 = $1 and link_expires_at > $2::timestamptz and ended_at is null`;
 /** What a session needs of the key that opened it. */
 const KEY_STANDS = `(session.key_id is null or exists (
   select from workspaces.api_key as key
@@ -80,6 +82,18 @@ export class PortalSessionStore {
     );
   }
 
+  async findLink(
+    linkHash: Buffer,
+    now: string,
+  ): Promise<Pick<PortalSession, 'workspaceId' | 'language'> | null> {
+    const { rows } = await this.pool.query<{ workspaceId: string; language: PortalLanguage }>(
+      `select workspace_id as "workspaceId", language from workspaces.portal_session as session
+       where ${LINK_WORKS} and ${KEY_STANDS}`,
+      [linkHash, now],
+    );
+    return rows[0] ?? null;
+  }
+
   /**
    * Begins the session of a link: one statement, so that of two browsers with the link one gets in.
    * @returns how long it lasts, seconds; `null` when the link does not work
@@ -89,7 +103,7 @@ export class PortalSessionStore {
       `update workspaces.portal_session as session
        set link_sha256 = null, secret_sha256 = $3, started_at = $2,
            expires_at = $2::timestamptz + ttl_seconds * interval '1 second'
-       where link_sha256 = $1 and link_expires_at > $2::timestamptz and ended_at is null and ${KEY_STANDS}
+       where ${LINK_WORKS} and ${KEY_STANDS}
        returning ttl_seconds`,
       [linkHash, now, secretHash],
     );

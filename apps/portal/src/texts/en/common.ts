@@ -92,6 +92,13 @@ export const common = {
     text: 'Your session has ended, so nothing was done. This page keeps what you typed: open a new link in another tab, then come back here and send it.',
     send: 'Send it now',
   },
+  enter: {
+    title: 'Enter the portal?',
+    text: (workspace: string) => `This link opens the portal of ${workspace} in this browser.`,
+    instead: (workspace: string, present: string) =>
+      `This link opens the portal of ${workspace} in this browser. You are signed in to ${present}: that session ends.`,
+    send: 'Enter',
+  },
   linkEnded: {
     title: 'This link does not work',
     text: 'A link to the portal works once, within 60 seconds. Ask for a new one where you got this one.',

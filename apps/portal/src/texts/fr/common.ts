@@ -92,6 +92,13 @@ export const common = {
     text: 'Votre session a pris fin : rien n’a été fait. Cette page garde ce que vous avez saisi. Ouvrez un nouveau lien dans un autre onglet, puis revenez l’envoyer d’ici.',
     send: 'Envoyer maintenant',
   },
+  enter: {
+    title: 'Entrer dans le portail ?',
+    text: (workspace: string) => `Ce lien ouvre le portail de ${workspace} dans ce navigateur.`,
+    instead: (workspace: string, present: string) =>
+      `Ce lien ouvre le portail de ${workspace} dans ce navigateur. Vous êtes connecté à ${present} : cette session prendra fin.`,
+    send: 'Entrer',
+  },
   linkEnded: {
     title: 'Ce lien ne fonctionne pas',
     text: 'Un lien vers le portail fonctionne une fois, dans les 60 secondes. Demandez-en un nouveau là où vous l’avez reçu.',

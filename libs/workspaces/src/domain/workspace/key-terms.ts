@@ -9,7 +9,9 @@ export interface StandingKey extends ApiKeyTerms {
 }
 
 /** Only bearer tokens and operators give it: a leaked key must not make keys that make keys. */
-const NEVER_GIVEN_BY_KEYS = 'keys:write';
+const NEVER_GIVEN_BY_KEYS = ['keys:write'];
+/** Nor does a session, which opens no other: it would outlive itself. */
+const NEVER_GIVEN_BY_SESSIONS = [...NEVER_GIVEN_BY_KEYS, 'portal:write'];
 
 /**
  * The terms that a caller asks for, completed.
@@ -34,11 +36,14 @@ export const beyondCaller = (
   own: StandingKey | null,
 ): BeyondCaller | null => {
   if (!sees.includes(terms.mode)) return { term: 'mode' };
+  const never = scopes ? NEVER_GIVEN_BY_SESSIONS : own ? NEVER_GIVEN_BY_KEYS : [];
+  const kept = terms.scopes.find((one) => never.includes(one));
+  if (kept !== undefined) return { term: 'never', scope: kept };
   const ungiven = terms.scopes.find((one) => scopes && !scopes.includes(one));
   if (ungiven !== undefined) return { term: 'scopes', scope: ungiven };
   if (terms.scopes.some((one) => hides.includes(one))) return { term: 'persons' };
   if (own === null) return null;
-  const scope = terms.scopes.find((one) => one === NEVER_GIVEN_BY_KEYS || !own.scopes.includes(one));
+  const scope = terms.scopes.find((one) => !own.scopes.includes(one));
   if (scope !== undefined) return { term: 'scopes', scope };
   if (!isFromWithin(terms.networks, own.networks)) return { term: 'networks' };
   return expiryOf(terms.expiresAt) > own.endsAt ? { term: 'expiresAt' } : null;

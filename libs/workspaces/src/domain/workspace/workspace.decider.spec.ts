@@ -197,7 +197,7 @@ describe('a caller with a key', () => {
       { scopes: ['readings:read', 'readings:write'] },
       { term: 'scopes', scope: 'readings:write' },
     ],
-    ['the scope to manage keys', { scopes: ['keys:write'] }, { term: 'scopes', scope: 'keys:write' }],
+    ['the scope to manage keys', { scopes: ['keys:write'] }, { term: 'never', scope: 'keys:write' }],
     ['a wider network', { networks: ['203.0.0.0/16'] }, { term: 'networks' }],
     ['another network', { networks: ['203.0.113.0/25', '198.51.100.0/24'] }, { term: 'networks' }],
     ['everywhere', { networks: [] }, { term: 'networks' }],
@@ -220,6 +220,23 @@ describe('a caller with a key', () => {
     ask(null, 'readings:read').thenTypes('ApiKeyIssued');
   });
 
+  it('gives and rotates in a session no key that manages keys or opens sessions', () => {
+    const session: KeyManager = { keyId: null, sees: ['live'], scopes: API_KEY_SCOPES };
+    for (const scope of ['keys:write', 'portal:write']) {
+      const never = { term: 'never', scope } as const;
+      workspace
+        .when({
+          ...by,
+          manager: session,
+          asked: { ...TERMS, scopes: ['credits:read', scope], expiresAt: null },
+        })
+        .thenRejects('BeyondCaller', never);
+      given(workspaceDecider, [opened, key('key00001', { scopes: [scope] })])
+        .when({ ...rotate, manager: session })
+        .thenRejects('BeyondCaller', never);
+    }
+  });
+
   it('gives and rotates no key that shows what the caller hides from its session', () => {
     const hides = ['readings:read', 'events:read'];
     const session: KeyManager = { keyId: null, sees: ['live'], scopes: API_KEY_SCOPES, hides };
@@ -240,7 +257,7 @@ describe('a caller with a key', () => {
       .thenRejects('BeyondCaller', { term: 'scopes', scope: 'events:read' });
     workspace
       .when({ ...rotates, previous: 'own' })
-      .thenRejects('BeyondCaller', { term: 'scopes', scope: 'keys:write' });
+      .thenRejects('BeyondCaller', { term: 'never', scope: 'keys:write' });
   });
 
   it('gives nothing that outlives its own key, when that was rotated and works for the overlap alone', () => {
