@@ -44,9 +44,20 @@ const byText = (a, b) => (a < b ? -1 : 1);
 const perAccount = (value) => Object.fromEntries(ACCOUNTS.map((account) => [account, value(account)]));
 const sum = (items, amount) => items.reduce((total, item) => total + amount(item), 0);
 
-const MONEY = ['opening', 'sales', 'earned', 'breakage', 'corrections', 'closing'];
+const MONEY = ['opening', 'sales', 'earned', 'breakage', 'corrections', 'refunds', 'closing'];
 const noMoney = () => Object.fromEntries(MONEY.map((name) => [name, 0]));
 const CURRENCY = 'USD';
+/** Formats from before refunds had a figure of their own: they were corrections, and there are none. */
+const EARLIER = ['credit-ledger-export/2', 'credit-ledger-seal/2', 'credit-ledger-month/1'];
+const moneyIn = (format, money) => {
+  if (!money || !EARLIER.includes(format)) return money;
+  const { refunds: _, ...earlier } = money;
+  return earlier;
+};
+/** Deferred value: opening + sales − earned − breakage − corrections − refunds = closing. */
+const addsUp = ({ opening, sales, earned, breakage, corrections, refunds = 0 }, closing) =>
+  opening + sales - earned - breakage - corrections - refunds === closing;
+const ADDS_UP = 'deferred opening + sales − earned − breakage − corrections − refunds is not closing';
 
 /** The first member, as a path, in which two values differ. */
 const difference = (given, right, path = '') => {
@@ -152,7 +163,7 @@ const EVENTS = {
   CreditsReleased: 'reservationId readingId amount allocations causeEventId',
   GrantExpired: 'grantId amount expiredAt',
   CreditsAdjusted:
-    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3 restores?4',
+    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3 restores?4 counts?5',
   PeriodCarried: 'period part openGrants openHolds settled orderRefs adjustmentIds',
   PeriodClosed:
     'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount carried@4',
@@ -182,7 +193,7 @@ const NEWEST = {
   SubscriptionChanged: 2,
   SubscriptionCancelled: 2,
   PackPurchased: 2,
-  CreditsAdjusted: 4,
+  CreditsAdjusted: 5,
   PeriodClosed: 4,
 };
 
@@ -261,6 +272,7 @@ const SHAPES = Object.fromEntries(
       'CreditsReleased.allocations',
     ],
     [hasMembers({ grantIds: isSomeTexts, priceCents: isCount }), 'restores'],
+    [hasMembers({ as: isOneOf('refunds', 'earned', 'breakage'), of: isSomeText }), 'counts'],
     [hasMembers(perAccount(() => isWhole)), 'opening closing'],
     [hasMembers(perAccount(() => hasMembers({ debit: isCount, credit: isCount }))), 'totals'],
     [isNullOr(isSubscription), 'subscription'],
@@ -388,42 +400,80 @@ const monthAfter = (month) => {
 };
 
 /**
- * Refunds of packs. An entry that reverses one restores the value which the refund took: after r of its U credits, worth V
- * cents, the next k credits bring back worth(U, V, r + k) − worth(U, V, r). So all parts together bring back V.
+ * The value that entries took from grants, and what their reversals say of it. An entry took U credits worth V cents; so
+ * far r credits worth W came back. The next k credits bring back worth(U, V, r + k) − W. So all parts together bring back
+ * V, and no more. A correction that takes credits and counts as the entry that it names does shares its value.
  */
-class Refunds {
-  /** Events that gave credits of a bought pack. */
-  packs = new Set();
-  refunds = new Map();
+class Reversals {
+  values = new Map();
 
-  /** @param isWhole the book is seen from its start: there are no refunds from before */
+  /** @param isWhole the book is seen from its start: there are no entries from before */
   constructor(isWhole) {
     this.isWhole = isWhole;
   }
 
-  check(version, amount, reversesEventId, restores) {
-    const right = (condition) =>
-      demand(
-        condition,
-        'facts.data.restores',
-        'this does not follow from the refund that the entry reverses',
-      );
-    if (version < 4 || reversesEventId === null || amount < 0) return right(restores === undefined);
-    const refund = this.refunds.get(reversesEventId);
-    if (!refund) return right(restores === undefined || !this.isWhole);
-    const { grantIds, price, reversed } = refund;
-    const priceCents =
-      price === null ? restores?.priceCents : worth(refund, reversed + amount) - worth(refund, reversed);
-    right(restores !== undefined && same(restores, { grantIds, priceCents }));
+  /**
+   * @param counts what corrections of the entry count as
+   * @param grantId the grant that it made: only what is taken from this one takes the entry back
+   * @param taken credits and cents by grant
+   */
+  add(eventId, counts, grantId, taken) {
+    const value = { counts, grantId, grantIds: [], credits: 0, price: 0, gave: { credits: 0, cents: 0 } };
+    this.take(value, taken);
+    this.values.set(eventId, value);
   }
 
-  follow(eventId, amount, reversesEventId, allocations, cents) {
-    const reversed = this.refunds.get(reversesEventId);
-    if (reversed) reversed.reversed += amount;
-    if (amount > 0 || !this.packs.has(reversesEventId)) return;
-    const price = cents.includes(null) ? null : sum(cents, (one) => one);
-    const grantIds = allocations.map(({ grantId }) => grantId);
-    this.refunds.set(eventId, { grantIds, credits: -amount, price, reversed: 0 });
+  take(value, taken) {
+    for (const { grantId, credits: amount, cents } of taken) {
+      if (!value.grantIds.includes(grantId)) value.grantIds.push(grantId);
+      value.credits += amount;
+      value.price = value.price === null || cents === null ? null : value.price + cents;
+    }
+  }
+
+  /** What came back, with the next credits. */
+  gaveWith(value, amount) {
+    const count = Math.min(value.gave.credits + amount, value.credits);
+    const isKnown = count > 0 && value.price !== null;
+    const cents = isKnown ? Math.max(value.gave.cents, worth(value, count)) : value.gave.cents;
+    return { credits: count, cents };
+  }
+
+  /** What a correction must say of its value. */
+  said(value, { amount, allocations }) {
+    if (!value) return {};
+    const { counts, grantId, grantIds, gave } = value;
+    const said = counts ? { counts } : {};
+    const isItsOwn = grantId === null || allocations.every((one) => one.grantId === grantId);
+    if (amount < 0) return isItsOwn ? said : {};
+    if (value.credits === 0) return {};
+    return { restores: { grantIds, priceCents: this.gaveWith(value, amount).cents - gave.cents }, ...said };
+  }
+
+  check(version, data) {
+    const { reversesEventId, restores, counts } = data;
+    const value = reversesEventId === null ? undefined : this.values.get(reversesEventId);
+    const isUnknown = value ? value.price === null : reversesEventId !== null && !this.isWhole;
+    if (version > 4 && isUnknown) return;
+    // Version 4 counted what it restored as a correction.
+    const right = version > 4 ? this.said(value, data) : version === 4 ? { restores } : {};
+    for (const [name, given] of Object.entries({ restores, counts }))
+      demand(
+        same(given, right[name]),
+        `facts.data.${name}`,
+        'this does not follow from the entry that is reversed',
+      );
+  }
+
+  /** @param grantId the grant that the correction made */
+  follow(eventId, { amount, reversesEventId, counts }, grantId, taken) {
+    const value = this.values.get(reversesEventId);
+    const isShared = value !== undefined && amount < 0 && same(counts, value.counts);
+    if (isShared) {
+      this.take(value, taken);
+      this.values.set(eventId, value);
+    } else this.add(eventId, counts ?? null, grantId, taken);
+    if (value && amount > 0) value.gave = this.gaveWith(value, amount);
   }
 }
 
@@ -435,7 +485,7 @@ class Book {
   constructor(opening, knowsAll) {
     this.accounts = perAccount((account) => opening[account]);
     this.knowsAll = knowsAll;
-    this.refunds = new Refunds(knowsAll);
+    this.reversals = new Reversals(knowsAll);
     this.grants = new Map();
     this.holds = new Map();
     this.settled = new Set();
@@ -531,10 +581,10 @@ class Book {
           this.subscription = granted(this.subscription, data);
           this.grant(data.grantId, 'plan', data.credits, data.priceCents, data.expiresAt);
         } else {
-          this.refunds.packs.add(eventId);
           this.orderRefs.push(String(data.grantId).slice('pack:'.length));
           this.grant(data.grantId, 'pack', data.credits, data.priceCents, null);
         }
+        this.reversals.add(eventId, { as: 'refunds', of: data.grantId }, data.grantId, []);
         break;
       case 'CreditsAdjusted':
         this.allocated(data.allocations, data.amount);
@@ -558,24 +608,34 @@ class Book {
         move('held', 'consumed', data.amount);
         demand(!this.causes.has(data.causeEventId), 'facts.data.causeEventId', 'one cause is captured twice');
         this.causes.add(data.causeEventId);
-        for (const { grantId, amount } of this.settle(data)) this.change(grantId, 0, -amount, 'earned');
+        this.reversals.add(
+          eventId,
+          { as: 'earned', of: eventId },
+          null,
+          this.settle(data).map(({ grantId, amount }) => this.takeFrom(grantId, 0, -amount, 'earned')),
+        );
         break;
-      case 'CreditsReleased':
+      case 'CreditsReleased': {
         this.allocated(data.allocations, data.amount);
         this.settle(data);
+        const lapsed = [];
         for (const { grantId, amount, to } of data.allocations) {
           const known = to === 'available' || to === 'expired';
           demand(known, 'facts.data.allocations', 'credits are released to no known account');
           move('held', to, amount);
           if (to === 'available') this.change(grantId, amount, -amount);
-          else this.change(grantId, 0, -amount, 'breakage');
+          else lapsed.push(this.takeFrom(grantId, 0, -amount, 'breakage'));
         }
+        this.reversals.add(eventId, { as: 'breakage', of: eventId }, null, lapsed);
         break;
-      case 'GrantExpired':
+      }
+      case 'GrantExpired': {
         this.expire(data, occurredAt);
         move('available', 'expired', data.amount);
-        this.change(data.grantId, -data.amount, 0, 'breakage');
+        const lapsed = this.takeFrom(data.grantId, -data.amount, 0, 'breakage');
+        this.reversals.add(eventId, { as: 'breakage', of: eventId }, null, [lapsed]);
         break;
+      }
       case 'PeriodClosed':
         demand(
           stream === `credits-${data.workspaceId}`,
@@ -635,24 +695,22 @@ class Book {
     demand(!this.grants.has(grantId), 'facts.data.grantId', 'a grant is granted twice');
     const unused = { remaining: amount, held: 0 };
     this.grants.set(grantId, { kind, credits: amount, ...unused, expiresAt, price, stated: price });
-    // A correction sells nothing: what it restores was withdrawn before.
-    if (kind === 'adjustment') this.book('corrections', -price);
-    else this.book('sales', price);
+    if (kind !== 'adjustment') this.book('sales', price);
   }
 
   /** The grants of a correction, and their value. */
-  adjust(
-    eventId,
-    version,
-    { amount, adjustmentId, allocations, expiresAt = null, reversesEventId, restores },
-  ) {
-    this.refunds.check(version, amount, reversesEventId, restores);
-    if (restores) this.refunds.packs.add(eventId);
-    let cents = [];
-    if (amount > 0)
-      this.grant(`adjustment:${adjustmentId}`, 'adjustment', amount, restores?.priceCents ?? 0, expiresAt);
-    else cents = allocations.map((one) => this.change(one.grantId, one.amount, 0, 'corrections'));
-    this.refunds.follow(eventId, amount, reversesEventId, allocations, cents);
+  adjust(eventId, version, data) {
+    const { amount, adjustmentId, allocations, expiresAt = null, restores, counts = null } = data;
+    this.reversals.check(version, data);
+    const grantId = amount > 0 ? `adjustment:${adjustmentId}` : null;
+    const figure = counts?.as ?? 'corrections';
+    const price = restores?.priceCents ?? 0;
+    let taken = [];
+    if (grantId) {
+      this.grant(grantId, 'adjustment', amount, price, expiresAt);
+      this.book(figure, -price);
+    } else taken = allocations.map((one) => this.takeFrom(one.grantId, one.amount, 0, figure));
+    this.reversals.follow(eventId, data, grantId, taken);
   }
 
   /** A grant ends at the end that it was given. One without an end, such as a pack, does not. */
@@ -686,6 +744,11 @@ class Book {
     return cents;
   }
 
+  /** Credits that leave a grant for good, and their value. */
+  takeFrom(grantId, remaining, held, figure) {
+    return { grantId, credits: -remaining - held, cents: this.change(grantId, remaining, held, figure) };
+  }
+
   /** Adds cents to the money of the month and of the range. `null`: the price is not known, nor is the money. */
   book(name, cents) {
     for (const holder of [this.month, this]) {
@@ -705,13 +768,11 @@ class Book {
     return this.knowsAll ? cents : null;
   }
 
-  /** Money over a month or the range: opening + sales − earned − breakage − corrections must be what grants have left. */
+  /** Money over a month or the range: it must add up to what grants have left. */
   ended(money) {
     const closing = this.deferred();
     if (!money || closing === null) return null;
-    const { opening, sales, earned, breakage, corrections } = money;
-    const adds = opening + sales - earned - breakage - corrections === closing;
-    demand(adds, 'money', 'deferred opening + sales − earned − breakage − corrections is not closing');
+    demand(addsUp(money, closing), 'money', ADDS_UP);
     return { currency: CURRENCY, ...money, closing };
   }
 
@@ -897,6 +958,7 @@ const granted = (subscription, { plan, expiresAt }) => {
 const HEADERS = {
   'credit-ledger-export/1': 'kind format workspaceId stream firstRevision previousChain opening',
   'credit-ledger-export/2': 'kind format workspaceId stream period firstRevision previousChain opening',
+  'credit-ledger-export/3': 'kind format workspaceId stream period firstRevision previousChain opening',
 };
 const FACTS = 'data eventId occurredAt revision schemaVersion stream type';
 /** An entry that no reader interprets. Facts are there when the chain goes through it; otherwise it goes past it. */
@@ -1123,7 +1185,8 @@ class ExportVerifier {
     const { book, events, postings, header, chain } = this;
     const headRevision = this.headRevision();
     const sha = this.unreadableHash.copy().digest('hex');
-    const isSecond = header.format === 'credit-ledger-export/2';
+    const isFirst = header.format === 'credit-ledger-export/1';
+    const money = this.trusted ? moneyIn(header.format, this.money()) : footer.money;
     const right = {
       kind: 'footer',
       events,
@@ -1133,7 +1196,7 @@ class ExportVerifier {
       closing: this.trusted ? book.accounts : footer.closing,
       headRevision,
       headHash: chain,
-      ...(isSecond ? { period: header.period, money: this.trusted ? this.money() : footer.money } : {}),
+      ...(isFirst ? {} : { period: header.period, money }),
     };
     if (JSON.stringify(right) === JSON.stringify(footer)) return;
     const field = difference(footer, right) || 'text';
@@ -1183,6 +1246,8 @@ const SEALS = {
     'format workspaceId period revision eventId closedAt headHash closing publicKeySha256 signature',
   'credit-ledger-seal/2':
     'format workspaceId period revision eventId closedAt headHash closing money publicKeySha256 signature',
+  'credit-ledger-seal/3':
+    'format workspaceId period revision eventId closedAt headHash closing money publicKeySha256 signature',
 };
 
 const keyId = (key) => sha256(key.export({ type: 'spki', format: 'der' }));
@@ -1227,7 +1292,8 @@ function* sealFaults(seal, keys, export_) {
   if (facts.eventId !== seal.eventId) yield ['eventId', 'the month was closed by another event'];
   if (facts.occurredAt !== seal.closedAt) yield ['closedAt', 'the month was closed at another time'];
   if (!same(facts.data.closing, seal.closing)) yield ['closing', 'the sealed closing balances are others'];
-  if (money && 'money' in seal && !same(money, seal.money)) yield ['money', 'the sealed money is another'];
+  if (money && 'money' in seal && !same(moneyIn(seal.format, money), seal.money))
+    yield ['money', 'the sealed money is another'];
 }
 
 /**
@@ -1299,7 +1365,8 @@ export const verifyMonth = (read, keys) => {
   const month = JSON.parse(bytes.toString('utf8'));
   const at = (field, message) => find('month.json', 0, field, message);
   const key = keys.get(month.publicKeySha256);
-  if (month.format !== 'credit-ledger-month/1') at('format', `there is no format ${month.format}`);
+  if (!['credit-ledger-month/1', 'credit-ledger-month/2'].includes(month.format))
+    at('format', `there is no format ${month.format}`);
   if (!key) at('publicKeySha256', 'the month names another key');
   else if (!isSigned(key, bytes, read('month.sig').toString('utf8')))
     find('month.sig', 0, 'signature', 'month.json is not signed with this key');
@@ -1327,12 +1394,10 @@ export const verifyMonth = (read, keys) => {
   if (month.merkleRoot !== merkleRoot(lines)) at('merkleRoot', 'the Merkle root is not the one of the seals');
   const closing = perAccount((account) => sum(seals, (seal) => seal.closing[account]));
   if (!same(closing, month.closing)) at('closing', 'the closing balances are not the sum of the seals');
-  const money = Object.fromEntries(MONEY.map((name) => [name, sum(seals, (seal) => seal.money[name])]));
-  if (!same({ currency: CURRENCY, ...money }, month.money))
-    at('money', 'the money is not the sum of the seals');
-  const { opening, sales, earned, breakage, corrections } = money;
-  if (opening + sales - earned - breakage - corrections !== money.closing)
-    at('money', 'deferred opening + sales − earned − breakage − corrections is not closing');
+  const sums = Object.fromEntries(MONEY.map((name) => [name, sum(seals, (seal) => seal.money[name] ?? 0)]));
+  const money = moneyIn(month.format, { currency: CURRENCY, ...sums });
+  if (!same(money, month.money)) at('money', 'the money is not the sum of the seals');
+  if (!addsUp(money, money.closing)) at('money', ADDS_UP);
   const { period, books, merkleRoot: root } = month;
   return {
     result: { ok: findings.length === 0, period, books, merkleRoot: root, money: month.money, findings },
@@ -1346,7 +1411,7 @@ const money = (cents) =>
   `${cents < 0 ? '-' : ''}${Math.floor(Math.abs(cents) / 100)}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;
 const moneyLines = (amounts) =>
   amounts
-    ? MONEY.map(
+    ? MONEY.filter((name) => name in amounts).map(
         (name) =>
           `  ${`deferred ${name}`.padEnd(22).replace(/deferred (?!opening|closing)/, '')}${money(amounts[name]).padStart(14)} ${amounts.currency}`,
       )

@@ -191,6 +191,7 @@ export const SAMPLES: Samples = {
     actor: 'operator:ada',
     correctionId,
     restores: { grantIds: ['pack:INV-2026-0042:sprint'], priceCents: 990 },
+    counts: { as: 'refunds', of: 'pack:INV-2026-0042:sprint' },
   },
   PeriodCarried: { period: '2026-09', part: 1, ...carriedItems },
   PeriodClosed: {

@@ -49,9 +49,13 @@ export const settings = {
   ),
   LEDGER_ACCOUNT_RECEIVABLE: accountCode('1200', 'what customers owe or paid for plans and packs'),
   LEDGER_ACCOUNT_DEFERRED: accountCode('2400', 'value of credits sold and not yet used'),
+  LEDGER_ACCOUNT_REFUNDS: accountCode('2450', 'value of refunded credits, to be paid back'),
   LEDGER_ACCOUNT_REVENUE: accountCode('4000', 'value of credits that readings earned'),
   LEDGER_ACCOUNT_BREAKAGE: accountCode('4100', 'value of credits that expired'),
-  LEDGER_ACCOUNT_CORRECTIONS: accountCode('4900', 'value of credits that corrections removed'),
+  LEDGER_ACCOUNT_CORRECTIONS: accountCode(
+    '4900',
+    'value of credits that corrections withdrew without money back',
+  ),
 };
 
 export type Config = ConfigWith<typeof settings>;

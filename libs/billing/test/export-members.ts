@@ -25,6 +25,7 @@ const MONEY: Readonly<Record<keyof Money, true>> = {
   earned: true,
   breakage: true,
   corrections: true,
+  refunds: true,
   closing: true,
 };
 const POSTING: Readonly<Record<'kind' | keyof PostingRow, true>> = {

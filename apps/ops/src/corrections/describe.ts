@@ -2,6 +2,7 @@ import type {
   CompensatedEntry,
   Correction,
   CorrectionRefusal,
+  EntryValue,
   BookRefusal,
   Signed,
 } from '@app/billing/contracts/index.js';
@@ -95,10 +96,14 @@ export const describeCorrection = (correction: Correction): string => {
     ...(ended ? [`Ended by ${by(ended)}: ${ended.reason}`] : []),
     '',
     table(
-      ['workspace', 'credits', 'grant', 'expires', 'book from', 'reverses', 'reference', 'booked', 'reason'],
+      [
+        ...['workspace', 'credits', 'US dollars', 'grant', 'expires', 'book from', 'reverses', 'reference'],
+        ...['booked', 'reason'],
+      ],
       entries.map((one) => [
         one.workspaceId,
         one.amount,
+        one.value ? dollars(-one.value.cents) : '',
         one.grantId ?? '',
         one.expiresAt ?? '',
         one.notBefore ?? '',
@@ -108,5 +113,27 @@ export const describeCorrection = (correction: Correction): string => {
         one.reason,
       ]),
     ),
+    ...entries.flatMap(({ value }) => describeValue(value) ?? []),
   ].join('\n');
+};
+
+const dollars = (cents: number): string => (cents / 100).toFixed(2);
+
+/** What finance has to do, or will see in the revenue. */
+const describeValue = (value: EntryValue | null): string | null => {
+  if (!value || value.cents === 0) return null;
+  const amount = `${dollars(Math.abs(value.cents))} USD`;
+  const isBack = value.cents < 0;
+  switch (value.as) {
+    case 'refunds':
+      return isBack
+        ? `No longer to be paid back for ${value.of}: ${amount}`
+        : `To pay back for ${value.of}: ${amount}`;
+    case 'earned':
+      return `Revenue of capture ${value.of}: ${isBack ? 'reversed' : 'earned again'}, ${amount}`;
+    case 'breakage':
+      return `Breakage of ${value.of}: ${isBack ? 'reversed' : 'lapsed again'}, ${amount}`;
+    case 'corrections':
+      return isBack ? `Restored: ${amount}` : `Withdrawn without money back: ${amount}`;
+  }
 };

@@ -2,12 +2,12 @@ import { CURRENCY } from '../contracts/catalogue.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { Money } from '../contracts/money.js';
 import type { Credits } from '../domain/credits/credits.state.js';
-import { deferredIn, usedBy, type PriceOf, type UsedCredits } from '../domain/credits/value.js';
+import { deferredIn, usedAs, usedBy, type PriceOf, type UsedCredits } from '../domain/credits/value.js';
 
 type Flow = { -readonly [K in Exclude<keyof Money, 'currency' | 'closing'>]: number };
 
 const startingWith = (opening: number | null): Flow | null =>
-  opening === null ? null : { opening, sales: 0, earned: 0, breakage: 0, corrections: 0 };
+  opening === null ? null : { opening, sales: 0, earned: 0, breakage: 0, corrections: 0, refunds: 0 };
 
 /**
  * The value of a book in cents, event by event: of everything it has seen, and of the open month. It starts at a book's
@@ -37,7 +37,7 @@ export class BookMoney {
     if (event.type === 'CreditsAdjusted' && event.data.restores) {
       const { adjustmentId, restores } = event.data;
       this.prices.set(`adjustment:${adjustmentId}`, restores.priceCents);
-      this.add('corrections', -restores.priceCents);
+      this.add(usedAs(event.data), -restores.priceCents);
     }
     const used = usedBy(event, before, this.priceOf);
     for (const { use, cents } of used) this.add(use, cents);

@@ -2,6 +2,7 @@ import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { LedgerFooter } from '../contracts/export.js';
 import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
+import type { Money } from '../contracts/money.js';
 import type { Posting } from '../contracts/queries.js';
 import { csvRecord } from '@app/platform/text/csv.js';
 import { sentenceOf } from './unreadable-entry.js';
@@ -62,8 +63,15 @@ const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
   return 'allocations' in data ? data.allocations.map(({ grantId }) => grantId).join(' ') : '';
 };
 
-/** The first has no month in its header and no money in its footer. Exports are written in the last. */
-export const EXPORT_FORMATS = ['credit-ledger-export/1', 'credit-ledger-export/2'] as const;
+/**
+ * The first has no month in its header and no money in its footer; the second has no refunds there. Exports are written in
+ * the last.
+ */
+export const EXPORT_FORMATS = [
+  'credit-ledger-export/1',
+  'credit-ledger-export/2',
+  'credit-ledger-export/3',
+] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /**
@@ -71,7 +79,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
  * and its chain value, and its `posting` lines; or one `unreadable` line, when it is not interpreted. That is enough to recompute chain,
  * balances and totals.
  */
-export const jsonLines = (format: ExportFormat = 'credit-ledger-export/2'): ExportWriter => ({
+export const jsonLines = (format: ExportFormat = 'credit-ledger-export/3'): ExportWriter => ({
   header: ({ period, ...header }) => {
     const { workspaceId, stream, ...rest } = header;
     const month = format === 'credit-ledger-export/1' ? {} : { period };
@@ -89,9 +97,16 @@ export const jsonLines = (format: ExportFormat = 'credit-ledger-export/2'): Expo
       postings,
       ...(unreadable && { unreadable }),
       ...footer,
-      ...(format === 'credit-ledger-export/1' ? {} : { period, money }),
+      ...moneyIn(format, period, money),
     }),
 });
+
+const moneyIn = (format: ExportFormat, period: string | null, money: Money | null): object => {
+  if (format === 'credit-ledger-export/1') return {};
+  if (format === 'credit-ledger-export/3' || money === null) return { period, money };
+  const { refunds: _, ...earlier } = money;
+  return { period, money: earlier };
+};
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 

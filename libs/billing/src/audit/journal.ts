@@ -1,6 +1,6 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { endOfMonth } from '../domain/credits/calendar.js';
-import type { AccountCodes, MonthBook } from '../contracts/month.js';
+import type { AccountCodes, MonthBook, MonthItem } from '../contracts/month.js';
 import { csvRecord } from '@app/platform/text/csv.js';
 
 interface Entry {
@@ -27,8 +27,8 @@ const COLUMNS = [
 ];
 
 /**
- * The month as journal entries of double entry, two rows each. A sale defers its price; a reading earns, an expiry
- * breaks, and a correction withdraws the value of the credits it uses. A book has one entry a month for each of these.
+ * The month as journal entries of double entry, two rows each. Each sale and each reversal is an entry of its own, which
+ * names what it is of. The rest of each figure is one entry a book and month.
  */
 export const journalCsv = (period: string, books: readonly MonthBook[], codes: AccountCodes): string =>
   [
@@ -38,35 +38,53 @@ export const journalCsv = (period: string, books: readonly MonthBook[], codes: A
     ),
   ].join('');
 
-const entriesOf = (period: string, { seal, sales }: MonthBook, codes: AccountCodes): Entry[] => {
-  const { deferred, receivable, revenue, breakage, corrections } = codes;
-  const [first, date] = [`${period}-01`, instant(endOfMonth(period) - 1).slice(0, 10)];
-  const used = (credit: string, minor: number, description: string): Entry[] =>
-    minor <= 0 ? [] : [{ date, debit: deferred, credit, minor, reference: period, description }];
-  const { corrections: withdrawn } = seal.money;
-  return [
-    ...sales
-      .filter(({ cents }) => cents > 0)
-      .map(({ grantId, kind, at, cents }) => ({
-        date: within(first, at.slice(0, 10), date),
-        debit: receivable,
-        credit: deferred,
-        minor: cents,
-        reference: grantId,
-        description: kind === 'plan' ? 'plan sold' : 'pack sold',
-      })),
-    ...used(revenue, seal.money.earned, 'readings earned'),
-    ...used(breakage, seal.money.breakage, 'credits expired'),
-    ...used(corrections, withdrawn, 'credits withdrawn'),
-    // Undone refunds brought back more than other corrections withdrew.
-    ...(withdrawn < 0
-      ? used(corrections, -withdrawn, 'credits restored').map((entry) => ({
-          ...entry,
-          debit: corrections,
-          credit: deferred,
-        }))
-      : []),
-  ];
+const entriesOf = (period: string, { seal, items }: MonthBook, codes: AccountCodes): Entry[] => {
+  const { deferred, receivable, revenue, breakage, corrections, refunds } = codes;
+  const [first, last] = [`${period}-01`, instant(endOfMonth(period) - 1).slice(0, 10)];
+  /** Value leaves the first account for the second one; what comes back takes the other way. */
+  const sides = {
+    sales: [receivable, deferred],
+    earned: [deferred, revenue],
+    breakage: [deferred, breakage],
+    corrections: [deferred, corrections],
+    refunds: [deferred, refunds],
+  } as const;
+  const rest = (['earned', 'breakage', 'corrections'] as const).map((figure) => {
+    const own = items.filter((item) => item.figure === figure);
+    const cents = own.reduce((left, item) => left - item.cents, seal.money[figure]);
+    return { figure, reference: period, at: last, cents, description: REST[figure] };
+  });
+  return [...items.map((item) => ({ ...item, description: describe(item) })), ...rest]
+    .filter(({ cents }) => cents !== 0)
+    .map(({ figure, reference, at, cents, description }) => {
+      const [from, to] = sides[figure];
+      const [debit, credit] = cents > 0 ? [from, to] : [to, from];
+      const date = within(first, at.slice(0, 10), last);
+      return { date, debit, credit, minor: Math.abs(cents), reference, description };
+    });
+};
+
+const REST = {
+  earned: 'readings earned',
+  breakage: 'credits expired',
+  corrections: 'credits withdrawn',
+};
+
+const describe = ({ figure, reference, cents }: MonthItem): string => {
+  const sold = reference.startsWith('plan:') ? 'plan' : 'pack';
+  const isBack = cents < 0;
+  switch (figure) {
+    case 'sales':
+      return `${sold} sold`;
+    case 'refunds':
+      return isBack ? `${sold} refund undone` : `${sold} refunded`;
+    case 'earned':
+      return isBack ? 'reading refunded' : 'reading refund undone';
+    case 'breakage':
+      return isBack ? 'expiry reversed' : 'expired again';
+    case 'corrections':
+      return isBack ? 'credits restored' : 'credits withdrawn';
+  }
 };
 
 /** A book may record an entry of its open month by a clock that is just before or after the month. */

@@ -31,9 +31,9 @@ export const monthOfBooks = (
       const { revision, message } = finding;
       problems.push({ workspaceId, revision, message: `does not verify: ${message}` });
     } else if (month) {
-      const { closed, money, sales } = month;
+      const { closed, money, items } = month;
       const { opening, totals } = closed.data;
-      books.push({ seal: sealOf(closed, money, key), opening, totals, sales });
+      books.push({ seal: sealOf(closed, money, key), opening, totals, items });
       const own = unsigned.filter((note) => note.workspaceId === workspaceId);
       for (const { revision, message } of [...report.findings, ...own])
         if (revision <= closed.revision) notes.push({ workspaceId, revision, message });

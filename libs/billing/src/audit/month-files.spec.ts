@@ -26,6 +26,7 @@ const PERIOD = '2026-05';
 const CODES = {
   receivable: '1200',
   deferred: '2400',
+  refunds: '2450',
   revenue: '4000',
   breakage: '4100',
   corrections: '4900',
@@ -198,16 +199,19 @@ describe('the journal of a month', () => {
     expect(new Set(rows.map(([, , account]) => account))).toEqual(new Set(['1200', '2400', '4100']));
   });
 
-  it('swaps the accounts of corrections when undone refunds bring back more than others withdraw', async () => {
+  it('has each undone refund as an entry of its own, with the order', async () => {
     const { books } = monthOf((await refundedBook()).events);
     const files = filesOf(books);
-    expect(files.get('money.csv')!.toString()).toContain('USD,0,0,990,0,-7920,6930');
+    expect(files.get('money.csv')!.toString()).toContain('USD,0,0,990,0,0,-7920,6930');
     const rows = parsedCsv(files.get('journal.csv')!.toString());
-    expect(rows.filter((row) => row[8] === 'credits restored').map((row) => row.slice(2, 5))).toEqual([
-      [CODES.corrections, '7920', ''],
-      [CODES.deferred, '', '7920'],
+    const undone = rows.filter((row) => row[8] === 'pack refund undone');
+    expect(undone.map((row) => [...row.slice(1, 5), row[7]])).toEqual([
+      ['2026-05-02', CODES.refunds, '3465', '', 'pack:o1:sprint'],
+      ['2026-05-02', CODES.deferred, '', '3465', 'pack:o1:sprint'],
+      ['2026-05-04', CODES.refunds, '4455', '', 'pack:o1:sprint'],
+      ['2026-05-04', CODES.deferred, '', '4455', 'pack:o1:sprint'],
     ]);
-    expect(verify(files).result).toMatchObject({ ok: true, money: { corrections: -7_920 } });
+    expect(verify(files).result).toMatchObject({ ok: true, money: { corrections: 0, refunds: -7_920 } });
   });
 
   it('dates a plan by the day it is valid from, although it was recorded in the next month', async () => {
@@ -222,8 +226,8 @@ describe('the journal of a month', () => {
   it('dates a pack in the month that recorded it, although a clock was ahead or behind', () => {
     const [book] = sealed(1);
     const sold = (at: string) => {
-      const sale = { grantId: 'pack:o1:flex', kind: 'pack', at, cents: 900 } as const;
-      const [, row] = parsedCsv(journalCsv(PERIOD, [{ ...book!, sales: [sale] }], CODES));
+      const sale = { figure: 'sales', reference: 'pack:o1:flex', at, cents: 900 } as const;
+      const [, row] = parsedCsv(journalCsv(PERIOD, [{ ...book!, items: [sale] }], CODES));
       return row![1];
     };
     expect(sold('2026-04-30T23:59:59.990Z')).toBe('2026-05-01');

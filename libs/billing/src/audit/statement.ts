@@ -54,7 +54,7 @@ export const statementOf = async (
     if (month < period) continue;
     if (opening === null) begin(before);
     addTo(grants, event);
-    addUsed(grants, used);
+    if (event.type === 'CreditsCaptured') addCaptured(grants, used);
     totals = event.type === 'PeriodClosed' ? before.totals : state.totals;
     closed = event.type === 'PeriodClosed';
     chain = event.metadata.chain ?? null;
@@ -136,10 +136,8 @@ const addTo = (grants: Map<string, MutableGrant>, { type, data }: CreditsEvent):
   }
 };
 
-const addUsed = (grants: Map<string, MutableGrant>, used: readonly UsedCredits[]): void => {
-  for (const { use, grantId, credits } of used) {
-    if (use === 'earned') grantIn(grants, grantId).consumed += credits;
-  }
+const addCaptured = (grants: Map<string, MutableGrant>, used: readonly UsedCredits[]): void => {
+  for (const { grantId, credits } of used) grantIn(grants, grantId).consumed += credits;
 };
 
 const closingOf = ({ opening, granted, reserved, released, expired, removed }: MutableGrant): number =>

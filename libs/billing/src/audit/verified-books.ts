@@ -5,8 +5,9 @@ import type { Folded } from '@app/event-sourcing/handling/folded.js';
 import type { LedgerReport } from '../contracts/audit.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import type { Money } from '../contracts/money.js';
-import type { MonthSale } from '../contracts/month.js';
+import type { MonthItem } from '../contracts/month.js';
 import type { Credits } from '../domain/credits/credits.state.js';
+import { entryValue, type UsedCredits } from '../domain/credits/value.js';
 import { isOpaque } from './unreadable-entry.js';
 import { BookVerifier } from './verify-book.js';
 
@@ -19,7 +20,7 @@ export interface VerifiedMonth {
     >;
   };
   readonly money: Money;
-  readonly sales: readonly MonthSale[];
+  readonly items: readonly MonthItem[];
 }
 
 /** What was found in a book. */
@@ -35,7 +36,7 @@ export interface VerifiedBook {
 interface Book {
   readonly position: bigint;
   readonly verifier: BookVerifier;
-  readonly sales: MonthSale[];
+  readonly items: MonthItem[];
   opened: string;
   month: VerifiedMonth | null;
   last: StoredEvent;
@@ -59,7 +60,7 @@ export class VerifiedBooks {
     const book = this.books.get(stored.stream) ?? {
       position: stored.position,
       verifier: new BookVerifier(stored.stream, this.boundMs),
-      sales: [],
+      items: [],
       opened: '',
       month: null,
       last: stored,
@@ -67,12 +68,12 @@ export class VerifiedBooks {
     this.books.set(stored.stream, book);
     book.last = stored;
     const month = book.verifier.period;
-    book.verifier.see(stored, event);
+    const used = book.verifier.see(stored, event);
     if (book.verifier.hasFindings || isOpaque(event)) return;
     if (event.type === 'BookOpened') book.opened = book.verifier.period;
     if (month !== this.period) return;
     if (event.type === 'PeriodClosed') book.month = monthOf(event, book);
-    if (event.type === 'PlanGranted' || event.type === 'PackPurchased') book.sales.push(saleOf(event));
+    book.items.push(...itemsOf(event, used));
   }
 
   /** The book after its last event, for a command that continues it; `null` when it has to be read again. */
@@ -109,7 +110,7 @@ export class VerifiedBooks {
 
 const monthOf = (
   { id, revision, metadata, data }: Recorded<CreditsEventOf<'PeriodClosed'>>,
-  { verifier, sales }: Book,
+  { verifier, items }: Book,
 ): VerifiedMonth | null => {
   const money = verifier.money.closedMonth;
   const { workspaceId, period, opening, totals, closing } = data;
@@ -117,18 +118,25 @@ const monthOf = (
     money && {
       closed: { id, revision, metadata, data: { workspaceId, period, opening, totals, closing } },
       money,
-      sales,
+      items,
     }
   );
 };
 
-const saleOf = ({
-  type,
-  data,
-  metadata,
-}: Recorded<CreditsEventOf<'PlanGranted'> | CreditsEventOf<'PackPurchased'>>): MonthSale => {
-  const { grantId, priceCents: cents } = data;
-  return type === 'PlanGranted'
-    ? { grantId, kind: 'plan', at: data.validFrom, cents }
-    : { grantId, kind: 'pack', at: metadata.occurredAt, cents };
+/** Value that a correction takes without naming an entry is in the figures of the month only. */
+const itemsOf = (event: Recorded<CreditsEvent>, used: readonly UsedCredits[]): MonthItem[] => {
+  const { type, data, metadata } = event;
+  switch (type) {
+    case 'PlanGranted':
+      return [{ figure: 'sales', reference: data.grantId, at: data.validFrom, cents: data.priceCents }];
+    case 'PackPurchased':
+      return [{ figure: 'sales', reference: data.grantId, at: metadata.occurredAt, cents: data.priceCents }];
+    case 'CreditsAdjusted': {
+      const { as: figure, of, cents } = entryValue(data, used);
+      const reference = of ?? data.reference ?? data.adjustmentId;
+      return data.reversesEventId === null ? [] : [{ figure, reference, at: metadata.occurredAt, cents }];
+    }
+    default:
+      return [];
+  }
 };

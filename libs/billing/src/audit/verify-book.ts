@@ -12,10 +12,12 @@ import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
 import { BookStart } from './book-start.js';
 import { EarliestDates } from './earliest-dates.js';
-import { PackRefunds } from './pack-refunds.js';
+import { LastOnes } from './last-ones.js';
+import { Reversals } from './reversals.js';
 import { ANOTHER_BOOK, isAnotherBook, type SnapshotMark } from './snapshot-check.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
+import type { UsedCredits } from '../domain/credits/value.js';
 import {
   bookEvent,
   isHidden,
@@ -29,29 +31,11 @@ import {
 export const chainAfter = (previous: string, event: StoredEvent): string =>
   nextChain(previous, chainedFacts(event));
 
-const RESTORES_OTHERWISE = 'what the entry restores does not follow from the refund that it reverses';
-
-/** Least number of captures whose causes are remembered. */
-const REMEMBERED = 65_536;
-
-/** Causes of the last captures only, so that memory use does not grow with the book. */
-class LastCauses {
-  private older = new Set<string>();
-  private newer = new Set<string>();
-
-  has(id: string): boolean {
-    return this.newer.has(id) || this.older.has(id);
-  }
-
-  add(id: string): void {
-    if (this.newer.size === REMEMBERED) [this.older, this.newer] = [this.newer, new Set()];
-    this.newer.add(id);
-  }
-}
+const MOVES_OTHERWISE = 'the value that the entry moves does not follow from the entry that it reverses';
 
 /**
  * Checks the raw events of one book in stream order: revisions, hash chain, dates and invariants. Memory use does not
- * grow with the book: the book's own state and the causes of the last captures.
+ * grow with the book: the book's own state, and the causes and values of the last captures.
  *
  * After the first broken invariant, only revisions and chain are checked, because consequences of it would hide it.
  */
@@ -59,10 +43,12 @@ export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
   private taken = 0;
   private readonly quarantined: UnreadableEntry[] = [];
-  private readonly causes = new LastCauses();
+  private readonly causes = new LastOnes<true>();
   /** The book in money, as long as nothing was found. */
   readonly money = new BookMoney();
-  private readonly refunds = new PackRefunds();
+  private readonly reversals = new Reversals();
+  /** What the last event took from grants. */
+  private used: readonly UsedCredits[] = [];
   private watch: InvariantWatch | null = new InvariantWatch();
   /** In a part of a book: until a closed month states what grants and holds there are. */
   private start: BookStart | null = null;
@@ -96,13 +82,20 @@ export class BookVerifier {
     this.isNew = false;
   }
 
-  /** @param event the same event decoded, if the caller has it */
-  see(stored: StoredEvent, event = bookEvent(stored)): void {
+  /**
+   * @param event the same event decoded, if the caller has it
+   * @returns what it took from grants, as long as nothing was found
+   */
+  see(stored: StoredEvent, event = bookEvent(stored)): readonly UsedCredits[] {
     this.events += 1;
+    this.used = [];
     this.checkRevision(stored);
-    if (isOpaque(event) && event.quarantine) return this.passOver(event);
-    this.checkChain(stored);
-    if (this.watch || this.start) this.checkBook(event);
+    if (isOpaque(event) && event.quarantine) this.passOver(event);
+    else {
+      this.checkChain(stored);
+      if (this.watch || this.start) this.checkBook(event);
+    }
+    return this.used;
   }
 
   /** The chain goes through an event that a newer program wrote, and past one that another program appended. */
@@ -214,8 +207,8 @@ export class BookVerifier {
     if (this.watch) {
       const before = this.watch.state;
       const breaches = this.watch.see(event, event.metadata);
-      const used = this.money.see(event, before, this.watch.state);
-      return this.refunds.see(event, used) ? breaches : [...breaches, RESTORES_OTHERWISE];
+      this.used = this.money.see(event, before, this.watch.state);
+      return this.reversals.see(event, this.used) ? breaches : [...breaches, MOVES_OTHERWISE];
     }
     const { parts, breaches } = this.start!.see(event);
     if (event.type !== 'PeriodClosed' || !parts) return breaches;
@@ -269,10 +262,10 @@ export class BookVerifier {
   private checkCause(event: Recorded<CreditsEvent>): void {
     if (event.type !== 'CreditsCaptured') return;
     const { causeEventId } = event.data;
-    if (this.causes.has(causeEventId)) {
+    if (this.causes.get(causeEventId)) {
       this.find(event.revision, 'invariant', `event ${causeEventId} was captured for before`);
     }
-    this.causes.add(causeEventId);
+    this.causes.set(causeEventId, true);
   }
 
   private find(revision: bigint, check: LedgerFinding['check'], message: string): void {

@@ -151,6 +151,16 @@ export type BookRefusal = { readonly workspaceId: string } & (
 
 export type CorrectionStatus = 'proposed' | 'approved' | 'booked' | 'rejected' | 'withdrawn' | 'expired';
 
+/** The value that an entry moves out of the deferred value. */
+export interface EntryValue {
+  /** A figure of `Money`. `refunds`: to be paid back. */
+  readonly as: 'earned' | 'breakage' | 'corrections' | 'refunds';
+  /** The grant that was sold, or the id of the capture, expiry or release; `null`: of none of these. */
+  readonly of: string | null;
+  /** Negative: it comes back. */
+  readonly cents: number;
+}
+
 export interface Correction {
   readonly correctionId: string;
   readonly status: CorrectionStatus;
@@ -159,7 +169,11 @@ export interface Correction {
   readonly reference: string;
   /** Sum of the amounts without their signs: what limits count. */
   readonly credits: number;
-  readonly entries: readonly (CorrectionEntry & { readonly booked: boolean })[];
+  readonly entries: readonly (CorrectionEntry & {
+    readonly booked: boolean;
+    /** As booked, or as the book would take it now; `null`: it would not, or in a list. */
+    readonly value: EntryValue | null;
+  })[];
   readonly expiresAt: string;
   /** Digest of the proposal: what both operators signed. */
   readonly proposal: string;

@@ -199,11 +199,15 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
    * `reference`: the operator's, such as INC-42. `actor`: who asked for it. Both are `null` in entries of version 1, which
    * had no expiry either. `correctionId`: the proposal that two operators signed; versions 1 and 2 had none.
    *
-   * `restores`: the entry reverses the refund of a pack. It brings back credits of these grants with the value that the
-   * refund took from them. Before version 4, such an entry was a gift without value.
+   * `restores`: the entry gives back what the reversed entry took from these grants, with this much of its value. In version
+   * 4, only the reversal of a pack's refund did so; before, none did.
+   *
+   * `counts`: the value is no correction. It is a refund of the grant `of`, which was sold; or it was earned by the capture
+   * `of`, or lapsed with the expiry or release `of`. So does what takes it, and what gives it back. Before version 5, all
+   * counted as corrections.
    */
   CreditsAdjusted: event(
-    4,
+    5,
     z.strictObject({
       adjustmentId: z.string(),
       amount: z.int(),
@@ -216,8 +220,16 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       actor,
       correctionId: z.string().optional(),
       restores: z.strictObject({ grantIds: z.array(z.string()).min(1), priceCents: amount }).optional(),
+      counts: z
+        .strictObject({ as: z.enum(['refunds', 'earned', 'breakage']), of: z.string().min(1) })
+        .optional(),
     }),
-    { 1: (data) => ({ ...(data as object), reference: null, actor: null }), 2: unchanged, 3: unchanged },
+    {
+      1: (data) => ({ ...(data as object), reference: null, actor: null }),
+      2: unchanged,
+      3: unchanged,
+      4: unchanged,
+    },
   ),
   /**
    * A part of what the close of a month carries, when it is too much for one event. The parts stand right before the

@@ -1,17 +1,20 @@
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Command } from '@app/platform/cqrs/message.js';
 import type { LedgerDifference } from './audit.js';
+import type { EntryValue } from './corrections.js';
 import type { Seal } from './seal.js';
 import type { UnreadableEntry } from './unreadable-entry.js';
 import type { Accounts, Totals } from './events.js';
 import type { Money } from './money.js';
 
-/** A plan's month or a pack that was granted in a month. */
-export interface MonthSale {
-  readonly grantId: string;
-  readonly kind: 'plan' | 'pack';
-  /** When the plan's month begins, or the pack was sold (RFC 3339). An idle book records a plan's month later. */
+/** A sale, or the value that a reversal moved: an entry of its own in the journal. */
+export interface MonthItem {
+  readonly figure: 'sales' | EntryValue['as'];
+  /** The grant that was sold; the id of the capture, expiry or release; of a correction, its reference. */
+  readonly reference: string;
+  /** When the plan's month begins; otherwise when it was recorded (RFC 3339). An idle book records a plan's month later. */
   readonly at: string;
+  /** Negative: it came back. */
   readonly cents: number;
 }
 
@@ -20,7 +23,7 @@ export interface MonthBook {
   readonly seal: Seal;
   readonly opening: Accounts;
   readonly totals: Totals;
-  readonly sales: readonly MonthSale[];
+  readonly items: readonly MonthItem[];
 }
 
 /** Why a book cannot be sealed. */
@@ -44,6 +47,7 @@ export interface MonthNote {
 export interface AccountCodes {
   readonly receivable: string;
   readonly deferred: string;
+  readonly refunds: string;
   readonly revenue: string;
   readonly breakage: string;
   readonly corrections: string;
@@ -60,7 +64,8 @@ export interface MonthSums {
 
 /** Signed by month.sig. Its hashes cover every other file. */
 export interface MonthManifest {
-  readonly format: 'credit-ledger-month/1';
+  /** Version 1 had no refunds. */
+  readonly format: 'credit-ledger-month/2';
   readonly period: string;
   readonly books: number;
   /** Over the lines of seals.jsonl, without their line ends (RFC 6962, SHA-256). */

@@ -7,7 +7,7 @@ import { monthFiles, signedMonth } from '@app/billing/audit/month-files.js';
 import { writeMonth } from './month-archive.js';
 
 const PERIOD = '2026-06';
-const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5' };
+const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5', refunds: '6' };
 const { privateKey } = generateKeyPairSync('ed25519');
 
 /** The files of a month without books. A reading of a later month is one more capture in its reconciliation. */

@@ -65,6 +65,7 @@ Example:
         const codes = {
           receivable: config.LEDGER_ACCOUNT_RECEIVABLE,
           deferred: config.LEDGER_ACCOUNT_DEFERRED,
+          refunds: config.LEDGER_ACCOUNT_REFUNDS,
           revenue: config.LEDGER_ACCOUNT_REVENUE,
           breakage: config.LEDGER_ACCOUNT_BREAKAGE,
           corrections: config.LEDGER_ACCOUNT_CORRECTIONS,

@@ -142,6 +142,7 @@ export const moneyTable = (money: Money): string =>
       ['earned', -money.earned],
       ['breakage', -money.breakage],
       ['corrections', -money.corrections],
+      ['refunds', -money.refunds],
       ['deferred closing', money.closing],
     ],
   );

@@ -11,7 +11,7 @@ import { CloseMonthHandler } from './close-month.handler.js';
 import { RecordDueHandler } from '../record-due/record-due.handler.js';
 
 const KEY = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5' };
+const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5', refunds: '6' };
 /** No test waits for so long. */
 const WAIT_MS = 60_000;
 const BY = { actor: 'operator:ada', correlationId: 'month', causationId: 'month' };

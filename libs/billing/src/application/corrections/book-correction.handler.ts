@@ -50,7 +50,8 @@ export class BookCorrectionHandler implements ICommandHandler<BookCorrection> {
     const end = await this.endOf(state);
     if (end) return refused(end);
     const outcome = refusals.length + later.length === 0 ? 'booked' : 'incomplete';
-    return { outcome, correction: correctionView(state, done, now), refusals, later };
+    const correction = correctionView(state, done, now, await this.books.values(state, now));
+    return { outcome, correction, refusals, later };
   }
 
   /** What has ended an approved proposal since it was loaded; `null`: nothing. */

@@ -1,11 +1,11 @@
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside, type Recorded } from '@app/event-sourcing/core/event.js';
+import { isSetAside } from '@app/event-sourcing/core/event.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
-import type { BookRefusal } from '../../contracts/corrections.js';
-import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
+import type { BookRefusal, EntryValue } from '../../contracts/corrections.js';
+import { creditsEvents } from '../../contracts/events.js';
 import {
   adjustmentIdOf,
   repeatedBy,
@@ -14,9 +14,9 @@ import {
 import type { CreditsCommand, CreditsRejection } from '../../domain/credits/credits.commands.js';
 import { credits, isBookedBefore } from '../../domain/credits/credits.decider.js';
 import { learn, nothingKnown, type KnownEntries } from '../../domain/credits/reversals.js';
-import { evolve, noBook } from '../../domain/credits/credits.state.js';
+import { evolve, noBook, type Credits } from '../../domain/credits/credits.state.js';
+import { entryValue } from '../../domain/credits/value.js';
 import { BookMoney } from '../../audit/book-money.js';
-import { PackRefunds } from '../../audit/pack-refunds.js';
 import { visitStream } from '../audit/read.js';
 import { CreditBooks } from '../credit-books.js';
 
@@ -130,51 +130,74 @@ export class CorrectionBooks {
     }
   }
 
-  private async known(workspaceId: string, { entries }: Asked): Promise<KnownEntries> {
-    const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
-    if (ids.size === 0) {
+  private async known(workspaceId: string, asked: Asked): Promise<KnownEntries> {
+    if (asked.entries.every(({ reversesEventId }) => reversesEventId === null)) {
       const book = await this.books.current(workspaceId);
       return { ...nothingKnown, corrections: book?.adjustmentIds.length ?? 0 };
     }
-    let known = nothingKnown;
-    const refunds = new Set<string>();
-    await this.visit(workspaceId, (event) => {
-      known = learn(known, event, ids);
-      if (ids.has(event.id) && mayBeRefund(event)) refunds.add(event.id);
-    });
-    return refunds.size === 0 ? known : this.withRefunds(known, workspaceId, refunds);
+    return (await this.read(workspaceId, asked)).known;
   }
 
-  /** The value of a refund follows from the whole book before it: a second reading, which few corrections need. */
-  private async withRefunds(
-    known: KnownEntries,
-    workspaceId: string,
-    ids: ReadonlySet<string>,
-  ): Promise<KnownEntries> {
-    const [refunds, money] = [new PackRefunds(), new BookMoney()];
-    let state = noBook;
-    await this.visit(workspaceId, (event) => {
-      const before = state;
-      state = evolve(before, event);
-      refunds.see(event, money.see(event, before, state));
-    });
-    const originals = { ...known.originals };
-    for (const id of ids) {
-      const refund = refunds.of(id);
-      if (refund) originals[id] = { ...originals[id]!, refund };
+  /** The value of an entry follows from the whole book before it. */
+  private async read(workspaceId: string, { entries }: Asked): Promise<ReadBook> {
+    const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
+    for (;;) {
+      const [money, values, count] = [new BookMoney(), new Map<string, EntryValue>(), ids.size];
+      let [known, state] = [nothingKnown, noBook];
+      await visitStream(this.store, streamName(creditsEvents.category, workspaceId), (stored) => {
+        if (isSetAside(stored)) return;
+        const event = decode(creditsEvents, stored);
+        const before = state;
+        state = evolve(before, event);
+        const used = money.see(event, before, state);
+        known = learn(known, event, ids, used);
+        if (event.type !== 'CreditsAdjusted') return;
+        values.set(event.data.adjustmentId, entryValue(event.data, used));
+        // It may share the value of the entry that it names.
+        if (ids.has(event.id) && event.data.reversesEventId) ids.add(event.data.reversesEventId);
+      });
+      if (ids.size === count) return { known, state, money, values };
     }
-    return { ...known, originals };
   }
 
-  private visit(workspaceId: string, see: (event: Recorded<CreditsEvent>) => void): Promise<void> {
-    return visitStream(this.store, streamName(creditsEvents.category, workspaceId), (stored) => {
-      if (!isSetAside(stored)) see(decode(creditsEvents, stored));
-    });
+  /**
+   * The value that each entry moves or has moved, by position. None for an entry that its book would not take now.
+   * @param now milliseconds
+   */
+  async values(
+    correction: Pick<CorrectionState, 'proposed' | 'proposal' | 'approved' | 'earlier'>,
+    now: number,
+  ): Promise<ReadonlyMap<number, EntryValue>> {
+    const found = new Map<number, EntryValue>();
+    const { proposed, proposal } = correction;
+    for (const [workspaceId, positions] of byWorkspace(proposed, [...proposed.entries.keys()])) {
+      const asked = askedOf(correction, workspaceId, positions);
+      const { known, money, values, ...book } = await this.read(workspaceId, asked);
+      const decision = credits.decide({ ...asked, known, now }, book.state);
+      let before = book.state;
+      for (const event of decision.kind === 'accept' ? decision.events : []) {
+        const after = evolve(before, event);
+        const used = money.see(event, before, after);
+        if (event.type === 'CreditsAdjusted')
+          values.set(event.data.adjustmentId, entryValue(event.data, used));
+        before = after;
+      }
+      for (const position of positions) {
+        const value = values.get(adjustmentIdOf(proposal, position));
+        if (value) found.set(position, value);
+      }
+    }
+    return found;
   }
 }
 
-const mayBeRefund = ({ type, data }: CreditsEvent): boolean =>
-  type === 'CreditsAdjusted' && data.amount < 0 && data.reversesEventId !== null;
+interface ReadBook {
+  readonly known: KnownEntries;
+  readonly state: Credits;
+  readonly money: BookMoney;
+  /** Of its corrections, by adjustment. */
+  readonly values: Map<string, EntryValue>;
+}
 
 const refusalOf = (workspaceId: string, rejection: CreditsRejection): BookRefusal => {
   switch (rejection.code) {

@@ -1,12 +1,17 @@
-import type { Correction } from '../../contracts/corrections.js';
+import type { Correction, EntryValue } from '../../contracts/corrections.js';
 import type { Signed } from '../../contracts/signed.js';
 import { creditsOf, statusAt, type CorrectionState } from '../../domain/correction/correction.state.js';
 
-/** @param booked positions of the entries that their books have @param now milliseconds */
+/**
+ * @param booked positions of the entries that their books have
+ * @param now milliseconds
+ * @param values of the entries, by position
+ */
 export const correctionView = (
   state: CorrectionState,
   booked: readonly number[],
   now: number,
+  values?: ReadonlyMap<number, EntryValue>,
 ): Correction => {
   const { proposed, proposal, approved, ended } = state;
   const { correctionId, kind, reason, reference, entries, expiresAt } = proposed;
@@ -17,7 +22,11 @@ export const correctionView = (
     reason,
     reference,
     credits: creditsOf(proposed),
-    entries: entries.map((entry, position) => ({ ...entry, booked: booked.includes(position) })),
+    entries: entries.map((entry, position) => ({
+      ...entry,
+      booked: booked.includes(position),
+      value: values?.get(position) ?? null,
+    })),
     expiresAt,
     proposal,
     proposed: signedOf(proposed),

@@ -18,7 +18,9 @@ export class GetCorrectionHandler implements IQueryHandler<GetCorrection> {
 
   async execute({ correctionId }: GetCorrection): Promise<Correction | null> {
     const { state } = await this.executors.correction.load(correctionId);
-    return state && correctionView(state, await this.books.booked(state), this.clock.now());
+    if (!state) return null;
+    const now = this.clock.now();
+    return correctionView(state, await this.books.booked(state), now, await this.books.values(state, now));
   }
 }
 

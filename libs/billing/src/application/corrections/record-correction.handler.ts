@@ -53,8 +53,7 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     const command: CorrectionCommand = { event: statement, register, maxCredits, now, booked };
     const decision = correction.decide(command, state);
     if (decision.kind === 'reject') return refused(refusalOf(decision));
-    if (decision.kind === 'ignore')
-      return { outcome: 'already', correction: correctionView(state!, booked, now) };
+    if (decision.kind === 'ignore') return { outcome: 'already', correction: await this.view(state!, now) };
     const refusal = await this.refusalOfBooks(statement, state, now);
     if (refusal) return refused(refusal);
     const countedAt = performance.now();
@@ -76,7 +75,7 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
   }
 
   private async view(state: CorrectionState, now: number): Promise<Correction> {
-    return correctionView(state, await this.books.booked(state), now);
+    return correctionView(state, await this.books.booked(state), now, await this.books.values(state, now));
   }
 
   /** What the books say of a proposal. */

@@ -149,7 +149,7 @@ export class CorrectionsVerifier {
   private entry(stored: StoredEvent): void {
     const { data } = decode(creditsEvents, stored) as { data: Record<string, unknown> };
     // Nobody signs what the book works out from its own entries. `BookVerifier` checks that it follows from them.
-    const { allocations, restores: _, ...facts } = data as CreditsFacts;
+    const { allocations, restores: _, counts: __, ...facts } = data as CreditsFacts;
     const expected = this.signed.get(facts.adjustmentId);
     if (!expected && facts.correctionId === undefined && this.register.keys.length === 0) {
       this.earlierEntries += 1;
@@ -176,12 +176,13 @@ type CreditsFacts = Record<string, unknown> & {
   readonly correctionId?: string;
   readonly allocations: readonly { readonly grantId: string; readonly amount: number }[];
   readonly restores?: unknown;
+  readonly counts?: unknown;
 };
 
 /** Why an entry is none that two operators signed; `null`: it is. */
 const faultOf = (
   { stream }: StoredEvent,
-  facts: Omit<CreditsFacts, 'allocations' | 'restores'>,
+  facts: Omit<CreditsFacts, 'allocations' | 'restores' | 'counts'>,
   allocations: CreditsFacts['allocations'],
   expected: SignedEntry | undefined,
 ): string | null => {

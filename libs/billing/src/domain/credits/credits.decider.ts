@@ -1,16 +1,17 @@
 import type { Decider } from '@app/event-sourcing/core/decider.js';
 import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
 import { PACKS, type PackId } from '../../contracts/catalogue.js';
-import type { CreditsEvent, CreditsEventOf, Hold } from '../../contracts/events.js';
+import type { CreditsEvent, CreditsEventOf, Grant, Hold } from '../../contracts/events.js';
 import { allocate, hasExpired } from './burn-order.js';
 import { monthOf } from './calendar.js';
 import type { CreditsCommand, CreditsRejection, EntryToBook } from './credits.commands.js';
 import { available, evolve, holdOf, isSettled, noBook, orderLineOf, type Credits } from './credits.state.js';
 import { bytesOf, MOST_APPEND_BYTES } from '../append-size.js';
 import { dueBy, type DueEvents } from './due.js';
-import type { Restores } from './pack-refunds.js';
-import { refuseReversal, restoredBy, withReversal } from './reversals.js';
+import { movedBy, type ReversedValue } from './reversed-value.js';
+import { refuseReversal, withReversal } from './reversals.js';
 import { cancel, subscribe } from './subscriptions.js';
+import { usedBy } from './value.js';
 
 type CreditsDecision = Decision<CreditsEvent, CreditsRejection>;
 type Of<T extends CreditsCommand['type']> = Extract<CreditsCommand, { type: T }>;
@@ -154,14 +155,15 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: DueEvents): CreditsD
   const events = [...due.events];
   for (const entry of entries) {
     const { reversesEventId, amount } = entry;
-    const restores = restoredBy(known, reversesEventId, amount);
     if (reversesEventId !== null) {
       const refusal = refuseReversal(known, reversesEventId, amount, once);
       if (refusal) return refusal;
-      known = withReversal(known, reversesEventId, amount);
     }
-    const event = adjustment({ ...entry, approvedBy, actor, correctionId, restores }, state);
+    const value = known.originals[reversesEventId ?? '']?.value;
+    const event = adjustment({ ...entry, approvedBy, actor, correctionId, value }, state);
     if (event.type !== 'CreditsAdjusted') return event;
+    const priceOf = ({ priceCents }: Pick<Grant, 'priceCents'>): number | null => priceCents;
+    known = withReversal(known, event.data, usedBy(event, state, priceOf));
     events.push(event);
     state = evolve(state, event);
   }
@@ -181,12 +183,13 @@ export const isBookedBefore = ({ repeats = [] }: EntryToBook, { adjustmentIds }:
 
 type Adjustment = EntryToBook &
   Pick<Of<'BookCorrection'>, 'approvedBy' | 'actor' | 'correctionId'> & {
-    readonly restores: Restores | undefined;
+    /** Of the entry that it reverses. */
+    readonly value: ReversedValue | undefined;
   };
 
 /** The entry, or a refusal when the grants do not have the credits that it takes. */
 const adjustment = (
-  { expiresAt, grantId, correctionId, restores, ...entry }: Adjustment,
+  { expiresAt, grantId, correctionId, value, ...entry }: Adjustment,
   state: Credits,
 ): CreditsEventOf<'CreditsAdjusted'> | (CreditsRejection & { type?: never; kind: 'reject' }) => {
   const { adjustmentId, amount } = entry;
@@ -211,7 +214,7 @@ const adjustment = (
     reference,
     actor,
     ...(correctionId && { correctionId }),
-    ...(restores && { restores }),
+    ...movedBy(value, { amount, allocations }),
   };
   return { type: 'CreditsAdjusted', data };
 };

@@ -1,6 +1,7 @@
 import { assertNever, reject } from '@app/event-sourcing/core/decision.js';
-import type { CreditsEvent } from '../../contracts/events.js';
-import { restored, type PackRefund, type Restores } from './pack-refunds.js';
+import type { CreditsEvent, CreditsEventOf } from '../../contracts/events.js';
+import { corrected, sharesValue, valueHeld, type ReversedValue } from './reversed-value.js';
+import type { UsedCredits } from './value.js';
 
 /** An entry that corrections name, as its book records it. */
 export interface Original {
@@ -10,8 +11,8 @@ export interface Original {
   readonly reversed: number;
   /** The grant that credits are taken back from. */
   readonly grantId: string | null;
-  /** If the entry is the refund of a pack. */
-  readonly refund?: PackRefund;
+  /** Only a command that books needs it. */
+  readonly value?: ReversedValue;
 }
 
 /** What a book records of the entries that a correction names. */
@@ -24,42 +25,64 @@ export interface KnownEntries {
 
 export const nothingKnown: KnownEntries = { corrections: 0, originals: {} };
 
-/** Adds an event of the book, in order, to what is known of the entries with these ids. */
+/**
+ * Adds an event of the book, in order, to what is known of the entries with these ids.
+ * @param used what it took from grants. Without it, nothing is known of values
+ */
 export const learn = (
   known: KnownEntries,
   event: CreditsEvent & { readonly id: string },
   ids: ReadonlySet<string>,
+  used?: readonly UsedCredits[],
 ): KnownEntries => {
-  let { corrections, originals } = known;
-  if (ids.has(event.id) && !originals[event.id])
-    originals = { ...originals, [event.id]: { ...originalOf(event), reversed: 0 } };
-  if (event.type === 'CreditsAdjusted') {
-    corrections += 1;
-    const { amount, reversesEventId } = event.data;
-    const original = reversesEventId === null ? undefined : originals[reversesEventId];
-    if (original)
-      originals = {
-        ...originals,
-        [reversesEventId!]: { ...original, reversed: original.reversed + amount },
-      };
-  }
-  return { corrections, originals };
+  const isCorrection = event.type === 'CreditsAdjusted';
+  const corrections = known.corrections + (isCorrection ? 1 : 0);
+  const { originals } = isCorrection ? withReversal(known, event.data, used ?? []) : known;
+  if (!ids.has(event.id) || originals[event.id]) return { corrections, originals };
+  const { reversible, grantId } = originalOf(event);
+  const reversed = isCorrection ? originals[event.data.reversesEventId ?? '']?.value : undefined;
+  const value = isCorrection && sharesValue(reversed, event.data) ? reversed : used && valueOf(event, used);
+  const learnt = { reversible, reversed: 0, grantId, ...(value && { value }) };
+  return { corrections, originals: { ...originals, [event.id]: learnt } };
 };
 
-const originalOf = ({ type, data }: CreditsEvent): Pick<Original, 'reversible' | 'grantId'> => {
+/** The value of an entry that no correction names yet. @param used what it took from grants */
+export const valueOf = (
+  event: CreditsEvent & { readonly id: string },
+  used: readonly UsedCredits[],
+): ReversedValue => {
+  const { counts, grantId } = originalOf(event);
+  return valueHeld(event.id, counts, grantId, used);
+};
+
+/** What corrections of an entry may do, and what their value counts as. */
+const originalOf = ({
+  id,
+  type,
+  data,
+}: CreditsEvent & { readonly id: string }): Pick<Original, 'reversible' | 'grantId'> &
+  Pick<ReversedValue, 'counts'> => {
   switch (type) {
     case 'PlanGranted':
-    case 'PackPurchased':
-      return { reversible: -data.credits, grantId: data.grantId };
+    case 'PackPurchased': {
+      const { credits, grantId } = data;
+      return { reversible: -credits, grantId, counts: { as: 'refunds', of: grantId } };
+    }
     case 'CreditsCaptured':
+      return { reversible: data.amount, grantId: null, counts: { as: 'earned', of: id } };
     case 'GrantExpired':
-      return { reversible: data.amount, grantId: null };
+      return { reversible: data.amount, grantId: null, counts: { as: 'breakage', of: id } };
     case 'CreditsReleased':
-      return { reversible: expiredOf(data.allocations), grantId: null };
+      return {
+        reversible: expiredOf(data.allocations),
+        grantId: null,
+        counts: { as: 'breakage', of: id },
+      };
     case 'CreditsAdjusted':
       return {
         reversible: -data.amount,
         grantId: data.amount > 0 ? `adjustment:${data.adjustmentId}` : null,
+        counts: data.counts ?? null,
       };
     case 'BookOpened':
     case 'SubscriptionStarted':
@@ -68,7 +91,7 @@ const originalOf = ({ type, data }: CreditsEvent): Pick<Original, 'reversible' |
     case 'CreditsReserved':
     case 'PeriodCarried':
     case 'PeriodClosed':
-      return { reversible: 0, grantId: null };
+      return { reversible: 0, grantId: null, counts: null };
     default:
       return assertNever(type);
   }
@@ -93,21 +116,19 @@ export const refuseReversal = (known: KnownEntries, eventId: string, amount: num
   return reject('ReversalExceeded', { eventId, original: reversible, reversed });
 };
 
-/** What is known after a correction that names an entry. */
-export const withReversal = (known: KnownEntries, eventId: string, amount: number): KnownEntries => {
-  const original = known.originals[eventId]!;
-  return {
-    ...known,
-    originals: { ...known.originals, [eventId]: { ...original, reversed: original.reversed + amount } },
-  };
-};
-
-/** What an entry restores: only the reversal of a pack's refund does. */
-export const restoredBy = (
-  { originals }: KnownEntries,
-  reversesEventId: string | null,
-  amount: number,
-): Restores | undefined => {
-  const original = reversesEventId === null ? undefined : originals[reversesEventId];
-  return original?.refund && amount > 0 ? restored(original.refund, original.reversed, amount) : undefined;
+/** What is known after a correction, which may name an entry. @param used what it took from grants */
+export const withReversal = (
+  known: KnownEntries,
+  data: CreditsEventOf<'CreditsAdjusted'>['data'],
+  used: readonly UsedCredits[],
+): KnownEntries => {
+  const original = known.originals[data.reversesEventId ?? ''];
+  if (!original) return known;
+  const value = original.value && corrected(original.value, data, used);
+  const originals = Object.entries(known.originals).map(([id, one]) => {
+    const reversed = id === data.reversesEventId ? one.reversed + data.amount : one.reversed;
+    const isHeld = value !== undefined && one.value?.holder === value.holder;
+    return [id, { ...one, reversed, ...(isHeld && { value }) }] as const;
+  });
+  return { ...known, originals: Object.fromEntries(originals) };
 };

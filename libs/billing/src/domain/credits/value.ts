@@ -1,9 +1,10 @@
 import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { CreditsEvent, Grant } from '../../contracts/events.js';
+import type { EntryValue } from '../../contracts/corrections.js';
+import type { CreditsEvent, CreditsEventOf, Grant } from '../../contracts/events.js';
 import { holdOf, type Credits } from './credits.state.js';
 
-/** How credits leave a grant for good: by a reading, by expiry, or by a downward correction. */
-export type Use = 'earned' | 'breakage' | 'corrections';
+/** What the value of credits counts as that leave a grant for good: by a reading, by expiry, or by a correction. */
+export type Use = EntryValue['as'];
 
 /** Credits of one grant that left it for good, and their value. */
 export interface UsedCredits {
@@ -59,6 +60,20 @@ export const deferredIn = (grants: readonly Grant[], priceOf: PriceOf): number |
   return cents;
 };
 
+/** What the value of a correction counts as. */
+export const usedAs = ({ counts }: Pick<CreditsEventOf<'CreditsAdjusted'>['data'], 'counts'>): Use =>
+  counts?.as ?? 'corrections';
+
+/** The value that a correction moves. @param used what it took from grants */
+export const entryValue = (
+  { restores, counts }: Pick<CreditsEventOf<'CreditsAdjusted'>['data'], 'restores' | 'counts'>,
+  used: readonly UsedCredits[],
+): EntryValue => ({
+  as: usedAs({ counts }),
+  of: counts?.of ?? null,
+  cents: used.reduce((sum, { cents }) => sum + (cents ?? 0), -(restores?.priceCents ?? 0)),
+});
+
 interface Leaving {
   readonly use: Use;
   readonly grantId: string;
@@ -81,7 +96,7 @@ const leaving = ({ type, data }: CreditsEvent, before: Credits): Leaving[] => {
     case 'CreditsAdjusted':
       return data.allocations
         .filter(({ amount }) => amount < 0)
-        .map(({ grantId, amount }) => ({ use: 'corrections', grantId, amount: -amount }));
+        .map(({ grantId, amount }) => ({ use: usedAs(data), grantId, amount: -amount }));
     case 'BookOpened':
     case 'SubscriptionStarted':
     case 'SubscriptionChanged':

@@ -14,7 +14,7 @@ import { decodedLog } from './log-source.js';
 
 const PERIOD = '2026-05';
 const { privateKey: key } = generateKeyPairSync('ed25519');
-const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5' };
+const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5', refunds: '6' };
 const WRONG = { available: 1, held: 2, consumed: 3, expired: 4, granted: 5, adjusted: 6 };
 
 const workspaceOf = (n: number): string => `ws_${String(n * 7).padStart(22, '0')}`;

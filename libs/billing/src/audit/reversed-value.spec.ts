@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
-import { altered, exportOf, rechained, STREAM, WS } from '../../test/book.js';
+import { altered, exportOf, openedBook, rechained, STREAM, WS } from '../../test/book.js';
 import { refundedBook } from '../../test/refunded-book.js';
 import type { Money } from '../contracts/money.js';
 import { statementOf } from './statement.js';
@@ -44,11 +44,12 @@ describe('a refund of a pack that was undone', () => {
     expect(verify().report().findings).toEqual([]);
   });
 
-  it('leaves the corrections of its month, which may be below zero', () => {
+  it('is no income: its value is to be paid back, and is so no longer in the month of the undo', () => {
     const [april, may] = monthsOf();
-    expect(april).toMatchObject({ sales: 9_900, earned: 1_980, corrections: 7_920, closing: 0 });
+    const none = { breakage: 0, corrections: 0 };
+    expect(april).toMatchObject({ sales: 9_900, earned: 1_980, ...none, refunds: 7_920, closing: 0 });
     // The last 90 credits of the refund came back, and 20 of the first 70 are used.
-    expect(may).toMatchObject({ opening: 0, sales: 0, earned: 990, corrections: -7_920, closing: 6_930 });
+    expect(may).toMatchObject({ sales: 0, earned: 990, ...none, refunds: -7_920, closing: 6_930 });
   });
 
   it('has its value in the statement of the month', async () => {
@@ -56,14 +57,14 @@ describe('a refund of a pack that was undone', () => {
       yield* events;
     };
     const { grants, money } = (await statementOf(WS, '2026-05', stored(), 10_000))!;
-    expect(money).toMatchObject({ corrections: -7_920 });
+    expect(money).toMatchObject({ refunds: -7_920 });
     expect(grants.map(({ priceCents }) => priceCents)).toEqual([3_465, 4_455]);
     const june = (await statementOf(WS, '2026-06', stored(), 10_000))!;
     expect(june.grants.map(({ priceCents }) => priceCents)).toEqual([3_465, 4_455, 2_475]);
   });
 
   it('verifies offline, whole and month by month', async () => {
-    expect(await bothOffline(events)).toMatchObject({ ok: true, money: { corrections: 0 } });
+    expect(await bothOffline(events)).toMatchObject({ ok: true, money: { refunds: 0 } });
     for (const period of ['2026-04', '2026-05', '2026-06']) {
       const bytes = [Buffer.from(await exportOf(events, 'jsonl', { period }))];
       expect(verifyAlone(linesIn(bytes)).findings).toEqual([]);
@@ -86,12 +87,18 @@ describe('a refund of a pack that was undone', () => {
     ['a grant more', { restores: { grantIds: ['pack:o1:sprint', 'plan:1'], priceCents: 3_465 } }],
     ['nothing to restore', { restores: undefined }],
     ['that it is a gift', { reversesEventId: null }],
-  ])('is a finding of every verifier when it says %s, with a chain that fits', async (_, change) => {
-    const { place, of } = forged(change);
-    expect(verify(of).report().findings).toMatchObject([{ revision: BigInt(place), check: 'invariant' }]);
-    const { findings } = await bothOffline(of);
-    expect(findings[0]).toMatchObject({ field: 'facts.data.restores', revision: String(place) });
-  });
+    ['that it was earned', { counts: { as: 'earned', of: 'pack:o1:sprint' } }, 'counts'],
+    ['another order', { counts: { as: 'refunds', of: 'pack:o2:sprint' } }, 'counts'],
+    ['that it is a correction', { counts: undefined }, 'counts'],
+  ])(
+    'is a finding of every verifier when it says %s, with a chain that fits',
+    async (_, change, member = 'restores') => {
+      const { place, of } = forged(change);
+      expect(verify(of).report().findings).toMatchObject([{ revision: BigInt(place), check: 'invariant' }]);
+      const { findings } = await bothOffline(of);
+      expect(findings[0]).toMatchObject({ field: `facts.data.${member}`, revision: String(place) });
+    },
+  );
 
   it('of an older version is a gift without value, and says nothing of what it restores', async () => {
     const older = ({ of, place }: ReturnType<typeof forged>) => {
@@ -99,9 +106,9 @@ describe('a refund of a pack that was undone', () => {
       const metadata = { ...event.metadata, schemaVersion: 3 };
       return rechained(of.with(place, { ...event, metadata }));
     };
-    const gift = older(forged({ restores: undefined }));
+    const gift = older(forged({ restores: undefined, counts: undefined }));
     expect(verify(gift).report().findings).toEqual([]);
-    expect(await bothOffline(gift)).toMatchObject({ ok: true, money: { corrections: 7_920, closing: 0 } });
+    expect(await bothOffline(gift)).toMatchObject({ ok: true, money: { refunds: 7_920, closing: 0 } });
     const impossible = older(forged({}));
     expect(verify(impossible).report().findings).toMatchObject([{ check: 'invariant' }]);
     expect((await bothOffline(impossible)).ok).toBe(false);
@@ -109,5 +116,49 @@ describe('a refund of a pack that was undone', () => {
 
   it('may be taken back and given again, with the same value', () => {
     expect(restores()[2]).toEqual({ grantIds: [expect.stringMatching(/^adjustment:/)], priceCents: 2_475 });
+  });
+});
+
+describe('a refunded reading', () => {
+  /** 10 credits of a gift and a pack pay for the reading: 10 without value, and 10 of 50 for 2,900 cents. */
+  const refunded = async (...amounts: readonly number[]) => {
+    const book = await openedBook();
+    await book.correct('2026-04-10T13:00:00Z', { amount: 10, expiresAt: '2026-05-01T00:00:00.000Z' });
+    await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
+    const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: 20 };
+    await book.do('2026-04-12T09:00:00Z', { type: 'ReserveCredits', ...hold });
+    await book.do('2026-04-12T09:00:01Z', {
+      type: 'CaptureCredits',
+      reservationId: 'r1',
+      causeEventId: 'e1',
+    });
+    const capture = book.events.at(-1)!.id;
+    for (const amount of amounts)
+      await book.correct('2026-06-02T09:00:00Z', { amount, reversesEventId: capture });
+    await book.do('2026-07-01T09:00:00Z', { type: 'RecordDue' });
+    ({ events } = book);
+    return capture;
+  };
+
+  it('was not earned: its revenue is deferred again, in the month of the refund, whatever paid for it', async () => {
+    const capture = await refunded(13, 7);
+    expect(monthsOf()).toMatchObject([
+      { earned: 580, closing: 2_320 },
+      { earned: 0, closing: 2_320 },
+      { earned: -580, breakage: 0, corrections: 0, refunds: 0, closing: 2_900 },
+    ]);
+    const counts = { as: 'earned', of: capture };
+    expect(events.filter(({ type }) => type === 'CreditsAdjusted').slice(1)).toMatchObject([
+      { data: { restores: { priceCents: 377 }, counts } },
+      { data: { restores: { priceCents: 203 }, counts } },
+    ]);
+    expect(verify().report().findings).toEqual([]);
+    expect(await bothOffline(events)).toMatchObject({ ok: true, money: { earned: 0, closing: 2_900 } });
+  });
+
+  it('is earned again when credits are taken for it, at the value of these', async () => {
+    await refunded(20, -20, 20);
+    expect(monthsOf()[2]).toMatchObject({ earned: -580, corrections: 0, closing: 2_900 });
+    expect(await bothOffline(events)).toMatchObject({ ok: true, money: { earned: 0 } });
   });
 });
