@@ -227,12 +227,20 @@ describe('an order', () => {
     expect((await balance(both[1 - winner])).available).toBe(0);
   });
 
-  it('is refunded once, with what is unused', async () => {
+  it('is refunded once, with what is unused, and both operators see the dollars', async () => {
     const own = await open('Refunded');
     await stack.ops(['pack', 'add', '--workspace', own, '--pack', 'flex', '--order', 'INV-9']);
     await correct(adjust(-10, 'USED', own));
     const line = ['--workspace', own, '--pack', 'flex', '--order', 'INV-9', '--reason', 'returned'];
-    await correct(['pack', 'refund', ...line]);
+    const { stdout } = await ada.run(['pack', 'refund', ...line]);
+    const dollars = /^US dollars to pay back for pack:INV-9:flex: 23\.20$/m;
+    expect(stdout).toMatch(dollars);
+    const proposal = await proposed(['pack', 'refund', ...line]);
+    expect((await grace.run(['corrections', 'approve', proposal.correctionId])).stdout).toMatch(dollars);
+    expect(await grace.ops(approval(proposal))).toMatchObject({
+      outcome: 'booked',
+      correction: { entries: [{ value: { as: 'refunds', of: 'pack:INV-9:flex', cents: 2_320 } }] },
+    });
     expect(await balance(own)).toMatchObject({ available: 0, adjusted: -50 });
     expect((await ada.run(['pack', 'refund', ...line])).stderr).toMatch(
       /Corrections have taken back 40 of its 50 credits already/,

@@ -81,7 +81,8 @@ const addReverse = (credits: Command): void => {
       'after',
       `
 All reversals of an entry together give or take at most its amount. Credits are taken back from the grant of the entry,
-and never below what is used or held.
+and never below what is used or held. The value goes back to where it was: a sale becomes a refund to pay back, and a
+refunded reading was not earned.
 
 Example:
   ops credits reverse --workspace ws_… --event bb8bebe9-… --reason "granted twice" --reference INC-42`,

@@ -73,7 +73,8 @@ const addRefund = (pack: Command): void => {
     .addHelpText(
       'after',
       `
-Used credits stay used, and held ones stay held: their value is earned, not refunded. The order is the reference.
+Used credits stay used, and held ones stay held: their value is earned, not refunded. The answer says how many dollars
+are to be paid back. The order is the reference.
 
 Example:
   ops pack refund --workspace ws_… --pack sprint --order INV-2026-0042 --reason "returned within 14 days"`,

@@ -4,7 +4,7 @@ import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { installationOf } from '@app/platform/crypto/installation.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { readMirror } from '../backup/keys-mirror.js';
-import { approvalOf } from '../corrections/describe.js';
+import { approvalOf, describeCorrection } from '../corrections/describe.js';
 import { addProposalOptions, propose, type Proposal, type ProposalOptions } from '../corrections/propose.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
@@ -100,7 +100,7 @@ Examples:
       const answer = await withSession((session) => refund(session, ids, options), HARMLESS_TO_REPEAT);
       const { refunds, credits, proposal } = answer;
       const next = proposal
-        ? `Another operator approves it: ${approvalOf(proposal.correction)}`
+        ? `\n${describeCorrection(proposal.correction)}\nAnother operator approves it: ${approvalOf(proposal.correction)}`
         : 'Add --yes to propose it.';
       const lines = refunds.map(({ readingId, amount, outcome }) => [readingId, amount, outcome] as const);
       print(

@@ -113,27 +113,24 @@ export const describeCorrection = (correction: Correction): string => {
         one.reason,
       ]),
     ),
-    ...entries.flatMap(({ value }) => describeValue(value) ?? []),
+    ...describeValues(entries.flatMap(({ value }) => value ?? [])),
   ].join('\n');
 };
 
 const dollars = (cents: number): string => (cents / 100).toFixed(2);
 
-/** What finance has to do, or will see in the revenue. */
-const describeValue = (value: EntryValue | null): string | null => {
-  if (!value || value.cents === 0) return null;
-  const amount = `${dollars(Math.abs(value.cents))} USD`;
-  const isBack = value.cents < 0;
-  switch (value.as) {
-    case 'refunds':
-      return isBack
-        ? `No longer to be paid back for ${value.of}: ${amount}`
-        : `To pay back for ${value.of}: ${amount}`;
-    case 'earned':
-      return `Revenue of capture ${value.of}: ${isBack ? 'reversed' : 'earned again'}, ${amount}`;
-    case 'breakage':
-      return `Breakage of ${value.of}: ${isBack ? 'reversed' : 'lapsed again'}, ${amount}`;
-    case 'corrections':
-      return isBack ? `Restored: ${amount}` : `Withdrawn without money back: ${amount}`;
+/** What finance has to pay back, and by how much income changes. */
+const describeValues = (values: readonly EntryValue[]): string[] => {
+  const sums = new Map<string, number>();
+  for (const { as, of, cents } of values) {
+    const label = as === 'refunds' ? `to pay back for ${of}` : INCOME[as];
+    sums.set(label, (sums.get(label) ?? 0) + cents);
   }
+  return [...sums].flatMap(([label, cents]) => (cents === 0 ? [] : `US dollars ${label}: ${dollars(cents)}`));
+};
+
+const INCOME = {
+  earned: 'earned by readings',
+  breakage: 'of expired credits',
+  corrections: 'withdrawn without money back',
 };
