@@ -116,7 +116,8 @@ describe('Prefer: wait', () => {
     process.kill(stack.pids().worker, 'SIGCONT');
     expect((await json(answer))['status']).toBe('queued');
     await customer.untilEnded(body.readingId);
-    const ended = await call('GET', `/readings/${body.readingId}`, { prefer: 'wait=60' });
+    const ended = await call('GET', `/readings/${body.readingId}`, { prefer: 'wait=86400' });
+    expect(ended.headers.get('preference-applied')).toBe('wait=60');
     expect((await json(ended))['status']).toBe('completed');
   });
 });
