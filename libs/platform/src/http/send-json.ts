@@ -51,8 +51,17 @@ export const sendBody = (
   response.end(body);
 };
 
-/** Checked first, to avoid splitting a list of thousands that does not contain it. */
+/**
+ * Compares weakly (RFC 9110, 13.1.2). A proxy that compresses makes the tag weak, or adds the coding as Apache does.
+ * Searched first, to avoid splitting a list of thousands that does not contain it.
+ */
 const matches = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.trim() === '*' ||
-  (ifNoneMatch.includes(etag) &&
-    ifNoneMatch.split(',').some((candidate) => [etag, `W/${etag}`].includes(candidate.trim())));
+  (ifNoneMatch.includes(etag.slice(0, -1)) &&
+    ifNoneMatch.split(',').some(
+      (tag) =>
+        tag
+          .trim()
+          .replace(/^W\//, '')
+          .replace(/-(?:gzip|br)"$/, '"') === etag,
+    ));

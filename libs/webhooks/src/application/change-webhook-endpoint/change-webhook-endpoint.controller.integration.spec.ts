@@ -100,5 +100,6 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect(late.body).toMatchObject({ code: 'precondition_failed' });
     await test.patch(endpointId, { description: 'any' }).set('if-match', '*').expect(200);
     await test.patch(endpointId, { description: 'weak' }).set('if-match', 'W/"2"').expect(412);
+    await test.patch(endpointId, { description: 'compressed' }).set('if-match', '"0", "2-gzip"').expect(200);
   });
 });
