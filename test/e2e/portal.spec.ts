@@ -129,7 +129,8 @@ describe('a session', () => {
     expect((await gone(foreign)).status).toBe(403);
     expect((await first.visitor.get('/portal')).status).toBe(200);
     expect((await gone(host)).status).toBe(204);
-    expect((await first.visitor.get('/portal')).status).toBe(401);
+    const ended = await first.visitor.get('/portal');
+    expect([ended.status, ended.headers.get('www-authenticate')]).toEqual([401, 'Cookie realm="portal"']);
     const listed = await host.call<{ data: { sessionId: string; endedAt: string | null }[] }>(
       'GET',
       '/api/v1/portal/sessions',

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Integrator, person, until } from '../support/integrator.js';
+import { PortalVisitor } from '../support/portal-visitor.js';
+import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 let stack: StartedStack;
@@ -14,6 +16,8 @@ beforeAll(async () => {
       RATE_READ_BURST: '50',
       RATE_CREATE_PER_MINUTE: '1',
       RATE_CREATE_BURST: '5',
+      RATE_MANAGE_PER_MINUTE: '1',
+      RATE_MANAGE_BURST: '5',
       RATE_UNAUTHENTICATED_PER_MINUTE: '30',
       READINGS_IN_FLIGHT: '3',
     },
@@ -71,6 +75,28 @@ describe('A workspace', () => {
       () => 'the limiter answers in time',
     );
     expect(left).toMatch(/^"read";r=4\d;/);
+  });
+
+  it('pays for what its caller may not do, too', async () => {
+    const customer = await (await Integrator.open(stack, 0)).withKey('--scopes', 'credits:read');
+    const statuses: number[] = [];
+    for (let n = 0; n < 100 && statuses.at(-1) !== 429; n += 1)
+      statuses.push((await customer.call('POST', '/api/v1/webhooks', { body: {} })).status);
+    expect(statuses.slice(0, 5)).toEqual(Array<number>(5).fill(403));
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  it('pays for what a person does in its portal, where no call of the API is needed, too', async () => {
+    const { workspaceId } = await Integrator.open(stack, 0);
+    const visitor = await PortalVisitor.signedIn(stack, workspaceId);
+    const display = { action: 'display', language: 'en', timeZone: 'Europe/Paris' };
+    let answer = await visitor.post('/portal/settings', display);
+    expect(answer.status).toBe(303);
+    for (let n = 0; n < 50 && answer.status === 303; n += 1)
+      answer = await visitor.post('/portal/settings', display);
+    expect([answer.status, answer.text.includes(TEXTS.en.problems.rate_limited)]).toEqual([429, true]);
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await visitor.get('/portal/settings')).status).toBe(200);
   });
 
   it('may not exceed the limits of unfinished readings and of requests per minute', async () => {

@@ -3,7 +3,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { BillingHttpModule } from '@app/billing/billing-http.module.js';
 import { PersonalDataGuard } from '@app/platform/audit/personal-data.js';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { NewWorkGuard } from '@app/platform/disk/new-work.guard.js';
 import { AcceptGuard } from '@app/platform/http/accept.guard.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
@@ -40,6 +40,7 @@ export class ApiModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: ScopeGuard },
         { provide: APP_GUARD, useClass: AcceptGuard },
         { provide: APP_GUARD, useClass: PersonalDataGuard },
         { provide: APP_GUARD, useClass: NewWorkGuard },

@@ -5,7 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
@@ -38,6 +38,7 @@ beforeAll(async () => {
     controllers: [ShowSchemasController],
     providers: [
       { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_GUARD, useClass: ScopeGuard },
       { provide: CONFIG, useValue: { TRUSTED_PROXIES: 0 } },
       { provide: AddressLimiter, useValue: { refusal: async () => null } },
       { provide: AUTHENTICATOR, useValue: { verifyApiKey: () => Promise.resolve(null) } },

@@ -6,7 +6,11 @@ import type { Logger } from 'pino';
 import { insideCaller } from '@app/platform/http/in-process.js';
 import { requestIdOf } from '@app/platform/http/request-id.js';
 import { serveDocuments } from '@app/platform/http/static-documents.js';
+import { within } from '@app/platform/async/within.js';
 import { forwardedFor } from '@app/platform/rate-limit/address.js';
+import type { RatePolicies } from '@app/platform/rate-limit/policies.js';
+import { ASKED_WITHIN_MS, RATE_POLICIES, rateSubject } from '@app/platform/rate-limit/rate-limit.guard.js';
+import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
 import {
   AdjustPortalSession,
   EndPortalSession,
@@ -16,7 +20,7 @@ import {
   type PortalAddress,
   type PortalSession,
 } from '@app/workspaces/contracts/index.js';
-import { Api, ApiProblem, elsewhere } from './frame/api.js';
+import { Api, ApiProblem, elsewhere, tooOften } from './frame/api.js';
 import { readAssets } from './frame/assets.js';
 import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from './frame/cookies.js';
 import { Form, readForm } from './frame/form.js';
@@ -61,10 +65,22 @@ type Handler = (request: Request, response: Response) => Promise<void>;
 /** Does what a form of a signed-in person asks for. */
 type FormHandler = (visit: Visit, form: Form, response: Response) => Promise<void>;
 
+/** The bucket of the person's workspace has no token for the request. */
+class Limited extends Error {
+  constructor(
+    readonly visit: Visit,
+    readonly refused: ApiProblem,
+  ) {
+    super(refused.message);
+  }
+}
+
 /** The requests of the portal: who sends them, and what answers them. */
 class Portal {
   private readonly queries: QueryBus;
   private readonly commands: CommandBus;
+  private readonly limiter: RateLimiter;
+  private readonly policies: RatePolicies;
   private readonly call: ReturnType<typeof insideCaller>;
 
   constructor(
@@ -75,6 +91,8 @@ class Portal {
   ) {
     this.queries = app.get(QueryBus);
     this.commands = app.get(CommandBus);
+    this.limiter = app.get(RateLimiter);
+    this.policies = app.get<RatePolicies>(RATE_POLICIES);
     this.call = insideCaller(app.getHttpAdapter().getInstance() as RequestListener);
   }
 
@@ -85,6 +103,7 @@ class Portal {
       try {
         await answer(request, response);
       } catch (error) {
+        if (error instanceof Limited) return this.refuse(error.visit, error.refused, response);
         this.log.error({ requestId: requestIdOf(request), err: error }, 'a page of the portal failed');
         this.outside(request, response, 503, 'unavailable');
       }
@@ -214,9 +233,19 @@ class Portal {
         const filters = { form: new Form(visit.query), refused: error };
         return this.send(page, visit, response, 400, () => page.show(visit, filters), null, filters);
       }
-      if (error.retryAfter !== null) response.setHeader('Retry-After', error.retryAfter);
-      this.sender.page(response, error.problem.status, site, { visit }, refusedPage(visit, error));
+      this.refuse(visit, error, response, page.area);
     }
+  }
+
+  private refuse(
+    visit: Visit,
+    refused: ApiProblem,
+    response: Response,
+    area: Page['area'] | null = null,
+  ): void {
+    if (refused.retryAfter !== null) response.setHeader('Retry-After', refused.retryAfter);
+    const { status } = refused.problem;
+    this.sender.page(response, status, portalSite(visit, area), { visit }, refusedPage(visit, refused));
   }
 
   /** @param form the page keeps what was typed, so that it can be sent in the next session */
@@ -242,14 +271,19 @@ class Portal {
     return secret === null ? null : this.queries.execute(new FindPortalSession(secret));
   }
 
+  /**
+   * Takes a token of the session's workspace, beside those of the calls of the API: a page may make none, or many.
+   * @throws Limited
+   */
   private async visitOf(request: Request): Promise<Visit | null> {
     const session = await this.sessionOf(request);
     if (!session) return null;
     const { workspaceId, mode, language, timeZone, scopes } = session;
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
-    return {
+    const principal = principalOf(session);
+    const visit: Visit = {
       session,
-      api: new Api(this.call, principalOf(session), request.socket, forwardedFor(request.headers)),
+      api: new Api(this.call, principal, request.socket, forwardedFor(request.headers)),
       queries: this.queries,
       commands: this.commands,
       texts: TEXTS[language],
@@ -262,6 +296,10 @@ class Portal {
       terms: this.settings,
       lateAfterMs: this.settings.READING_DELAYED_AFTER_MS,
     };
+    const policy = this.policies[request.method === 'POST' ? 'manage' : 'read'];
+    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(rateSubject(principal), policy));
+    if (verdict && !verdict.allowed) throw new Limited(visit, tooOften(verdict.retryAfterSeconds));
+    return visit;
   }
 
   /** Without a public address, only this machine reaches the portal: its name there is the person's choice. */

@@ -3680,6 +3680,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 Link: components["headers"]["Help"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -4144,7 +4145,7 @@ export interface components {
         IfNoneMatch: string;
         /** @description Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412 */
         IfMatch: string;
-        /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most) */
+        /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds; more than 60 count as 60 */
         Prefer: string;
         /**
          * @description Maximum number of elements per page
@@ -4192,7 +4193,7 @@ export interface components {
          */
         IdempotencyReplayed: string;
         /**
-         * @description The seconds that the service may hold the request
+         * @description The seconds that the service may hold the request: those asked for, 60 at most
          * @example wait=30
          */
         PreferenceApplied: string;
@@ -4206,6 +4207,11 @@ export interface components {
          * @example </docs/errors/not_found>; rel="help"
          */
         Help: string;
+        /**
+         * @description The credentials that the operation takes: `ApiKey` goes into `x-api-key`, `Bearer` into `Authorization`
+         * @example ApiKey realm="api", Bearer realm="api"
+         */
+        WwwAuthenticate: string;
         /**
          * @description The methods that the path supports
          * @example GET, HEAD
@@ -4339,6 +4345,7 @@ export type HeaderIdempotencyReplayed = components['headers']['IdempotencyReplay
 export type HeaderPreferenceApplied = components['headers']['PreferenceApplied'];
 export type HeaderContentDisposition = components['headers']['ContentDisposition'];
 export type HeaderHelp = components['headers']['Help'];
+export type HeaderWwwAuthenticate = components['headers']['WwwAuthenticate'];
 export type HeaderAllow = components['headers']['Allow'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -4855,7 +4862,7 @@ export interface operations {
             header?: {
                 /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most) */
+                /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds; more than 60 count as 60 */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {

@@ -8,7 +8,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
@@ -96,6 +96,7 @@ export class TestApi {
       providers: [
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AuthGuard },
+        { provide: APP_GUARD, useClass: ScopeGuard },
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },
         TrialReading,

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import supertest from 'supertest';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { UnansweredAppends } from '@app/event-sourcing/testing/unanswered-appends.js';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
@@ -57,6 +57,7 @@ beforeAll(async () => {
       IdempotentRequests,
       { provide: APP_FILTER, useClass: ProblemFilter },
       { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_GUARD, useClass: ScopeGuard },
       { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
       { provide: APP_PIPE, useClass: BodyPipe },

@@ -3,7 +3,7 @@ import { Body, Controller, Get, HttpCode, Module, Param, Post, type Provider } f
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, Reflector } from '@nestjs/core';
 import pg from 'pg';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { Accepts } from '@app/platform/auth/authentication.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
@@ -88,6 +88,7 @@ const guards = (): Provider[] => {
       useValue: new AuthGuard(reflector, authenticator, addresses as never, { TRUSTED_PROXIES: 0 }),
     },
     { provide: APP_GUARD, useValue: new RateLimitGuard(reflector, limiter, policies, log) },
+    { provide: APP_GUARD, useClass: ScopeGuard },
   ];
 };
 

@@ -56,6 +56,9 @@ const MOMENT_SECONDS = 5;
 /** Too many ask at once for what takes a while. */
 export const busy = (): ApiProblem => refusal(503, 'http_503', undefined, MOMENT_SECONDS);
 
+/** What the API says when the bucket of the workspace has no token. */
+export const tooOften = (seconds: number): ApiProblem => refusal(429, 'rate_limited', undefined, seconds);
+
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 
 interface SendOptions extends Pick<InsideCall, 'headers' | 'isPersonal'> {

@@ -75,6 +75,8 @@ export class Sender {
     said: Parameters<typeof Outside>[0],
     link?: { readonly href: string; readonly label: string },
   ): void {
+    // Every 401 has a challenge (RFC 9110, 15.5.2). Browsers know no scheme of this name, and show the page.
+    if (status === 401) response.setHeader('WWW-Authenticate', 'Cookie realm="portal"');
     this.html(
       response,
       status,

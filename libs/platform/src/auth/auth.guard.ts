@@ -7,9 +7,11 @@ import type { Config } from '../config/settings.js';
 import { AddressLimiter } from '../rate-limit/address-limiter.js';
 import { CONFIG } from '../tokens.js';
 import {
+  API_KEY_CHALLENGE,
   AUTHENTICATOR,
   ACCEPTS_KEY,
   insiderOf,
+  principalOf,
   setIdentified,
   setPrincipal,
   type Authenticator,
@@ -19,7 +21,12 @@ import {
 import { verifyCredentials } from './credentials.js';
 import type { NeededScopes } from './scopes.js';
 
-/** Denies by default: verifies the credential first, then checks whether the route accepts its kind and scopes. */
+type Accepted = NeededScopes | 'public' | undefined;
+
+const acceptedBy = (reflector: Reflector, context: ExecutionContext): Accepted =>
+  reflector.getAllAndOverride<Accepted>(ACCEPTS_KEY, [context.getHandler(), context.getClass()]);
+
+/** Denies by default: a route that is not public needs a valid credential. What it may do, `ScopeGuard` judges. */
 @Injectable()
 export class AuthGuard implements CanActivate {
   constructor(
@@ -30,10 +37,7 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const accepts = this.reflector.getAllAndOverride<NeededScopes | 'public' | undefined>(ACCEPTS_KEY, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const accepts = acceptedBy(this.reflector, context);
     if (accepts === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
     const principal =
@@ -42,20 +46,27 @@ export class AuthGuard implements CanActivate {
         (error: unknown) => this.unproved(error, request),
       ));
     if (principal) setIdentified(request, principal);
-    if (!principal || 'refusal' in principal) throw await this.unauthenticated(request, principal);
-    requireScope(principal, accepts ?? {});
+    if (!principal || 'refusal' in principal)
+      throw await this.unauthenticated(request, principal, accepts ?? {});
     setPrincipal(request, principal);
     return true;
   }
 
   /** Limits repeated wrong credentials by address. Callers with valid credentials are never limited by others. */
-  private async unauthenticated(request: Request, refused: RefusedKey | null): Promise<Problem> {
+  private async unauthenticated(
+    request: Request,
+    refused: RefusedKey | null,
+    accepts: NeededScopes,
+  ): Promise<Problem> {
     const limited = await this.tooMany(request);
     if (limited) return limited;
     if (refused?.refusal === 'network') {
       return new Problem('network_not_allowed', { detail: 'This API key works only from other networks' });
     }
-    return new Problem('unauthenticated', { detail: refused ? undefined : inWrongHeader(request) });
+    return new Problem('unauthenticated', {
+      detail: refused ? undefined : inWrongHeader(request),
+      headers: { 'WWW-Authenticate': challenge(accepts, request) },
+    });
   }
 
   /** Credentials that cannot be verified now (503) count on the address like wrong ones. */
@@ -67,6 +78,26 @@ export class AuthGuard implements CanActivate {
     return this.addresses.refusal(admissionOf(request)?.address ?? request.ip ?? '');
   }
 }
+
+/** Refuses callers whose kind or scopes the route does not accept. After the rate limit, so that a refusal counts, too. */
+@Injectable()
+export class ScopeGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const accepts = acceptedBy(this.reflector, context);
+    if (accepts !== 'public')
+      requireScope(principalOf(context.switchToHttp().getRequest<Request>()), accepts ?? {});
+    return true;
+  }
+}
+
+/** The schemes that a route accepts (RFC 9110, 11.6.1). Of a token that was sent, it says so (RFC 6750, 3.1). */
+const challenge = ({ bearer }: NeededScopes, { headers }: Request): string => {
+  if (bearer === undefined) return API_KEY_CHALLENGE;
+  const isSent = headers['x-api-key'] === undefined && /^Bearer /i.test(headers.authorization ?? '');
+  return `${API_KEY_CHALLENGE}, Bearer realm="api"${isSent ? ', error="invalid_token"' : ''}`;
+};
 
 /**
  * Says it to a caller who sent a credential in the header of the other kind. Judges the header's shape alone, so that

@@ -45,6 +45,9 @@ export interface Authenticator {
   verifyBearer(token: string): Promise<Principal | null>;
 }
 
+/** What a 401 says of API keys in `WWW-Authenticate` (RFC 9110, 15.5.2). They have no registered scheme. */
+export const API_KEY_CHALLENGE = 'ApiKey realm="api"';
+
 export const AUTHENTICATOR = Symbol('Authenticator');
 
 const ACCEPTS = 'auth:accepts';

@@ -161,6 +161,21 @@ describe('a route', () => {
   );
 
   it.each([
+    ['/keys-only', {}, 'ApiKey realm="api"'],
+    ['/keys-only', { authorization: 'Bearer good' }, 'ApiKey realm="api"'],
+    ['/scoped', {}, 'ApiKey realm="api", Bearer realm="api"'],
+    ['/scoped', { 'x-api-key': 'garbage' }, 'ApiKey realm="api", Bearer realm="api"'],
+    [
+      '/scoped',
+      { authorization: 'bearer garbage' },
+      'ApiKey realm="api", Bearer realm="api", error="invalid_token"',
+    ],
+    ['/undeclared', {}, 'ApiKey realm="api"'],
+  ])('names in WWW-Authenticate what it accepts: %s with %j', async (path, headers, challenge) => {
+    expect((await http().get(path).set(headers)).headers['www-authenticate']).toBe(challenge);
+  });
+
+  it.each([
     [{ authorization: 'Bearer ek_live_Ab3dE6gH_4rT9vXk2' }, 'An API key goes into x-api-key'],
     [{ 'x-api-key': 'eyJhbGciOiJFZERTQSJ9.e30.c2ln' }, 'A bearer token goes into'],
     [{ 'x-api-key': 'Bearer eyJhbGciOiJFZERTQSJ9.e30.c2ln' }, 'A bearer token goes into'],
@@ -261,6 +276,9 @@ describe('sendJson', () => {
     '"015abd7f5cc57a2dd94b7590f04ad808"',
     'W/"015abd7f5cc57a2dd94b7590f04ad808"',
     '"x", "015abd7f5cc57a2dd94b7590f04ad808"',
+    // As Apache marks what it compresses.
+    '"015abd7f5cc57a2dd94b7590f04ad808-gzip"',
+    'W/"x",W/"015abd7f5cc57a2dd94b7590f04ad808-br"',
     '*',
   ])('answers 304 without a body to If-None-Match: %s', async (condition) => {
     const { status, text, headers } = await http().get('/bytes').set('if-none-match', condition);
@@ -274,9 +292,12 @@ describe('sendJson', () => {
     expect((await http().get('/bytes')).headers['content-length']).toBe('7');
   });
 
-  it('sends the bytes when the caller has different ones', async () => {
-    expect((await http().get('/bytes').set('if-none-match', '"x"')).status).toBe(200);
-  });
+  it.each(['"x"', '"015abd7f5cc57a2dd94b7590f04ad808-2"', '015abd7f5cc57a2dd94b7590f04ad808'])(
+    'sends the bytes when the caller has different ones: %s',
+    async (condition) => {
+      expect((await http().get('/bytes').set('if-none-match', condition)).status).toBe(200);
+    },
+  );
 });
 
 describe('behind one reverse proxy', () => {

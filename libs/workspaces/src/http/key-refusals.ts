@@ -1,3 +1,4 @@
+import { API_KEY_CHALLENGE } from '@app/platform/auth/authentication.js';
 import { PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
 import type { BeyondCaller, KeyRefusal } from '../contracts/commands.js';
@@ -24,7 +25,7 @@ export const problemOf = (refusal: KeyRefusal): Problem => {
     case 'unknown_key':
       return unknownKey();
     case 'own_key_ended':
-      return new Problem('unauthenticated');
+      return new Problem('unauthenticated', { headers: { 'WWW-Authenticate': API_KEY_CHALLENGE } });
     case 'key_limit_reached':
       return new Problem('key_limit_reached', {
         detail: `A workspace has at most ${refusal.limit} active keys; revoked and expired ones do not count`,

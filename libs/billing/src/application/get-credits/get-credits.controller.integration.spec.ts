@@ -11,7 +11,7 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
@@ -61,6 +61,7 @@ beforeAll(async () => {
     providers: [
       { provide: APP_FILTER, useClass: ProblemFilter },
       { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_GUARD, useClass: ScopeGuard },
       { provide: AddressLimiter, useValue: { refusal: async () => null } },
     ],
   }).compile();

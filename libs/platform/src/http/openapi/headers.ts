@@ -50,7 +50,11 @@ const HEADERS = {
   ],
   PreferenceApplied: [
     'Preference-Applied',
-    text('The seconds that the service may hold the request', 'wait=30', String.raw`^wait=\d+$`),
+    text(
+      'The seconds that the service may hold the request: those asked for, 60 at most',
+      'wait=30',
+      String.raw`^wait=\d+$`,
+    ),
   ],
   ContentDisposition: [
     'Content-Disposition',
@@ -65,6 +69,14 @@ const HEADERS = {
       'The page that explains the problem',
       '</docs/errors/not_found>; rel="help"',
       String.raw`^</docs/errors/\w+>; rel="help"$`,
+    ),
+  ],
+  WwwAuthenticate: [
+    'WWW-Authenticate',
+    text(
+      'The credentials that the operation takes: `ApiKey` goes into `x-api-key`, `Bearer` into `Authorization`',
+      'ApiKey realm="api", Bearer realm="api"',
+      '^ApiKey realm="api"',
     ),
   ],
   Allow: ['Allow', text('The methods that the path supports', 'GET, HEAD')],
@@ -120,7 +132,7 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
       name: 'Prefer',
       in: 'header',
       description:
-        '`wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most)',
+        '`wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds; more than 60 count as 60',
       schema: { type: 'string' },
     },
   ],

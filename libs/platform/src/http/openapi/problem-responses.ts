@@ -149,6 +149,7 @@ const problemSchema = apiSchema(
 const BEFORE_THE_RATE = [401, 413];
 /** Headers that answers of a status have in addition to the common ones. */
 const OWN_HEADERS: Readonly<Record<number, readonly ApiHeaderName[]>> = {
+  401: ['WwwAuthenticate'],
   404: ['RetryAfter'],
   405: ['Allow'],
   409: ['RetryAfter'],

@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import request from 'supertest';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { AuthGuard } from '../../auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '../../auth/auth.guard.js';
 import { AddressLimiter } from '../../rate-limit/address-limiter.js';
 import {
   Accepts,
@@ -206,6 +206,7 @@ export const httpUnderTest = (trustedProxies = 0) => {
         { provide: LOGGER, useValue: log },
         { provide: AUTHENTICATOR, useValue: authenticator },
         { provide: APP_GUARD, useClass: AuthGuard },
+        { provide: APP_GUARD, useClass: ScopeGuard },
         { provide: CONFIG, useValue: { ...config, TRUSTED_PROXIES: trustedProxies } },
         { provide: AddressLimiter, useValue: { refusal: async () => refusal() } },
         { provide: APP_PIPE, useClass: BodyPipe },

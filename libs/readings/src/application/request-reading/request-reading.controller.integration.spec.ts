@@ -9,7 +9,7 @@ import { assertObserved, observeServer } from '../../../../../test/support/obser
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
@@ -68,6 +68,7 @@ beforeAll(async () => {
       { provide: LOGGER, useValue: log },
       { provide: APP_FILTER, useClass: ProblemFilter },
       { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_GUARD, useClass: ScopeGuard },
       { provide: AddressLimiter, useValue: { refusal: async () => null } },
       { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
       { provide: APP_PIPE, useClass: BodyPipe },
