@@ -154,8 +154,46 @@ describe('a bulk request', () => {
     ]);
     const again = await bulk(customer, { mode: 'available', readings }, headers);
     expect(again.body).toEqual(body);
-    const none = await bulk(customer, { mode: 'available', readings: [7] });
-    expect(none).toMatchObject({ status: 202, body: { accepted: 0, refused: 1 } });
+  });
+
+  it('that accepts nothing leaves no batch, and does not use up its key', async () => {
+    const customer = await Integrator.open(stack, 20);
+    const headers = { 'idempotency-key': 'none at first' };
+    const none = await bulk(customer, { mode: 'available', readings: [7, {}] }, headers);
+    expect(none).toMatchObject({ status: 202, body: { batchId: null, accepted: 0, refused: 2 } });
+    expect(none.headers.get('location')).toBeNull();
+    const some = await bulk(customer, { mode: 'available', readings: [person(), {}] }, headers);
+    expect(some.body).toMatchObject({ batchId: expect.any(String), accepted: 1, refused: 1 });
+  });
+
+  it('refuses what is dirty in one reading with that reading alone, as JSON and as lines', async () => {
+    const customer = await Integrator.open(stack, 100);
+    const good = JSON.stringify(person());
+    const dirty = (members: string) => good.replace('{', `{${members},`);
+    const readings = [
+      good,
+      dirty('"externalId":"o\\u0000"'),
+      dirty('"locale":"fr-FR"'),
+      dirty('"__proto__":{}'),
+      dirty('"metadata":{"n":1e999}'),
+      dirty(`"metadata":${'['.repeat(3_000)}${']'.repeat(3_000)}`),
+      good,
+    ];
+    const asJson = await fetch(`${stack.baseUrl}/api/v1/readings/bulk`, {
+      method: 'POST',
+      headers: { 'x-api-key': customer.apiKey, 'content-type': 'application/json' },
+      body: `{"mode":"available","readings":[${readings.join(' , ')}]}`,
+    });
+    expect(asJson.status).toBe(202);
+    const { items } = (await asJson.json()) as Answer;
+    expect(items.map(({ status }) => status === 'accepted')).toEqual([
+      true,
+      ...Array<boolean>(5).fill(false),
+      true,
+    ]);
+    const asLines = await lines(customer, readings.join('\n'));
+    const problems = (all: readonly Item[]) => all.map(({ problem }) => problem);
+    expect(problems(items)).toEqual(problems(asLines.body.items));
   });
 
   it('takes lines of JSON, and names the line that does not parse', async () => {

@@ -130,6 +130,21 @@ describe('A workspace', () => {
   });
 });
 
+it('A bulk pays for each of its readings, also when it is refused', async () => {
+  const customer = await Integrator.open(stack, 0);
+  const order = () =>
+    customer.call('POST', '/api/v1/readings/bulk', {
+      body: { mode: 'all', readings: Array.from({ length: 3 }, () => ({})) },
+    });
+  let answer = await order();
+  let refused = 0;
+  for (; refused < 20 && answer.status === 400; refused += 1) answer = await order();
+  expect(answer.status).toBe(429);
+  // Two of three empty a bucket of five. A slow machine lets a request pass.
+  expect(refused).toBeLessThan(5);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(1);
+});
+
 describe('A repeated bulk', () => {
   it('is answered although its own readings fill the limits, and takes one token', async () => {
     const customer = await Integrator.open(stack, 400);

@@ -47,7 +47,8 @@ export class Readings {
 
   /**
    * Creates up to 1,000 readings with one reservation. `mode: 'all'` creates all of them or none; `'available'` as many as
-   * are valid and paid for. Each item of the answer has the id of its reading, or its problem.
+   * are valid and paid for. Each item of the answer has the id of its reading, or its problem. `batchId` is null
+   * when no reading was created.
    */
   createMany(
     readings: readonly CreateReading[],

@@ -43,7 +43,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
         const types = mayBeLines ? `${MEDIA_TYPES[0]} or ${NDJSON}` : MEDIA_TYPES[0];
         throw new Problem('unsupported_media_type', { detail: `Send ${types}, uncompressed` });
       }
-      request.body = isLines ? body : parseStrictJson(body);
+      request.body = mayBeLines ? body : parseStrictJson(body);
     }
     return next.handle();
   }

@@ -14,19 +14,30 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * that no database can store (U+0000 and halves of surrogate pairs, which escapes can express).
  * @throws Problem malformed_json, or validation_failed with pointers
  */
-export const parseStrictJson = (body: Uint8Array): unknown => {
+export const parseStrictJson = (body: Uint8Array | string): unknown => {
   try {
-    const text = utf8.decode(body);
+    const text = typeof body === 'string' ? body : decoded(body);
     // First, because JSON.parse takes seconds for some megabytes of brackets.
     const { errors, omitted } = readStructure(text);
     const value: unknown = JSON.parse(text);
     if (errors.length > 0) throw invalidRequest(errors, omitted);
     return value;
   } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem('malformed_json', { detail: 'The body must be one JSON value in UTF-8' });
+    throw error instanceof Problem ? error : malformed();
   }
 };
+
+/** The text of a body in UTF-8, whatever it says. @throws Problem malformed_json */
+export const decoded = (body: Uint8Array): string => {
+  try {
+    return utf8.decode(body);
+  } catch {
+    throw malformed();
+  }
+};
+
+const malformed = (): Problem =>
+  new Problem('malformed_json', { detail: 'The body must be one JSON value in UTF-8' });
 
 /** class-transformer skips these for safety. To the caller, they are unknown fields like any other. */
 const NEVER_FIELDS = new Set(['__proto__', 'constructor']);

@@ -155,6 +155,17 @@ describe('The rate limiter', () => {
     expect((await limiter.take(subject(), policy)).allowed).toBe(true);
   });
 
+  it('takes back what was charged for nothing, and never more than its bucket holds', async () => {
+    const limiter = new RateLimiter(buckets, clock);
+    const of = subject();
+    await limiter.take(of, slow);
+    await limiter.charge(of, slow, 1_000);
+    expect((await limiter.take(of, slow)).allowed).toBe(false);
+    expect(await limiter.charge(of, slow, -1_000)).toMatchObject({ remaining: 19 });
+    expect(await limiter.charge(of, slow, -1_000)).toMatchObject({ remaining: 20 });
+    expect(await limiter.charge(subject(), slow, -1_000)).toMatchObject({ remaining: 20 });
+  });
+
   it('reports to every waiting request that the buckets are unavailable', async () => {
     const away = () => Promise.reject(new Error('away'));
     const limiter = new RateLimiter({ take: away, charge: away }, clock);

@@ -77,14 +77,15 @@ export class RateLimiter {
 
   /**
    * Counts work that one admitted request has asked for beyond its own token.
+   * @param tokens below 0: gives them back
    * @returns the state after it
    * @throws what the buckets throw
    */
   async charge(subject: string, policy: RatePolicy, tokens: number): Promise<RateVerdict> {
     const share = this.shareOf(`${policy.name} ${subject}`);
-    const inAdvance = Math.min(tokens, share.tokens);
+    const inAdvance = Math.max(0, Math.min(tokens, share.tokens));
     share.tokens -= inAdvance;
-    if (tokens > inAdvance) share.left = await this.buckets.charge(subject, policy, tokens - inAdvance);
+    if (tokens !== inAdvance) share.left = await this.buckets.charge(subject, policy, tokens - inAdvance);
     return verdict(true, share, policy);
   }
 

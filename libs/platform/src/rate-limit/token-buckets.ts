@@ -35,16 +35,17 @@ export class TokenBuckets {
 
   /**
    * Takes tokens even if they are not there: the bucket owes them, and gives none until they have flowed in.
+   * @param tokens below 0: gives them back
    * @returns the tokens left, with fractions; below zero, what it owes
    */
   async charge(subject: string, { name, perMinute, burst }: RatePolicy, tokens: number): Promise<number> {
     const { rows } = await this.pool.query<Pick<Taken, 'left'>>({
       name: 'rate-charge',
       text: `insert into platform.rate_bucket as bucket (subject, policy, tokens, granted, refilled_at)
-             values ($1, $2, $4::float8 - $5::int, 0, clock_timestamp())
+             values ($1, $2, least($4::float8, $4::float8 - $5::int), 0, clock_timestamp())
              on conflict (subject, policy) do update set (tokens, refilled_at) = (
-               select least($4::float8, bucket.tokens + $3::float8 / 60 *
-                        greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) - $5::int,
+               select least($4::float8, least($4::float8, bucket.tokens + $3::float8 / 60 *
+                        greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) - $5::int),
                       greatest(bucket.refilled_at, clock_timestamp()))
              returning tokens as left`,
       values: [subject, name, perMinute, burst, tokens],

@@ -36,7 +36,9 @@ const itemSchema = z.object({
 });
 
 const batchAnswer = z.object({
-  batchId: batchId(),
+  batchId: batchId()
+    .nullable()
+    .describe('Names the batch in `/api/v1/batches/{batchId}`; null when no reading was accepted'),
   accepted: count().describe('Readings that were accepted'),
   refused: count().describe('Readings that were refused; nothing of them is stored'),
   items: z.array(itemSchema).readonly().describe('Each reading in the order of the request'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '@app/platform/http/problem.js';
 import { CreateReadingDto } from '../application/request-reading/request-reading.body.js';
-import { readBulkBody } from './bulk-body.js';
+import { checkReadings, readBulk } from './bulk-body.js';
 
 const READINGS = 100;
 const READING = {
@@ -15,9 +15,13 @@ const READING = {
 const readings = Array.from({ length: READINGS }, () => READING);
 const lines = Buffer.from(readings.map((one) => JSON.stringify(one)).join('\n'));
 
+const json = (all: readonly unknown[]) => Buffer.from(JSON.stringify({ mode: 'all', readings: all }));
+const checked = (body: Buffer, queryMode?: string) =>
+  checkReadings(readBulk(body, queryMode !== undefined, queryMode).readings, CreateReadingDto);
+
 describe('A bulk body', () => {
   it.each([
-    ['JSON', { mode: 'all', readings }, undefined],
+    ['JSON', json(readings), undefined],
     ['lines', lines, 'all'],
   ])('as %s is checked in turns with other work', async (_, body, queryMode) => {
     let turns = 0;
@@ -27,26 +31,56 @@ describe('A bulk body', () => {
       if (!isDone) setImmediate(other);
     };
     setImmediate(other);
-    const { items } = await readBulkBody(body, queryMode, CreateReadingDto);
+    const items = await checked(body, queryMode);
     isDone = true;
-    expect(items.map(({ checked }) => checked instanceof CreateReadingDto)).toEqual(readings.map(() => true));
+    expect(items.map((item) => item.checked instanceof CreateReadingDto)).toEqual(readings.map(() => true));
     expect(turns).toBeGreaterThanOrEqual(READINGS / 20);
   });
 
   it('may have empty lines between its readings, and no millions of them', async () => {
     const apart = (blank: number) =>
       Buffer.from(`${JSON.stringify(READING)}${'\n'.repeat(blank)}${JSON.stringify(READING)}`);
-    const { items } = await readBulkBody(apart(9_999), 'all', CreateReadingDto);
+    const items = await checked(apart(9_999), 'all');
     expect(items.map(({ line }) => line)).toEqual([1, 10_000]);
-    await expect(readBulkBody(apart(10_000), 'all', CreateReadingDto)).rejects.toMatchObject({
-      options: { errors: [{ pointer: '', code: 'too_many' }] },
-    });
+    expect(() => readBulk(apart(10_000), true, 'all')).toThrow(
+      expect.objectContaining({
+        options: expect.objectContaining({
+          errors: [expect.objectContaining({ pointer: '', code: 'too_many' })],
+        }),
+      }),
+    );
   });
 
   it('keeps the order of its readings, those that are not valid among them', async () => {
     const mixed = readings.map((one, index) => (index % 7 === 3 ? { ...one, locale: 'de-DE' } : one));
-    const { items } = await readBulkBody({ mode: 'available', readings: mixed }, undefined, CreateReadingDto);
-    const refused = items.flatMap(({ checked }, index) => (checked instanceof Problem ? [index] : []));
+    const items = await checked(json(mixed));
+    const refused = items.flatMap((item, index) => (item.checked instanceof Problem ? [index] : []));
     expect(refused).toEqual([...readings.keys()].filter((index) => index % 7 === 3));
+  });
+
+  it.each([
+    [
+      '{"mode":"all","readings":[1,[2,{"readings":[3]}],"]",{"a":"}"}]}',
+      ['1', '[2,{"readings":[3]}]', '"]"', '{"a":"}"}'],
+    ],
+    ['{ "re\\u0061dings" : [ 1 , 2 ] , "mode" : "all" }', ['1', '2']],
+  ])('tells its readings apart wherever they stand: %s', (text, all) => {
+    expect(readBulk(Buffer.from(text), false, undefined).readings.map((one) => one.json)).toEqual(all);
+  });
+
+  it.each([
+    ['{"mode":"all","readings":[1],"readings":[2]}', '/readings', 'duplicate_member'],
+    ['{"mode":"readings","more":[1]}', '/more', 'unknown_field'],
+    ['["readings",[1]]', '', 'invalid_type'],
+    [`{"mode":"all","readings":[1],"more":${'['.repeat(3_000)}${']'.repeat(3_000)}}`, '', 'too_deep'],
+    [`{"mode":"all","readings":[${'1,'.repeat(100_000)}1]}`, '/readings', 'too_many'],
+  ])('is refused whole for what is wrong around its readings: %.40s', (text, pointer, code) => {
+    expect(() => readBulk(Buffer.from(text), false, undefined)).toThrow(
+      expect.objectContaining({
+        options: expect.objectContaining({
+          errors: expect.arrayContaining([expect.objectContaining({ pointer, code })]),
+        }),
+      }),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { Problem, invalidRequest, type FieldError } from '@app/platform/http/problem.js';
-import { parseStrictJson, toPointer } from '@app/platform/http/strict-json.js';
+import { decoded, parseStrictJson, toPointer } from '@app/platform/http/strict-json.js';
 import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
 
 export const MOST_READINGS = 1_000;
@@ -14,22 +14,16 @@ export interface BulkItem<T> {
   readonly checked: T | Problem;
 }
 
-export interface BulkBody<T> {
-  readonly mode: BatchMode;
-  readonly items: readonly BulkItem<T>[];
+/** A reading as it was sent, before any check. */
+export interface SentReading {
+  readonly line: number | null;
+  readonly json: Uint8Array | string;
 }
 
-/** Readings checked before other requests get their turn: some milliseconds. */
-const AT_ONCE = 10;
-
-const inTurns = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> => {
-  const done: R[] = [];
-  for (let from = 0; from < all.length; from += AT_ONCE) {
-    if (from > 0) await turn();
-    done.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(work))));
-  }
-  return done;
-};
+export interface SentBulk {
+  readonly mode: BatchMode;
+  readonly readings: readonly SentReading[];
+}
 
 const modeOf = (value: unknown, pointer: string): BatchMode => {
   const mode = BATCH_MODES.find((one) => one === value);
@@ -40,24 +34,31 @@ const modeOf = (value: unknown, pointer: string): BatchMode => {
 };
 
 /**
- * Reads a bulk body: parsed JSON, or the bytes of NDJSON. A reading that is not valid is a problem of its own.
+ * The readings of a bulk, told apart and not looked at.
+ * @param body absent when it was empty
  * @param queryMode `?mode=`, for NDJSON only
- * @throws Problem validation_failed when the whole is not well formed
+ * @throws Problem malformed_json or validation_failed when the whole is not well formed
  */
-export const readBulkBody = async <T extends object>(
-  body: unknown,
+export const readBulk = (
+  body: Uint8Array | undefined,
+  isLines: boolean,
   queryMode: string | undefined,
-  metatype: new () => T,
-): Promise<BulkBody<T>> => {
-  if (Buffer.isBuffer(body)) return readLines(body, modeOf(queryMode, '?mode'), metatype);
-  const { mode, readings } = membersOf(body, queryMode);
-  const items = await inTurns(readings, async (one) => ({ line: null, checked: await check(one, metatype) }));
-  return { mode, items };
+): SentBulk => {
+  if (body === undefined) throw notAnObject();
+  if (!isLines) return readObject(decoded(body), queryMode);
+  const mode = modeOf(queryMode, '?mode');
+  const readings = linesOf(body);
+  checkCount(readings.length);
+  return { mode, readings };
 };
 
-const membersOf = (body: unknown, queryMode: string | undefined) => {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw invalidRequest([{ pointer: '', code: 'invalid_type', detail: 'must be an object' }]);
+const notAnObject = (): Problem =>
+  invalidRequest([{ pointer: '', code: 'invalid_type', detail: 'must be an object' }]);
+
+const readObject = (text: string, queryMode: string | undefined): SentBulk => {
+  const { around, list } = apart(text);
+  const body = parseStrictJson(around);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject();
   const { mode, readings, ...unknown } = body as { mode?: unknown; readings?: unknown };
   const errors: FieldError[] = Object.keys(unknown).map((name) => ({
     pointer: toPointer([name]),
@@ -71,9 +72,63 @@ const membersOf = (body: unknown, queryMode: string | undefined) => {
     errors.push({ pointer: '/readings', code, detail: 'must be an array of readings' });
   }
   if (errors.length > 0) throw invalidRequest(errors);
-  const list = readings as readonly unknown[];
   checkCount(list.length);
-  return { mode: modeOf(mode, '/mode'), readings: list };
+  return { mode: modeOf(mode, '/mode'), readings: list.map((json) => ({ line: null, json })) };
+};
+
+/**
+ * The readings in the text of a body, at most one too many, and the text around them: what is wrong in one of them is wrong
+ * with that one alone. The text may be no JSON: then one of the parts is none either.
+ */
+const apart = (text: string): { readonly around: string; readonly list: readonly string[] } => {
+  const list: string[] = [];
+  let [around, kept, depth, begun, name] = ['', 0, 0, 0, ''];
+  let isWithin = false;
+  const endReading = (at: number, isLast: boolean): void => {
+    const reading = text.slice(begun, at);
+    const isEmptyList = isLast && list.length === 0 && !/[^ \t\n\r]/.test(reading);
+    if (!isEmptyList && list.length <= MOST_READINGS) list.push(reading);
+    begun = at + 1;
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
+      case '"': {
+        const start = at;
+        for (at += 1; at < text.length && text[at] !== '"'; at += 1) if (text[at] === '\\') at += 1;
+        if (depth === 1) name = text.slice(start, at + 1);
+        break;
+      }
+      case '{':
+      case '[':
+        if (depth === 1 && text[at] === '[' && isReadings(name)) {
+          isWithin = true;
+          begun = at + 1;
+          around += text.slice(kept, begun);
+        }
+        depth += 1;
+        break;
+      case '}':
+      case ']':
+        depth -= 1;
+        if (!isWithin || depth > 1) break;
+        endReading(at, true);
+        isWithin = false;
+        kept = at;
+        break;
+      case ',':
+        if (isWithin && depth === 2) endReading(at, false);
+    }
+  }
+  return { around: around + text.slice(kept), list };
+};
+
+/** @param name as it stands in the text, with its quotes */
+const isReadings = (name: string): boolean => {
+  try {
+    return name === '"readings"' || (name.includes('\\') && JSON.parse(name) === 'readings');
+  } catch {
+    return false;
+  }
 };
 
 const checkCount = (count: number): void => {
@@ -83,26 +138,12 @@ const checkCount = (count: number): void => {
   throw invalidRequest([{ pointer: '/readings', code, detail }]);
 };
 
-const readLines = async <T extends object>(
-  bytes: Buffer,
-  mode: BatchMode,
-  metatype: new () => T,
-): Promise<BulkBody<T>> => {
-  const lines = linesOf(bytes);
-  checkCount(lines.length);
-  const items = await inTurns(lines, async ({ line, text }) => ({
-    line,
-    checked: await checkLine(text, metatype),
-  }));
-  return { mode, items };
-};
-
 /** Lines of a body, empty ones too. Millions of them would take seconds to pass over. */
 const MOST_LINES = 10 * MOST_READINGS;
 
 /** Lines with something on them, numbered from 1. Stops after one line too many. @throws Problem for too many lines */
-const linesOf = (bytes: Buffer): readonly { line: number; text: Buffer }[] => {
-  const lines = [];
+const linesOf = (bytes: Uint8Array): readonly SentReading[] => {
+  const lines: SentReading[] = [];
   for (let start = 0, line = 1; start < bytes.length && lines.length <= MOST_READINGS; line += 1) {
     if (line > MOST_LINES) {
       const detail = `must have at most ${MOST_LINES} lines, empty ones too`;
@@ -110,27 +151,45 @@ const linesOf = (bytes: Buffer): readonly { line: number; text: Buffer }[] => {
     }
     const found = bytes.indexOf(NEWLINE, start);
     const end = found === -1 ? bytes.length : found;
-    const text = bytes.subarray(start, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end);
-    if (text.length > 0) lines.push({ line, text });
+    const json = bytes.subarray(start, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end);
+    if (json.length > 0) lines.push({ line, json });
     start = end + 1;
   }
   return lines;
 };
 
-const checkLine = async <T extends object>(text: Buffer, metatype: new () => T): Promise<T | Problem> => {
-  try {
-    return await check(parseStrictJson(text), metatype);
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-};
-
+/** Readings checked before other requests get their turn: some milliseconds. */
+const AT_ONCE = 10;
 const pipe = new BodyPipe();
 
-const check = async <T extends object>(value: unknown, metatype: new () => T): Promise<T | Problem> => {
+/**
+ * Checks each reading of a bulk as the body of a request of its own, in turns with other work.
+ * @throws Problem malformed_json when a reading in a JSON body is no JSON
+ */
+export const checkReadings = async <T extends object>(
+  readings: readonly SentReading[],
+  metatype: new () => T,
+): Promise<readonly BulkItem<T>[]> => {
+  const checked: BulkItem<T>[] = [];
+  for (let from = 0; from < readings.length; from += AT_ONCE) {
+    if (from > 0) await turn();
+    const some = readings.slice(from, from + AT_ONCE);
+    for (const { line, json } of some) {
+      const one = await check(json, metatype);
+      // Of lines, each is a text of its own.
+      if (line === null && one instanceof Problem && one.code === 'malformed_json') throw one;
+      checked.push({ line, checked: one });
+    }
+  }
+  return checked;
+};
+
+const check = async <T extends object>(
+  json: Uint8Array | string,
+  metatype: new () => T,
+): Promise<T | Problem> => {
   try {
-    return (await pipe.transform(value, { type: 'body', metatype })) as T;
+    return (await pipe.transform(parseStrictJson(json), { type: 'body', metatype })) as T;
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

@@ -11,11 +11,14 @@ export type BatchItem =
   | { readonly outcome: 'no_credits' }
   | Extract<RequestReadingResult, { readonly outcome: 'insufficient_credits' | 'billing_misconfigured' }>;
 
-/** `replayed`: this Idempotency-Key already accepted the same batch. */
+/**
+ * `replayed`: this Idempotency-Key already accepted the same batch. `batchId` is null when no reading was accepted: nothing
+ * is stored then.
+ */
 export type RequestBatchResult =
   | {
       readonly outcome: 'accepted' | 'replayed';
-      readonly batchId: string;
+      readonly batchId: string | null;
       readonly items: readonly BatchItem[];
     }
   | { readonly outcome: 'different_request' }

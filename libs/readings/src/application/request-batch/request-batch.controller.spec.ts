@@ -30,9 +30,17 @@ const controllerOf = (
     { READINGS_IN_FLIGHT: 1_000 },
   );
 
-const orderFrom = (controller: RequestBatchController, response: unknown = new EventEmitter()) =>
+const anyResponse = () => Object.assign(new EventEmitter(), { set: jest.fn() });
+const orderFrom = (
+  controller: RequestBatchController,
+  response: unknown = anyResponse(),
+  reading: object = READING,
+) =>
   controller.create(
-    { body: { mode: 'all', readings: [READING, READING, READING] } } as never,
+    {
+      body: Buffer.from(JSON.stringify({ mode: 'all', readings: [reading, reading, reading] })),
+      is: () => false,
+    } as never,
     undefined,
     'key-1',
     caller as never,
@@ -40,39 +48,46 @@ const orderFrom = (controller: RequestBatchController, response: unknown = new E
     response as never,
   );
 
-it('charges a bulk once, when it is answered: a 503 is repeated at once', async () => {
-  const charge = jest.fn(async () => null);
-  let isAway = true;
-  const execute = async () => {
-    if (isAway) throw new StoreUnavailable('The batch was not accepted in time', true);
-    return { outcome: 'insufficient_credits', required: 60, available: 0 };
-  };
-  const controller = controllerOf(execute, { charge });
-  const order = () => orderFrom(controller);
-  await expect(order()).rejects.toBeInstanceOf(StoreUnavailable);
-  expect(charge).not.toHaveBeenCalled();
-  isAway = false;
-  await expect(order()).rejects.toMatchObject({ code: 'insufficient_credits' });
-  expect(charge.mock.calls).toEqual([['ws_1', CREATE, 2]]);
-});
+/** What the bucket says after each charge. */
+const LEFT = { allowed: true, remaining: 37, fullAfterSeconds: 2, retryAfterSeconds: 1 };
 
-it('says in its headers what its charge has left', async () => {
-  const response = Object.assign(new EventEmitter(), { set: jest.fn() });
-  const charge = async () => ({ allowed: true, remaining: 37, fullAfterSeconds: 2, retryAfterSeconds: 1 });
-  const execute = async () => ({ outcome: 'accepted', batchId: 'b', items: [] });
-  await orderFrom(controllerOf(execute, { charge }), response);
-  expect(response.set.mock.calls).toContainEqual([
-    { 'RateLimit-Policy': '"create";q=120;w=60', RateLimit: '"create";r=37;t=2' },
+it('charges a bulk for all its readings before it checks them, and says in its headers what is left', async () => {
+  const charge = jest.fn(async () => LEFT);
+  const execute = jest.fn(async () => null);
+  const response = anyResponse();
+  await expect(orderFrom(controllerOf(execute, { charge }), response, {})).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+  expect(charge.mock.calls).toEqual([['ws_1', CREATE, 2]]);
+  expect(execute).not.toHaveBeenCalled();
+  expect(response.set.mock.calls).toEqual([
+    [{ 'RateLimit-Policy': '"create";q=120;w=60', RateLimit: '"create";r=37;t=2' }],
   ]);
 });
 
-it('does not charge a bulk that another request at the same moment was accepted as', async () => {
-  const response = Object.assign(new EventEmitter(), { set: jest.fn() });
-  const charge = jest.fn(async () => null);
-  const execute = async () => ({ outcome: 'replayed', batchId: 'b', items: [] });
-  await orderFrom(controllerOf(execute, { charge }), response);
-  expect(charge).not.toHaveBeenCalled();
-  expect(response.set.mock.calls).toContainEqual(['Idempotency-Replayed', 'true']);
+it.each([
+  [
+    'cannot be answered now, since it is to be repeated at once',
+    async () => {
+      throw new StoreUnavailable('The batch was not accepted in time', true);
+    },
+  ],
+  ['another request was accepted as', async () => ({ outcome: 'replayed', batchId: 'b', items: [] })],
+])('gives back the charge of a bulk that %s', async (_, execute) => {
+  const charge = jest.fn(async () => LEFT);
+  await orderFrom(controllerOf(execute, { charge })).catch(() => null);
+  expect(charge.mock.calls).toEqual([
+    ['ws_1', CREATE, 2],
+    ['ws_1', CREATE, -2],
+  ]);
+});
+
+it('gives back nothing that the buckets did not count', async () => {
+  const charge = jest.fn(async () => {
+    throw new Error('away');
+  });
+  await orderFrom(controllerOf(async () => ({ outcome: 'replayed', batchId: 'b', items: [] }), { charge }));
+  expect(charge).toHaveBeenCalledTimes(1);
 });
 
 it('answers 503 to a repeat for which too many others wait', async () => {
@@ -89,7 +104,7 @@ it.each([
   [false, true],
   [true, false],
 ])('tells whether the caller has gone before its answer was sent (sent: %s)', async (isSent, hasGone) => {
-  const response = Object.assign(new EventEmitter(), { writableFinished: isSent });
+  const response = Object.assign(anyResponse(), { writableFinished: isSent });
   let departed: AbortSignal | null = null;
   const execute = async (command: RequestBatch) => {
     ({ departed } = command);

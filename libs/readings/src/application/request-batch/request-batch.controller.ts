@@ -28,7 +28,7 @@ import { requestedFields } from '../../domain/reading/requested-fields.js';
 import { refusedAsAsked } from '../../http/asked-refusal.js';
 import { batchAnswerSchema, type BatchAnswer, type BatchItemView } from '../../http/batch.schemas.js';
 import { POLL_AFTER } from '../../http/reading.schemas.js';
-import { MOST_READINGS, readBulkBody, refusalOfAll, type BulkItem } from '../../http/bulk-body.js';
+import { MOST_READINGS, checkReadings, readBulk, refusalOfAll, type BulkItem } from '../../http/bulk-body.js';
 import { BatchQuery } from '../../read-models/batch/batch.query.js';
 import { ReadingsInFlight, type Admission } from '../../read-models/reading/in-flight.js';
 import type { Config } from '../../settings.js';
@@ -64,7 +64,7 @@ export class RequestBatchController {
     operationId: 'createReadings',
     summary: 'Create up to 1,000 readings',
     description:
-      'Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.',
+      'Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`, whatever becomes of its readings. One that accepts none leaves no batch: its `batchId` is null. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.',
     requestBody: {
       required: true,
       content: {
@@ -114,39 +114,45 @@ export class RequestBatchController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<BatchAnswer> {
     const key = readIdempotencyKey(idempotencyKey);
-    const body = await readBulkBody(request.body, queryMode, CreateReadingDto);
-    const { mode } = body;
-    const items = body.items.map((item) => refusedAsAsked(item, caller.mode));
-    const refusal = mode === 'all' ? refusalOfAll(items) : null;
-    if (refusal) throw refusal;
-    const requests = items.map(({ checked }) =>
-      checked instanceof Problem ? null : { ...requestedFields(checked), input: inputOf(checked) },
-    );
+    const isLines = request.is(NDJSON) !== false;
+    const { mode, readings } = readBulk(request.body as Buffer | undefined, isLines, queryMode);
     const livemode = caller.mode === 'live';
-    const wanted = requests.filter((one) => one !== null).length;
     // A repeated bulk was admitted before. Its own readings must not keep it from its answer.
     const isRepeated = key !== null && (await this.batches.isRequested(caller.workspaceId, livemode, key));
-    const admissions = isRepeated ? [] : await this.admit(caller, wanted);
+    const admissions = isRepeated ? [] : await this.admit(caller, readings.length);
     let accepted: readonly string[] = [];
     try {
-      const result = await this.commands.execute(
-        new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departureOf(response)),
+      const isCharged = await this.charge(caller, readings.length - 1, response);
+      const giveBack = async () => isCharged && this.charge(caller, 1 - readings.length, response);
+      const checked = await checkReadings(readings, CreateReadingDto);
+      const items = checked.map((item) => refusedAsAsked(item, caller.mode));
+      const refusal = mode === 'all' ? refusalOfAll(items) : null;
+      if (refusal) throw refusal;
+      const requests = items.map(({ checked: one }) =>
+        one instanceof Problem ? null : { ...requestedFields(one), input: inputOf(one) },
       );
-      const isReplayed = isRepeated || result.outcome === 'replayed';
-      if (!isReplayed) await this.charge(caller, wanted - 1, response);
+      const result = await this.commands
+        .execute(
+          new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departureOf(response)),
+        )
+        .catch(async (error: unknown) => {
+          await giveBack();
+          throw error instanceof LineFull ? tooManyRepeats() : error;
+        });
       if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');
       if (result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured')
         throw problemOf(result);
       const { batchId } = result;
       const room = new ErrorRoom(LARGEST_BULK_ERRORS);
       const shown = result.items.map((item, index) => itemView(item, index, items[index]!, by, room));
-      response.set({ Location: `/api/v1/batches/${batchId}`, 'Retry-After': POLL_AFTER });
-      if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
-      else accepted = shown.flatMap(({ readingId }) => readingId ?? []);
+      if (batchId !== null)
+        response.set({ Location: `/api/v1/batches/${batchId}`, 'Retry-After': POLL_AFTER });
+      if (result.outcome === 'replayed') {
+        await giveBack();
+        response.set('Idempotency-Replayed', 'true');
+      } else accepted = shown.flatMap(({ readingId }) => readingId ?? []);
       const count = shown.filter(({ status }) => status === 'accepted').length;
       return { batchId, accepted: count, refused: shown.length - count, items: shown };
-    } catch (error) {
-      throw error instanceof LineFull ? tooManyRepeats() : error;
     } finally {
       for (const [index, admission] of admissions.entries()) {
         const readingId = accepted[index];
@@ -156,7 +162,7 @@ export class RequestBatchController {
     }
   }
 
-  /** A bulk of n counts as n readings in flight, and for the rate: its first token was taken before its body was read. */
+  /** A bulk of n counts as n readings in flight, until those that are refused are known. */
   private async admit(caller: Principal, wanted: number): Promise<readonly Admission[]> {
     const { workspaceId, mode } = caller;
     const limit = this.config.READINGS_IN_FLIGHT;
@@ -170,14 +176,17 @@ export class RequestBatchController {
   }
 
   /**
-   * Only for an answered bulk: after a 503, the caller is to repeat it at once, before its holds are released. When the
-   * buckets do not answer, the bulk passes, as every request does. The headers say what is left after it.
+   * Takes the tokens of a bulk beyond its first one, before its readings are checked: the check is what costs. Those of a
+   * bulk that does nothing new or has no answer are given back (below 0): the caller is to repeat it at once. When the
+   * buckets do not answer, the bulk passes, as every request does. The headers say what is left.
+   * @returns whether the bucket has counted them
    */
-  private async charge(caller: Principal, tokens: number, response: Response): Promise<void> {
-    if (tokens <= 0) return;
+  private async charge(caller: Principal, tokens: number, response: Response): Promise<boolean> {
+    if (tokens === 0) return false;
     const { create } = this.policies;
     const verdict = await within(ASKED_WITHIN_MS, this.limiter.charge(rateSubject(caller), create, tokens));
     if (verdict) response.set(rateHeaders(create, verdict));
+    return verdict !== null;
   }
 }
 

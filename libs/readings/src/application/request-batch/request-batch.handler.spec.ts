@@ -148,6 +148,17 @@ describe('requesting a batch', () => {
     expect(credits).toBe(100);
   });
 
+  it('that accepts nothing is not recorded, and may be requested again', async () => {
+    credits = 0;
+    const refused = await ask([null, ITEMS[0]!], { mode: 'available' });
+    const items = [{ outcome: 'invalid' }, { outcome: 'no_credits' }];
+    expect(refused).toEqual({ outcome: 'accepted', batchId: null, items });
+    expect([store.log, keys.keys.size]).toEqual([[], 0]);
+    credits = 20;
+    const again = await ask([null, ITEMS[0]!], { mode: 'available' });
+    expect(again).toMatchObject({ outcome: 'accepted', batchId: expect.any(String) });
+  });
+
   it('without a key is a batch of its own each time', async () => {
     credits = 1_000;
     const both = [await ask(ITEMS, { key: null }), await ask(ITEMS, { key: null })];

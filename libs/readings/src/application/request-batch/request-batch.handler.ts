@@ -37,8 +37,8 @@ interface Decided {
 }
 
 /**
- * First the reservation, in one entry of the ledger; then `BatchRequested`, which fixes what is refused; then each reading
- * as if it had been requested alone. A crash after the reservation leaves holds that are fenced and released. A crash after
+ * First the reservation, in one entry of the ledger; then, if it holds anything, `BatchRequested`, which fixes what is
+ * refused; then each reading as if it had been requested alone. A crash after the reservation leaves holds that are fenced and released. A crash after
  * `BatchRequested` leaves some readings accepted: a request with the same Idempotency-Key accepts the others.
  */
 @CommandHandler(RequestBatch)
@@ -89,7 +89,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     { workspaceId, livemode, mode, items, idempotencyKey, by }: RequestBatch,
     batchId: string,
     givenUp: AbortSignal,
-  ): Promise<Decided | Exclude<RequestBatchResult, { readonly outcome: 'accepted' | 'replayed' }>> {
+  ): Promise<Decided | RequestBatchResult> {
     await this.keys.ready();
     givenUp.throwIfAborted();
     const reservations = await this.reservations(items, batchId, idempotencyKey !== null, givenUp);
@@ -118,6 +118,10 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     const isAccepted = ({ reservationId }: { reservationId: string }): boolean =>
       amounts.has(reservationId) || settled.has(reservationId);
     const accepted = new Set(reservations.filter(isAccepted).map(({ index }) => index));
+    if (accepted.size === 0) {
+      const refusedItems = items.map((item): BatchItem => ({ outcome: item ? 'no_credits' : 'invalid' }));
+      return { outcome: 'accepted', batchId: null, items: refusedItems };
+    }
     const refused = [...items.keys()].filter((index) => !accepted.has(index));
     const invalid = [...items.keys()].filter((index) => items[index] === null);
     const { kind, state } = await this.batches.execute(
