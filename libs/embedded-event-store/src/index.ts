@@ -33,6 +33,11 @@ export interface EmbeddedEventStoreOptions {
    * system projections do. Off by default, because it doubles or triples the data written.
    */
   readonly systemLinks?: boolean;
+  /**
+   * For tests: stands for the nodes that follow a leader. A write is committed once this resolves. Until then, as in a
+   * cluster, reads do not show it, and appends at the revision before it are refused at once.
+   */
+  readonly quorum?: () => Promise<void>;
   /** For measurements only: acknowledges without syncing, so a machine crash loses events. */
   readonly unsafeNoSync?: boolean;
   /** Current time, milliseconds since 1970; the system clock by default. */
@@ -92,12 +97,13 @@ export const startEmbeddedEventStore = async (
     };
     const commits: GroupCommit = new GroupCommit(
       opened,
-      { onCommitted, onFailure },
+      { onCommitted, onFailure, quorum: options.quorum },
       () => writer.streamCount,
     );
     const writer: StreamWriter = new StreamWriter(opened, commits, {
       now,
       systemLinks: options.systemLinks ?? false,
+      refusesAtOnce: options.quorum !== undefined,
     });
     if (!opened.lastRecord()) await writeFirstEvents(writer);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };

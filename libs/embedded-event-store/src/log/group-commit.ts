@@ -19,6 +19,8 @@ export interface GroupCommitOptions {
    * must end. A new process starts from the durable state.
    */
   readonly onFailure: (error: unknown) => void;
+  /** Each flush begins once this resolves. */
+  readonly quorum?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -70,6 +72,7 @@ export class GroupCommit {
     this.waiting = [];
     const writes = batch.map(({ write }) => write);
     try {
+      await this.options.quorum?.();
       if (writes.some(({ heads }) => heads.length > 0)) await this.store.write(writes, this.streamCount());
     } catch (error) {
       this.failed = true;

@@ -49,6 +49,8 @@ export interface StreamWriterOptions {
   readonly now: () => number;
   /** Whether each event is also linked in the system's category, type and stream lists, in the same write. */
   readonly systemLinks: boolean;
+  /** Whether a conflict is answered before the state behind it is durable. */
+  readonly refusesAtOnce?: boolean;
 }
 
 /**
@@ -91,8 +93,10 @@ export class StreamWriter {
     switch (decision.kind) {
       case 'deleted':
         return this.whenSettled({ kind: 'deleted' });
-      case 'conflict':
-        return this.whenSettled({ kind: 'conflict', current: facts.head?.last ?? NO_EVENTS });
+      case 'conflict': {
+        const conflict = { kind: 'conflict', current: facts.head?.last ?? NO_EVENTS } as const;
+        return this.options.refusesAtOnce ? Promise.resolve(conflict) : this.whenSettled(conflict);
+      }
       case 'repeated': {
         const { revision, position } = decision.last;
         if (facts.head && this.recent.findPending(facts.head.number, revision)) return noAnswer();

@@ -40,8 +40,8 @@ export class AppendPacing {
   }
 
   /**
-   * Milliseconds before the next try after a conflict. Every other try goes at once: the store answers a conflict when
-   * the rival's append is durable, and so before the rival's next one. The others are spread, so that rivals part.
+   * Milliseconds before the next try after a conflict. Every other try goes at once: a single node answers a conflict
+   * when the rival's append is durable, and so before the rival's next one. The others are spread, so that rivals part.
    * @param attempt from 1
    * @param random from 0 to 1
    */

@@ -5,6 +5,7 @@ import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
 import {
   METADATA,
+  addedToAppend,
   contextOf,
   tally,
   tallyEvents,
@@ -269,9 +270,10 @@ describe('CommandExecutor', () => {
     it('gives up as unavailable when every attempt meets a conflict', async () => {
       let appends = 0;
       const busy = intercept(store, {
-        append: async (stream) => {
+        append: async (stream, expected) => {
           appends += 1;
-          throw new WrongExpectedRevision(stream, 'no_stream', 0n);
+          const { revision } = await store.append(stream, expected, [addedToAppend(`rival${appends}`, 'r')]);
+          throw new WrongExpectedRevision(stream, expected, revision);
         },
       });
       await expect(add(executorOn(busy, { attempts: 3 }), 1, 'a')).rejects.toMatchObject({

@@ -11,6 +11,7 @@ import { appendSurely } from './append-surely.js';
 import { AppendPacing } from './append-pacing.js';
 import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
+import { isAhead, readPastRival } from './read-past-rival.js';
 import { RecentlyUsed } from './recently-used.js';
 import type { Snapshots } from './snapshots.js';
 import type { Folded, Loaded } from './folded.js';
@@ -97,10 +98,14 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
    */
   async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
     const stream = streamName(this.catalogue.category, id);
-    const loaded = await this.streams.read(stream, this.remembered(stream));
-    // A command may have gone further meanwhile.
-    const known = this.cache.get(stream);
-    if (isNewer(loaded, known)) this.hold(stream, loaded);
+    return this.read(stream, this.remembered(stream));
+  }
+
+  /** Reads what came since, and holds it at once: the fold of a long stream outlives a command that fails. */
+  private async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
+    const loaded = await this.streams.read(stream, known);
+    // Another command may have gone further meanwhile.
+    if (isNewer(loaded, this.cache.get(stream))) this.hold(stream, loaded);
     return loaded;
   }
 
@@ -154,7 +159,6 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       try {
         queue.unshift(...batch.slice(await this.run(stream, batch)));
       } catch (error) {
-        this.cache.delete(stream);
         for (const waiting of batch) waiting.reject(error);
       }
     }
@@ -170,10 +174,10 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     pacing.begin();
     const remembered = this.remembered(stream);
     const fresh = batch.every((waiting) => waiting.fresh);
-    let loaded = remembered ?? (fresh ? this.streams.empty() : await this.streams.read(stream, null));
+    let loaded = remembered ?? (fresh ? this.streams.empty() : await this.read(stream, null));
     let certain = !remembered && !fresh;
     if (remembered && contended) {
-      loaded = await this.streams.read(stream, remembered);
+      loaded = await this.read(stream, remembered);
       certain = true;
       if (loaded.revision !== remembered.revision) pacing.sawRivals();
     }
@@ -181,7 +185,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       let decided = this.decideAll(stream, batch, loaded);
       if (!certain && decided.events.length === 0) {
         // Without an append, no expected revision reveals that the cached state is out of date.
-        loaded = await this.streams.read(stream, loaded);
+        loaded = await this.read(stream, loaded);
         decided = this.decideAll(stream, batch, loaded);
       }
       try {
@@ -207,10 +211,19 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         pacing.sawRivals();
         await delay(pacing.pauseAfterConflict(attempt));
         pacing.begin();
-        loaded = await this.streams.read(stream, loaded);
+        loaded = await this.readOn(stream, loaded, error);
+        // The rival's event may be lost: one more append shows it.
+        if (loaded.revision === error.expected) attempt = this.attempts - 1;
         certain = true;
       }
     }
+  }
+
+  private readOn(stream: string, loaded: Loaded<S>, conflict: WrongExpectedRevision): Promise<Loaded<S>> {
+    const isLonger = isAhead(conflict.expected, conflict.actual);
+    // The store lacks events of this fold: it was restored from a copy.
+    if (isLonger) this.cache.delete(stream);
+    return readPastRival(conflict, () => this.read(stream, isLonger ? null : loaded));
   }
 
   private decideAll(
@@ -234,7 +247,4 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
 
 const isNewer = (one: Loaded<unknown>, other: Loaded<unknown> | undefined): boolean =>
   one.revision !== 'no_stream' &&
-  (!other ||
-    other.revision === 'no_stream' ||
-    one.revision > other.revision ||
-    one.quarantineChanges !== other.quarantineChanges);
+  (!other || isAhead(one.revision, other.revision) || one.quarantineChanges !== other.quarantineChanges);

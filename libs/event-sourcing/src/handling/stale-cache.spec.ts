@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { accept, ignore, reject, type Rejection } from '../core/decision.js';
 import type { Decider } from '../core/decider.js';
 import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
+import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { intercept } from '../testing/intercepted-store.js';
 import { requestedBy } from '../core/request-context.js';
 import type { CommandContext } from './command-context.js';
 import { CommandExecutor } from './command-executor.js';
@@ -43,5 +45,21 @@ describe('an executor that keeps folded state', () => {
     expect((await elsewhere.execute('a', { type: 'Quench' }, context())).kind).toBe('accepted');
     expect((await here.execute('a', { type: 'Quench' }, context())).kind).toBe('rejected');
     expect(store.log.map(({ type }) => type)).toEqual(['Lit', 'Quenched', 'Lit', 'Quenched']);
+  });
+
+  it('folds the stream again when the store was restored from a copy that is older than the state', async () => {
+    const [lost, copy] = [new InMemoryEventStore(), new InMemoryEventStore()];
+    let store = lost;
+    const doors: Partial<EventStore> = {
+      append: (...asked) => store.append(...asked),
+      read: (...asked) => store.read(...asked),
+    };
+    const executor = new CommandExecutor(intercept(lost, doors), lamps, lampDecider, { cachedStreams: 10 });
+    for (const type of ['Light', 'Quench'] as const) await executor.execute('a', { type }, context());
+    await new CommandExecutor(copy, lamps, lampDecider).execute('a', { type: 'Light' }, context());
+
+    store = copy;
+    expect((await executor.execute('a', { type: 'Light' }, context())).kind).toBe('ignored');
+    expect((await executor.execute('a', { type: 'Quench' }, context())).kind).toBe('accepted');
   });
 });

@@ -2,6 +2,8 @@ import type { RequestContext } from '../core/request-context.js';
 import { appendSurely } from '../handling/append-surely.js';
 import { metadataOf } from '../handling/command-context.js';
 import { prepareEvent } from '../handling/prepare-event.js';
+import { readPastRival } from '../handling/read-past-rival.js';
+import { collect } from '../store/collect.js';
 import { WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { QUARANTINE_STREAM, quarantineEvents, type QuarantineEvent } from './quarantine-events.js';
@@ -20,10 +22,12 @@ export const recordQuarantine = async (
   by: RequestContext,
   now = Date.now(),
 ): Promise<void> => {
+  const last = async (): Promise<{ readonly revision: ExpectedRevision }> => {
+    const [event] = await collect(store.read(QUARANTINE_STREAM, { direction: 'backwards', limit: 1 }));
+    return event ?? { revision: 'no_stream' };
+  };
+  let { revision: expected } = await last();
   for (let attempt = 1; ; attempt += 1) {
-    let expected: ExpectedRevision = 'no_stream';
-    for await (const last of store.read(QUARANTINE_STREAM, { direction: 'backwards', limit: 1 }))
-      expected = last.revision;
     const { stream, revision } = event.data;
     const { event: prepared } = prepareEvent(quarantineEvents, event, {
       stream: QUARANTINE_STREAM,
@@ -38,6 +42,7 @@ export const recordQuarantine = async (
       return;
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision) || attempt === ATTEMPTS) throw error;
+      ({ revision: expected } = await readPastRival(error, last));
     }
   }
 };
