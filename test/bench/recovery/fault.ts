@@ -9,6 +9,8 @@ export interface Recovery {
   readonly seconds: number;
   /** Of these, until the other side could serve again. `null`: it could all the time, or nobody knows. */
   readonly otherSide: number | null;
+  /** For as long, calls failed: an API answered 503, or none answered. */
+  readonly failing: number;
 }
 
 /** A fault that a recovery is measured from. It starts and stops what it needs. */
@@ -31,41 +33,48 @@ interface Call {
 
 /**
  * Calls `work` at this interval (ms), however long calls take, and inflicts the fault.
- * @returns seconds from the fault until the end of the first call that succeeded after the last one that failed
+ * @param mayEnd whether the fault is over
+ * @returns seconds from the fault until the end of the first call that succeeded after the last one that failed, and
+ *   seconds of calls that failed
  * @throws Error when calls still fail after three minutes
  */
 export const recoveryAfter = async (
   work: () => Promise<unknown>,
   inflict: () => Promise<void> | void,
   everyMs = EVERY_MS,
-): Promise<number> => {
+  mayEnd = (): boolean => true,
+): Promise<Pick<Recovery, 'seconds' | 'failing'>> => {
   const enough = Math.ceil(QUIET_MS / everyMs);
-  await work();
+  await secondsUntil(async () => (await work(), true));
   const faultAt = performance.now();
   await inflict();
   const calls: Call[] = [];
   const open = new Set<Promise<void>>();
-  while (!isOver(calls, enough)) {
-    if (performance.now() - faultAt > GIVEN_UP_AFTER_MS)
-      throw new Error('Calls still fail after three minutes');
-    const call: Call = { begunAt: performance.now(), endedAt: null, failed: false };
-    calls.push(call);
-    const made: Promise<void> = work()
-      .catch(() => void (call.failed = true))
-      .then(() => void (call.endedAt = performance.now()))
-      .finally(() => open.delete(made));
-    open.add(made);
-    await delay(everyMs);
-  }
-  await Promise.all(open);
-  const lastFailed = Math.max(
-    -Infinity,
-    ...calls.filter(({ failed }) => failed).map(({ begunAt }) => begunAt),
-  );
+  do {
+    while (!mayEnd() || !isOver(calls, enough)) {
+      if (performance.now() - faultAt > GIVEN_UP_AFTER_MS)
+        throw new Error('Calls still fail after three minutes');
+      const call: Call = { begunAt: performance.now(), endedAt: null, failed: false };
+      calls.push(call);
+      const made: Promise<void> = work()
+        .catch(() => void (call.failed = true))
+        .then(() => void (call.endedAt = performance.now()))
+        .finally(() => open.delete(made));
+      open.add(made);
+      await delay(everyMs);
+    }
+    await Promise.all(open);
+    // A slow one may have failed.
+  } while (!isOver(calls, enough));
+  const failed = calls.filter((call) => call.failed);
+  const lastFailed = Math.max(-Infinity, ...failed.map(({ begunAt }) => begunAt));
   const ends = calls
-    .filter(({ failed, begunAt }) => !failed && begunAt > lastFailed)
+    .filter((call) => !call.failed && call.begunAt > lastFailed)
     .map(({ endedAt }) => endedAt!);
-  return (Math.min(...ends) - faultAt) / 1_000;
+  return {
+    seconds: (Math.min(...ends) - faultAt) / 1_000,
+    failing: (failed.length * everyMs) / 1_000,
+  };
 };
 
 /** Whether the newest calls that have ended all succeeded. */

@@ -9,8 +9,9 @@ import { Integrator, person, until } from '../../support/integrator.js';
 import { OpsProcess } from '../../support/ops-process.js';
 import { PATIENT } from '../../support/patience.js';
 import { startPostgres } from '../../support/start-postgres.js';
-import { startProcess } from '../../support/start-processes.js';
+import { startProcess, type StartedProcess } from '../../support/start-processes.js';
 import type { Stack } from '../../support/start-stack.js';
+import { connect, fillBook, ledgerOn } from '../billing/books.js';
 import { serve } from '../event-store/load.js';
 import { recoveryAfter, type Recovery } from './fault.js';
 
@@ -36,9 +37,12 @@ export interface Installation extends Works {
   stop(): Promise<void>;
 }
 
-export const worksOf = (customer: Integrator): Works => {
+/** @param customers one customer at one or more APIs, which take turns */
+export const worksOf = (...customers: readonly [Integrator, ...Integrator[]]): Works => {
+  const [customer] = customers;
+  let turn = 0;
   const accepted = async (): Promise<string> => {
-    const { status, body } = await customer.create(person());
+    const { status, body } = await customers[turn++ % customers.length]!.create(person());
     if (status !== 202) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
     return body.readingId;
   };
@@ -54,8 +58,14 @@ export const worksOf = (customer: Integrator): Works => {
   };
 };
 
-/** One API and one worker with the limits of production, on a store that they reach under this address. */
-export const startInstallation = async (eventStoreUrl: string): Promise<Installation> => {
+/**
+ * One worker and one API or two, with the limits of production, on a store that they reach under this address.
+ * @param entries of the customer's book at the start
+ */
+export const startInstallation = async (
+  eventStoreUrl: string,
+  { apis = 1, entries = 0 } = {},
+): Promise<Installation> => {
   const postgres = await startPostgres();
   const folder = temporaryDataDir();
   const environment = childEnvironment(
@@ -68,16 +78,27 @@ export const startInstallation = async (eventStoreUrl: string): Promise<Installa
     },
   );
   const own = { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1' };
-  const processes = await Promise.all([startProcess('api', own), startProcess('worker', own)]);
+  const names = ['worker', ...Array.from({ length: apis }, () => 'api' as const)] as const;
+  const processes = await Promise.all(names.map((name) => startProcess(name, own)));
+  const [, api, ...others] = processes as [StartedProcess, StartedProcess, ...StartedProcess[]];
   const ops = new OpsProcess({ ...environment, ...PATIENT });
   const stack = {
-    baseUrl: processes[0].baseUrl,
+    baseUrl: api.baseUrl,
     eventStoreUrl,
     ops: (args: readonly string[]) => ops.json(args),
   } as Stack;
   const customer = await Integrator.open(stack, CREDITS);
+  if (entries > 0) {
+    const store = await connect(eventStoreUrl);
+    await fillBook(ledgerOn(store), customer.workspaceId, entries / 2, 0);
+    await store.close();
+  }
+  const works = worksOf(customer, ...others.map(({ baseUrl }) => customer.at(stack, baseUrl)));
+  const served = () => works.post().then(() => true);
+  // After so many entries, the key is known later than it is issued.
+  for (const _ of [api, ...others]) await until(served, () => 'an API takes the key');
   return {
-    ...worksOf(customer),
+    ...works,
     stop: async () => {
       ops.stop();
       await Promise.all(processes.map((one) => one.stop()));
@@ -134,22 +155,24 @@ const measure = async (
     ['a reading is completed', works.reading, READING_EVERY_MS],
   ] as const) {
     let other: Promise<number> | undefined;
+    let isOver = otherSide === undefined;
     const recovery = recoveryAfter(
       work,
       async () => {
         await inflict();
         other = otherSide?.();
         // It may fail before the recovery ends. Nobody may miss the end of what was started.
-        other?.catch(() => undefined);
+        other?.catch(() => undefined).finally(() => (isOver = true));
       },
       everyMs,
+      () => isOver,
     );
     try {
-      const seconds = await recovery;
-      const row = { fault, measured, seconds, otherSide: (await other) ?? null };
+      const row = { fault, measured, ...(await recovery), otherSide: (await other) ?? null };
       const waited =
         row.otherSide === null ? '' : `, ${row.otherSide.toFixed(1)} s of them for the other side`;
-      say(`  ${fault}, until ${measured}: ${seconds.toFixed(1)} s${waited}`);
+      const calls = `${row.seconds.toFixed(1)} s${waited}, calls failed for ${row.failing.toFixed(1)} s`;
+      say(`  ${fault}, until ${measured}: ${calls}`);
       rows.push(row);
     } catch (error) {
       say(`  ${fault}, until ${measured}: no row. ${(error as Error).message}`);

@@ -45,13 +45,15 @@ export const promotion: Fault = {
         await pair!.attach('synchronous');
         await delay(1_000);
         let otherSide = 0;
-        const seconds = await recoveryAfter(post, () => {
+        const recovery = await recoveryAfter(post, () => {
           const startedAt = performance.now();
           // The calls begin with the fault, and the promotion takes its time.
           void pair!.promote(fall).then(() => (otherSide = (performance.now() - startedAt) / 1_000));
         });
-        say(`  ${fall}: ${seconds.toFixed(1)} s, ${otherSide.toFixed(1)} s of them for the promotion`);
-        rows.push({ fault: NAMES[fall], measured: 'a POST', seconds, otherSide });
+        say(
+          `  ${fall}: ${recovery.seconds.toFixed(1)} s, ${otherSide.toFixed(1)} s of them for the promotion`,
+        );
+        rows.push({ fault: NAMES[fall], measured: 'a POST', ...recovery, otherSide });
       }
       return rows;
     } finally {

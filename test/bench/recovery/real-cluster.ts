@@ -3,13 +3,18 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
+import { askServer, nameOfServer } from '../../../apps/ops/src/commands/doctor/event-store-server.js';
 import { secondsUntil, type Fault } from './fault.js';
 import { measureAll, startInstallation, type Measured } from './installation.js';
 
 const NODES = [0, 1, 2] as const;
 const ANSWER_WITHIN_MS = 400;
+/** Of the customer's book. A fold of it takes seconds on a busy machine. */
+const ENTRIES = 20_000;
+const PAUSE_MS = 800;
 
 const gossip = z.object({
   members: z.array(z.object({ state: z.string(), isAlive: z.boolean(), httpEndPointPort: z.number() })),
@@ -25,8 +30,10 @@ export const realCluster: Fault = {
       return [];
     }
     const cluster = await startRealCluster(command);
-    const installation = await startInstallation(cluster.connectionString);
+    const three = `three ${nameOfServer((await askServer(cluster.connectionString)).version ?? '?')}`;
+    const installation = await startInstallation(cluster.connectionString, { apis: 2, entries: ENTRIES });
     let former: RealNode;
+    let followers: readonly RealNode[] = [];
     const anotherLeads = (): Promise<number> =>
       secondsUntil(async () => (await cluster.leader()) !== former.port && (await cluster.leader()) !== null);
     const atLeader = (work: (leader: RealNode) => Promise<void>) => async (): Promise<void> => {
@@ -34,46 +41,49 @@ export const realCluster: Fault = {
       former = cluster.nodes.find((one) => one.port === port)!;
       await work(former);
     };
-    const whole = async (): Promise<void> =>
-      void (await secondsUntil(() => {
-        cluster.startEnded();
-        return cluster.isWhole();
-      }));
     const faults: readonly Measured[] = [
       {
-        fault: 'three EventStoreDB 23.10.6: the leader resigns',
-        inflict: atLeader(({ port }) => resign(port)),
-        otherSide: anotherLeads,
-        mend: whole,
-      },
-      {
-        fault: 'three EventStoreDB 23.10.6: a follower is restarted (SIGTERM)',
-        inflict: async () => {
-          const leader = await cluster.leader();
-          const follower = cluster.nodes.find(({ port }) => port !== leader)!;
-          follower.signal('SIGTERM');
-        },
-        mend: whole,
-      },
-      {
-        fault: 'three EventStoreDB 23.10.6: the leader is restarted without resigning (SIGTERM)',
-        inflict: atLeader(async (leader) => leader.signal('SIGTERM')),
-        otherSide: anotherLeads,
-        mend: whole,
-      },
-      {
-        fault: 'three EventStoreDB 23.10.6: the leader is killed (SIGKILL)',
+        fault: `${three}: the leader is killed (SIGKILL)`,
         inflict: atLeader(async (leader) => leader.signal('SIGKILL')),
         otherSide: anotherLeads,
-        mend: whole,
+        mend: cluster.whole,
       },
       {
-        fault: 'three EventStoreDB 23.10.6: the leader freezes (SIGSTOP)',
+        fault: `${three}: the leader freezes (SIGSTOP)`,
         inflict: atLeader(async (leader) => leader.signal('SIGSTOP')),
         otherSide: anotherLeads,
         mend: async () => {
           former.signal('SIGCONT');
-          await whole();
+          await cluster.whole();
+        },
+      },
+      {
+        fault: `${three}: both followers stand still for 0.8 s (SIGSTOP)`,
+        inflict: async () => {
+          followers = await cluster.followers();
+          for (const follower of followers) follower.signal('SIGSTOP');
+        },
+        otherSide: async () => {
+          await delay(PAUSE_MS);
+          for (const follower of followers) follower.signal('SIGCONT');
+          return PAUSE_MS / 1_000;
+        },
+        mend: cluster.whole,
+      },
+      {
+        fault: `${three}: each is restarted in turn, the leader last and after it has resigned`,
+        inflict: () => undefined,
+        otherSide: async () => {
+          const startedAt = performance.now();
+          for (const follower of await cluster.followers()) {
+            await follower.end('SIGTERM');
+            await cluster.whole();
+          }
+          await atLeader(({ port }) => resign(port))();
+          await anotherLeads();
+          await former.end('SIGTERM');
+          await cluster.whole();
+          return (performance.now() - startedAt) / 1_000;
         },
       },
     ];
@@ -89,6 +99,8 @@ export const realCluster: Fault = {
 interface RealNode {
   readonly port: number;
   readonly signal: (signal: NodeJS.Signals) => void;
+  /** Resolves when the process has ended. */
+  readonly end: (signal: NodeJS.Signals) => Promise<void>;
 }
 
 const startRealCluster = async (command: string) => {
@@ -131,28 +143,42 @@ const startRealCluster = async (command: string) => {
         members.filter(({ state, isAlive }) => state === 'Leader' && isAlive).length === 1,
     );
   };
+  /** A former leader ends by itself, too, when it has to cut off what the others lack. */
+  const startEnded = (): void => {
+    for (const [index, child] of children)
+      if (child.exitCode !== null || child.signalCode !== null) start(index);
+  };
+  const whole = async (): Promise<void> =>
+    void (await secondsUntil(() => {
+      startEnded();
+      return isWhole();
+    }));
   for (const index of NODES) start(index);
-  await secondsUntil(isWhole);
+  await whole();
+  const nodes = NODES.map((index): RealNode => ({
+    port: ports[index]!,
+    signal: (signal) => void children.get(index)!.kill(signal),
+    end: async (signal) => {
+      const child = children.get(index)!;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      await ended;
+    },
+  }));
   return {
     connectionString: `esdb://${NODES.map((index) => `127.0.0.1:${ports[index]}`).join(',')}?tls=false`,
-    nodes: NODES.map((index): RealNode => ({
-      port: ports[index]!,
-      signal: (signal) => void children.get(index)!.kill(signal),
-    })),
+    nodes,
     leader,
-    isWhole,
-    /** A former leader ends by itself, too, when it has to cut off what the others lack. */
-    startEnded: (): void => {
-      for (const [index, child] of children)
-        if (child.exitCode !== null || child.signalCode !== null) start(index);
+    followers: async (): Promise<readonly RealNode[]> => {
+      const leads = await leader();
+      return nodes.filter(({ port }) => port !== leads);
     },
+    whole,
     stop: async (): Promise<void> => {
-      for (const child of children.values()) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
-        const ended = once(child, 'exit');
-        child.kill('SIGCONT');
-        child.kill('SIGKILL');
-        await ended;
+      for (const node of nodes) {
+        node.signal('SIGCONT');
+        await node.end('SIGKILL');
       }
       rmSync(folder, { recursive: true, force: true });
     },

@@ -9,6 +9,7 @@ const row = (fault: string, seconds: number, otherSide: number | null = null): R
   measured: 'a POST',
   seconds,
   otherSide,
+  failing: 0,
 });
 
 describe('the table of recoveries', () => {
@@ -21,7 +22,7 @@ describe('the table of recoveries', () => {
 
   it('is found in the page for operators', () => {
     const page = readFileSync(projectPath('docs/operations.md'), 'utf8');
-    expect(withRecoveries(page, [row('another', 1)])).toContain('| another | a POST | 1.0 |  |');
+    expect(withRecoveries(page, [row('another', 1)])).toContain('| another | a POST | 1.0 |  | 0.0 |');
   });
 
   it('is refused where there is none', () => {
@@ -33,7 +34,7 @@ describe('the recovery from a fault', () => {
   it('ends with the first success after the last failure', async () => {
     let failuresLeft = 0;
     let calls = 0;
-    const seconds = await recoveryAfter(
+    const { seconds, failing } = await recoveryAfter(
       async () => {
         calls += 1;
         // A success among failures is no recovery.
@@ -47,5 +48,6 @@ describe('the recovery from a fault', () => {
     expect(failuresLeft).toBe(0);
     // Six calls before it, 50 ms apart.
     expect(seconds).toBeGreaterThan(0.25);
+    expect(failing).toBe(0.25);
   });
 });

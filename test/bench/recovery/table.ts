@@ -1,14 +1,14 @@
 import type { Recovery } from './fault.js';
 
-const HEAD = `| fault | what succeeds again | seconds | of these, until the other side serves |
-|---|---|---|---|`;
+const HEAD = `| fault | what succeeds again | seconds | of these, until the other side serves | calls failed for |
+|---|---|---|---|---|`;
 const TABLE = /^\| fault \|.*\n\|(?:---\|)+\n((?:\|.*\n)*)/m;
 
 const cells = (line: string): readonly string[] => line.split('|').slice(1, -1);
 const keyOf = (line: string): string => cells(line).slice(0, 2).join('|');
 
-const lineOf = ({ fault, measured, seconds, otherSide }: Recovery): string =>
-  `| ${fault} | ${measured} | ${seconds.toFixed(1)} | ${otherSide === null ? '' : otherSide.toFixed(1)} |`;
+const lineOf = ({ fault, measured, seconds, otherSide, failing }: Recovery): string =>
+  `| ${fault} | ${measured} | ${seconds.toFixed(1)} | ${otherSide?.toFixed(1) ?? ''} | ${failing.toFixed(1)} |`;
 
 /** @returns the table of these rows in Markdown */
 export const recoveryTable = (rows: readonly Recovery[]): string => [HEAD, ...rows.map(lineOf)].join('\n');

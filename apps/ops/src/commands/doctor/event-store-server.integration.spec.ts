@@ -41,7 +41,7 @@ it('The doctor says what the event store takes in one append and in one event', 
     '/info/options': [option('MaxAppendSize', 268_435_456), option('MaxAppendEventSize', 16_777_216)],
   });
   expect((await check(url)).message).toContain(
-    'EventStoreDB 26.1.0, takes 268435456 bytes in one append, 16777216 in one event',
+    'KurrentDB 26.1.0, takes 268435456 bytes in one append, 16777216 in one event',
   );
 });
 

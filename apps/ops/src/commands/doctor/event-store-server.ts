@@ -98,13 +98,17 @@ export const describeCluster = ({ leader, followers, silent }: ClusterFacts): st
     ...(silent.length === 0 ? [] : [`no answer from ${silent.join(', ')}`]),
   ].join('; ');
 
+/** EventStoreDB has been KurrentDB since version 25. */
+export const nameOfServer = (version: string): string =>
+  `${Number.parseInt(version) < 25 ? 'EventStoreDB' : 'KurrentDB'} ${version}`;
+
 /** For a line of the doctor. */
 export const describeServer = ({ version, appendBytes, eventBytes }: ServerFacts): string => {
   if (version === null) return 'reachable, version unknown';
   const event = eventBytes === null ? '' : `, ${eventBytes} in one event`;
   const limits =
     appendBytes === null ? 'limits not shown to this login' : `takes ${appendBytes} bytes in one append`;
-  return `EventStoreDB ${version}, ${limits}${event}`;
+  return `${nameOfServer(version)}, ${limits}${event}`;
 };
 
 /** Whether the server refuses appends that the service sends. */
