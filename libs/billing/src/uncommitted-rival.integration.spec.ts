@@ -14,10 +14,10 @@ import { createCreditsExecutor, type CreditsExecutor } from './credits.executor.
 const NOW = Date.parse('2026-04-10T12:00:00Z');
 const BY = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
 const ENTRIES = 1_000;
-/** As long as two of three nodes stand still. */
+/** As long as two of three nodes stop. */
 const PAUSE_MS = 800;
 
-/** The leader of a cluster, whose followers stand still at times. */
+/** The leader of a cluster, whose followers stop at times. */
 let leader: EmbeddedEventStore;
 let followers = Promise.resolve();
 let replicate = (): void => undefined;

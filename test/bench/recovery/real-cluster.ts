@@ -58,7 +58,7 @@ export const realCluster: Fault = {
         },
       },
       {
-        fault: `${three}: both followers stand still for 0.8 s (SIGSTOP)`,
+        fault: `${three}: both followers stop for 0.8 s (SIGSTOP)`,
         inflict: async () => {
           followers = await cluster.followers();
           for (const follower of followers) follower.signal('SIGSTOP');
