@@ -63,9 +63,22 @@ describe('A bulk body', () => {
       '{"mode":"all","readings":[1,[2,{"readings":[3]}],"]",{"a":"}"}]}',
       ['1', '[2,{"readings":[3]}]', '"]"', '{"a":"}"}'],
     ],
-    ['{ "re\\u0061dings" : [ 1 , 2 ] , "mode" : "all" }', ['1', '2']],
+    ['{ "re\\u0061dings" : [ 1 , 2 ] , "mode" : "all" }', [' 1 ', ' 2 ']],
   ])('tells its readings apart wherever they stand: %s', (text, all) => {
     expect(readBulk(Buffer.from(text), false, undefined).readings.map((one) => one.json)).toEqual(all);
+  });
+
+  it.each([
+    '{"mode":"all","readings":[1,,2]}',
+    '{"mode":"all","readings":[1,2,]}',
+    '{"mode":"all","readings":[1 2]}',
+    '{"mode":"all","readings":[{"a":[}]}',
+    '{"mode":"all","readings":[1}]',
+    '{"mode":"all","readings":[1,"]}',
+    '{"mode":"all","readings":[1],}',
+    '{"mode":"all","readings":[1]',
+  ])('that is no JSON is refused whole, wherever its fault is: %s', async (text) => {
+    await expect(async () => checked(Buffer.from(text))).rejects.toMatchObject({ code: 'malformed_json' });
   });
 
   it.each([
