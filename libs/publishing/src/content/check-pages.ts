@@ -28,6 +28,9 @@ export const HARD_TO_LAY_OUT: readonly Person[] = [
   named('Llanfairpwllgwyngyllgogerych', '1936-11-11', 'Abcdefghijklmnopqrstuvwxyza'),
   named('Wolfeschlegelsteinhausenbergerdorffwelchevoralternwaren', '1921-09-19', 'Li'),
   named('Martin', '2026-07-03', 'Léa'),
+  named('ANDRIAMAHAROMANANA', '1990-06-15', 'Ana'),
+  named('W'.repeat(100), '1990-06-15', 'Li'),
+  named('T̈heodor', '1990-06-15', 'Ọlọ́runfẹ́mi'),
 ];
 
 /**

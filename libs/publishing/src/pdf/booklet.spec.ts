@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { composeDocument } from '../document/compose.js';
 import { camille, minh, resultOf } from '../document/testing/people.js';
 import { bookletOf } from './booklet.js';
-import { nameInHead, nameOnCover, namesOfWords } from './name-on-cover.js';
+import { nameOnCover, namesOfWords } from './name-on-cover.js';
 import { pullQuoteIn } from './pull-quotes.js';
 import { paragraph, section, table, text } from '../document/nodes.js';
 
@@ -130,17 +130,6 @@ it.each([
   ['Ada Lovelace', ['Ada', 'Lovelace']],
 ])('The cover keeps the parts of a name together: %s', (name, parts) => {
   expect(nameOnCover(name)).toEqual(parts);
-});
-
-it.each([
-  ['Ada Lovelace', 'Ada Lovelace'],
-  [
-    'Jean-Baptiste Alexandre François Xavier de Montmorency-Laval',
-    'Jean-Baptiste Alexandre François Xavier…',
-  ],
-  ['A'.repeat(60), `${'A'.repeat(49)}…`],
-])('The running head cuts a name between its parts: %s', (name, head) => {
-  expect(nameInHead(name)).toBe(head);
 });
 
 it.each([

@@ -20,7 +20,7 @@ import {
   type SetInline,
 } from './inlines.js';
 import type { Sheet } from './paper.js';
-import { nameInHead, nameOnCover, namesOfWords } from './name-on-cover.js';
+import { nameOnCover, namesOfWords } from './name-on-cover.js';
 import { withNameIn } from './names-in-text.js';
 import { oneLineRows } from './one-line-rows.js';
 import { pullQuoteIn } from './pull-quotes.js';
@@ -52,7 +52,6 @@ export interface Booklet {
   readonly paper: Sheet;
   /** The name in parts that stay on one line. */
   readonly name: readonly string[];
-  readonly head: string;
   readonly closing: { readonly title: string; readonly questions: readonly Question[] } | null;
   /** Of the file: what stands below the title. */
   readonly description: string;
@@ -180,7 +179,6 @@ export const bookletOf = (document: DocumentV1, paper: Sheet): Booklet => {
     paper,
     description: document.details.join('. '),
     name: nameOnCover(document.subtitle),
-    head: nameInHead(document.subtitle),
     closing:
       last?.title === undefined
         ? null

@@ -18,9 +18,15 @@ interface Whole {
   readonly value: string;
 }
 
+/** A word that may fit in no line. */
+interface Long {
+  readonly type: 'long';
+  readonly value: string;
+}
+
 /** A piece of text as pages need it. */
-export type SetInline = Inline | Superior | Unbroken | Whole;
-type PieceType = 'text' | (Superior | Unbroken | Whole)['type'];
+export type SetInline = Inline | Superior | Unbroken | Whole | Long;
+type PieceType = 'text' | (Superior | Unbroken | Whole | Long)['type'];
 
 export const plain = (nodes: readonly Inline[]): string =>
   nodes.map((node) => ('children' in node ? plain(node.children) : node.value)).join('');

@@ -35,20 +35,3 @@ export const namesOfWords = (words: readonly string[]): number[][] => {
   if (family < 0) return parts.map((count) => [count]);
   return [...parts.slice(0, family).map((count) => [count]), parts.slice(family)];
 };
-
-/** Letters of a running head, so that the longest title of a section fits beside it. */
-const HEAD_LETTERS = 50;
-
-/** A name for the running head: whole parts, and an ellipsis for those that do not fit. */
-export const nameInHead = (name: string): string => {
-  if (Array.from(name).length <= HEAD_LETTERS) return name;
-  const [first = '', ...others] = nameOnCover(name);
-  let head = first;
-  for (const part of others) {
-    if (Array.from(`${head} ${part}`).length >= HEAD_LETTERS) break;
-    head += ` ${part}`;
-  }
-  // No part of it fits.
-  const letters = Array.from(head);
-  return `${letters.length < HEAD_LETTERS ? head : letters.slice(0, HEAD_LETTERS - 1).join('')}…`;
-};

@@ -11,7 +11,8 @@ const NARROW = { letters: /[ \u00A0ijlt.,:;’'()-]/, width: 0.4 };
 const USUAL = { letters: /[a-ln-vx-zà-åç-öø-ÿ\d+=−]/, width: 0.68 };
 const WIDEST = 1.05;
 
-const widthOf = (text: string): number =>
+/** At most so wide is a text in the faces of the documents, with the margins of a cell; in its size. */
+export const widthOf = (text: string): number =>
   Array.from(text, (letter) => {
     if (NARROW.letters.test(letter)) return NARROW.width;
     return USUAL.letters.test(letter) ? USUAL.width : WIDEST;

@@ -9,6 +9,7 @@ import { camille, minh, type Person, resultOf } from '../document/testing/people
 import { headingsOf, textsOf } from '../document/walk.js';
 import { bookletOf } from './booklet.js';
 import { readPages } from './pages/laid-out.js';
+import { charMapOf, objectsOf, streamOf } from './pages/pdf-file.js';
 import { linesOf, textOf } from './pages/lines.js';
 import { pageFaults } from './pages/page-faults.js';
 import { sheetOf } from './paper.js';
@@ -158,6 +159,22 @@ describe('The PDF of a document', () => {
     expect(pdf.pages).toBeGreaterThan(5);
     expect(pdf.source).toMatch(/\/MarkInfo <<\s*\/Marked true/);
     expect(pdf.source).not.toContain('pdfuaid');
+  });
+
+  it('maps no glyph of its text to a letter with a mark of the name, for readers that ignore replacement texts', () => {
+    const person = {
+      name: { firstNames: ['Ọlọ́runfẹ́mi'], middleNames: ['T̈heodor'], lastNames: ['Ẅ̃illi'] },
+      dateOfBirth: '1990-06-15',
+    };
+    const objects = objectsOf(typesetter.typeset(composed(person, 'en-US', 'neutral')));
+    const withMarks = [...objects.values()]
+      .filter((body) => body.includes('/Subtype /Type0'))
+      .filter((font) => {
+        const map = objects.get(/ToUnicode (\d+) 0 R/.exec(font)?.[1] ?? '') ?? '';
+        return [...charMapOf(streamOf(map)).values()].some((text) => /\p{L}\p{M}/u.test(text));
+      })
+      .map((font) => /BaseFont \/\w+\+([\w-]+)/.exec(font)?.[1]);
+    expect(withMarks.sort()).toEqual(['SourceSans3-Medium', 'SourceSerif4-ExtraLight']);
   });
 
   it('parts a word of the letters that fits in no line, with a hyphen', () => {

@@ -17,6 +17,10 @@ export const FONTS = [
   '@expo-google-fonts/source-serif-4/400Regular_Italic/SourceSerif4_400Regular_Italic.ttf',
   '@expo-google-fonts/source-serif-4/600SemiBold/SourceSerif4_600SemiBold.ttf',
   '@expo-google-fonts/source-sans-3/400Regular/SourceSans3_400Regular.ttf',
+  // Only for letters with marks: see document.typ.
+  '@expo-google-fonts/source-serif-4/200ExtraLight/SourceSerif4_200ExtraLight.ttf',
+  '@expo-google-fonts/source-serif-4/500Medium/SourceSerif4_500Medium.ttf',
+  '@expo-google-fonts/source-sans-3/500Medium/SourceSans3_500Medium.ttf',
 ];
 
 const SOURCE = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ') };
@@ -63,9 +67,9 @@ export const createTypesetter = (): Typesetter => {
   return {
     typeset: (document, paper = 'by-locale') => {
       const booklet = bookletOf(document, sheetOf(paper, document.locale));
-      const data = JSON.stringify(booklet).replace(COMPATIBILITY_LETTERS, (letter) =>
-        letter.normalize('NFKC'),
-      );
+      const data = JSON.stringify(booklet)
+        .normalize('NFC')
+        .replace(COMPATIBILITY_LETTERS, (letter) => letter.normalize('NFKC'));
       compiler.mapShadow(DATA, Buffer.from(data));
       try {
         return packed(taggedPdf(compiler, SOURCE));

@@ -18,6 +18,23 @@ describe('A booklet is careless when', () => {
     expect(found(wide('It hangs.', 3))).toEqual([]);
   });
 
+  it.each([
+    [
+      'a name on the cover',
+      page([run('A Reading', 104, { role: 'H1' }), run('ANDRIAMAHAROMANANA', 200, { right: 480 })]),
+    ],
+    [
+      'a running head',
+      page([...lines(), run('A name that is too long', 50, { role: null, right: RIGHT + 4 })]),
+    ],
+    ['a line below the paper', page([...lines(), run('A row of a table', 845)])],
+  ])('%s leaves its place', (where, drawn) => {
+    const cover = where.includes('cover');
+    expect(cover ? found(page(lines()), { cover: drawn }) : found(drawn)).toEqual([
+      expect.stringMatching(/reaches into the margin$/),
+    ]);
+  });
+
   it('a page is not half full', () => {
     expect(found(page(lines(400)))).toEqual(['2: is 47 % full']);
     // The lowest line of a page says nothing of what is above it.

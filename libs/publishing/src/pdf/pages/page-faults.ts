@@ -86,7 +86,7 @@ const overlapping = (a: Run, b: Run): boolean =>
   a.top < b.bottom - TOLERANCE &&
   b.top < a.bottom - TOLERANCE;
 
-const overlaps = ({ runs }: LaidOutPage): string[] =>
+export const overlaps = ({ runs }: LaidOutPage): string[] =>
   runs.flatMap((run, index) =>
     runs
       .slice(index + 1)
@@ -97,13 +97,18 @@ const overlaps = ({ runs }: LaidOutPage): string[] =>
 /** Stops and hyphens hang in the margin, so that the edge looks straight. */
 const HANGS = /[.,:;\u2010\u00AD’”»–—…-]\s*$/u;
 
-const overfull = (page: LaidOutPage, measure: Box): string[] =>
-  linesOf(contentOf(page).filter(({ text }) => text.trim() !== ''))
+/** Lines that leave the measure at a side, or the paper below: text, running heads and page numbers. */
+export const overfull = (
+  { runs, height }: LaidOutPage,
+  measure: Pick<Box, 'left' | 'right'>,
+): readonly string[] =>
+  linesOf(runs.filter(({ text }) => text.trim() !== ''))
     .filter((line) =>
       line.some(
-        ({ left, right, size, text }) =>
+        ({ left, right, bottom, size, text }) =>
           right > measure.right + (HANGS.test(text) ? 0.5 * size : TOLERANCE) ||
-          left < measure.left - TOLERANCE,
+          left < measure.left - TOLERANCE ||
+          bottom > height,
       ),
     )
     .map((line) => `“${short(textOf(line))}” reaches into the margin`);
@@ -168,7 +173,9 @@ const PARTICLE = /(?:^|\s)(?:de|du|des|la|le|les|von|van|der|den|di|da|dos|das|d
 
 const cover = (page: LaidOutPage): string[] => {
   const title = page.runs.find(({ role }) => role !== null);
+  const left = title?.left ?? 0;
   return [
+    ...overfull(page, { left, right: page.width - left }),
     ...(title?.role === 'H1' ? [] : ['the title on the cover is not tagged as one']),
     ...linesOf(contentOf(page))
       .map(textOf)

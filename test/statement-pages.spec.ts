@@ -1,0 +1,37 @@
+import { expect, it } from '@jest/globals';
+import { statementOf } from '@app/billing/audit/statement.js';
+import { customerSheetOf } from '@app/billing/statement-pdf/customer-sheet.js';
+import { FONTS, statementPdf } from '@app/billing/statement-pdf/statement-pdf.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { loadTypstTemplate } from '@app/platform/typesetting/typst.js';
+import { readPages } from '@app/publishing/pdf/pages/laid-out.js';
+import { overfull, overlaps } from '@app/publishing/pdf/pages/page-faults.js';
+import { eventfulBook, STREAM, WS } from '../libs/billing/test/book.js';
+
+const MARGIN = (20 / 25.4) * 72;
+const UNBROKEN = 'W'.repeat(120);
+
+it.each(['the provider', 'the customer'])(
+  'References, names and reasons that no line can break stay in their cells on a statement: for %s',
+  async (reader) => {
+    const { store } = await eventfulBook();
+    const april = (await statementOf(WS, '2026-04', store.read(STREAM), 10_000))!;
+    const statement = {
+      ...april,
+      entries: april.entries.map((one) => ({ ...one, reference: UNBROKEN, reason: UNBROKEN })),
+      grants: april.grants.map((one) => ({ ...one, grantId: `pack:${UNBROKEN}` })),
+      notes: [UNBROKEN],
+    };
+    const sheet = customerSheetOf(statement, { language: 'en', paper: 'a4', workspaceName: UNBROKEN });
+    const template = projectPath('libs/billing/src/statement-pdf/template');
+    const pdf =
+      reader === 'the provider'
+        ? statementPdf(statement, UNBROKEN)
+        : loadTypstTemplate(template, 'customer.typ', FONTS).pdf({ statement: JSON.stringify(sheet) });
+    const faults = readPages(pdf).flatMap((page) => [
+      ...overlaps(page),
+      ...overfull(page, { left: MARGIN, right: page.width - MARGIN }),
+    ]);
+    expect(faults).toEqual([]);
+  },
+);
