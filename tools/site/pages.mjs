@@ -88,8 +88,8 @@ export const SECTIONS = [
       },
       {
         path: '/docs/events',
-        title: 'Events',
-        summary: 'The four event types, with headers and bodies.',
+        title: 'Events and notices',
+        summary: 'The four event types and the notices, with headers and bodies.',
       },
       {
         path: '/docs/errors',

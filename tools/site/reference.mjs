@@ -123,8 +123,8 @@ export const eventsPage = (api) => {
   const all = webhooks.flatMap(([, { post }]) => post.parameters);
   const headers = [...new Map(all.map((one) => [one.name, one])).values()];
   const text = [
-    '# Events',
-    'A [webhook endpoint](/docs/webhooks) receives these events as signed POSTs. `GET /api/v1/events` lists the same events.',
+    '# Events and notices',
+    'A [webhook endpoint](/docs/webhooks) receives the four types of events as signed POSTs. `GET /api/v1/events` lists the same events. [Notices](#notices) report everything else; they are no events of a reading.',
     ...webhooks.filter(([, one]) => !isNotice(one)).flatMap(described),
     '## Members of the body',
     'New members may appear in v1: ignore those you do not know.',

@@ -1,4 +1,4 @@
-import type { Workspace } from './first-start.js';
+import type { PortalLink, Workspace } from './first-start.js';
 import type { RunningStack } from './stack.js';
 
 /** Printed on the terminal once everything runs. */
@@ -29,10 +29,15 @@ Try it:
   curl -fsS "$BASE_URL/api/v1/readings/$READING/document?format=pdf" -H "x-api-key: $API_KEY" -o reading.pdf
 `;
 
-/** Works once, within 60 seconds. */
-export const portalStep = (link: string): string => `The portal of the demo workspace, once within 60 seconds:
+/** The link works once, within 60 seconds. */
+export const portalStep = (
+  { folder }: Pick<RunningStack, 'folder'>,
+  { workspaceId, url }: PortalLink,
+): string => `The portal of the demo workspace, once within 60 seconds:
 
-  ${link}
+  ${url}
 
-Another link: npm run -s ops -- portal link --workspace <workspaceId>
+Another link:
+
+  DATA_DIR='${folder.path.replaceAll("'", `'\\''`)}' npm run -s ops -- portal link --workspace ${workspaceId}
 `;

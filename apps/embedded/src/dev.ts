@@ -107,7 +107,7 @@ try {
   if (workspace) say(firstSteps(running, workspace));
   const link =
     process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await demoPortalLink(running);
-  if (link) say(portalStep(link));
+  if (link) say(portalStep(running, link));
   say('Watching apps/ and libs/: a process restarts when its sources change.');
 } catch (error) {
   if (!isStopping) {

@@ -22,12 +22,20 @@ export const openWorkspace = async (environment: NodeJS.ProcessEnv, name: string
   return { workspaceId, apiKey: z.object({ apiKey: z.string() }).parse(issued).apiKey };
 };
 
+export interface PortalLink {
+  readonly workspaceId: string;
+  readonly url: string;
+}
+
 /** A link to the portal of the demo workspace, which works once. Undefined without that workspace, or without portal. */
-export const demoPortalLink = async ({ folder, environment }: RunningStack): Promise<string | undefined> => {
+export const demoPortalLink = async ({
+  folder,
+  environment,
+}: RunningStack): Promise<PortalLink | undefined> => {
   if (environment['PORTAL'] !== '1' || !existsSync(folder.demoWorkspace)) return undefined;
   const { workspaceId } = z.object({ workspaceId: z.string() }).parse(readJson(folder.demoWorkspace));
   const link = await opsJson(environment, ['portal', 'link', '--workspace', workspaceId]);
-  return z.object({ url: z.string() }).parse(link).url;
+  return { workspaceId, url: z.object({ url: z.string() }).parse(link).url };
 };
 
 const hasWorkspaces = async (environment: NodeJS.ProcessEnv): Promise<boolean> =>

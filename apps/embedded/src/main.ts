@@ -54,7 +54,7 @@ const run = async (): Promise<void> => {
     if (workspace) say(firstSteps(running, workspace));
     const link =
       process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await demoPortalLink(running);
-    if (link) say(portalStep(link));
+    if (link) say(portalStep(running, link));
   } catch (error) {
     // A signal during the start also makes it fail.
     if (stopping) return;

@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined.
+         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once.
          */
         get: operations["listReadings"];
         put?: never;

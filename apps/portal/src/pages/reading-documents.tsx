@@ -12,9 +12,10 @@ export const isFormat = (text: string): text is Format => (FORMATS as readonly s
 /** Every version of the document, and what makes another one. */
 export const Documents = ({ visit, reading }: { visit: Visit; reading: Reading }) => {
   const { texts, formats, may } = visit;
-  const { readingId, document } = reading;
+  const { readingId, document, status, erasedAt } = reading;
+  const none = erasedAt !== null ? 'erased' : status === 'failed' ? 'failed' : 'underWay';
   if (!document.available || document.version === null)
-    return <p class="empty">{texts.reading.noDocument}</p>;
+    return <p class="empty">{texts.reading.noDocument[none]}</p>;
   const versions = Array.from({ length: document.version }, (_, at) => document.version! - at);
   return (
     <>
@@ -22,7 +23,7 @@ export const Documents = ({ visit, reading }: { visit: Visit; reading: Reading }
         <Table
           caption={texts.reading.documents}
           rows={versions}
-          empty={texts.reading.noDocument}
+          empty={texts.none}
           columns={[
             {
               head: texts.readings.document,

@@ -34,6 +34,9 @@ const look = async ({ api, may, params }: Visit) => {
 const isUnderWay = ({ status, document, erasedAt }: Reading): boolean =>
   erasedAt === null && status !== 'failed' && !(status === 'completed' && document.available);
 
+const endOf = ({ status }: Reading): 'completed' | 'failed' | 'underWay' =>
+  status === 'completed' || status === 'failed' ? status : 'underWay';
+
 export const readingPage: Page = {
   path: '/readings/:readingId',
   area: 'readings',
@@ -63,7 +66,9 @@ export const readingPage: Page = {
           </Section>
           {may('erasure') && reading.erasedAt === null && (
             <Section title={texts.reading.erase}>
-              <p>{texts.reading.eraseHint}</p>
+              <p>
+                {texts.reading.eraseHint} {texts.reading.eraseCost[endOf(reading)]}
+              </p>
               <PostForm action="erase" submit={texts.reading.erase} isGrave>
                 <Text
                   name="confirm"

@@ -50,11 +50,16 @@ export function checkName(name: StructuredName): NameProblem[] {
     ...checkGroup('middleNames', name.middleNames),
     ...checkGroup('lastNames', name.lastNames),
   ];
-  if (problems.length > 0) return problems;
-  const elements = [...name.firstNames, ...name.middleNames, ...name.lastNames];
-  return countLetters(elements) > MAX_LETTERS
-    ? [{ pointer: '', code: 'too_long', detail: `must have at most ${MAX_LETTERS} letters in all` }]
-    : [];
+  const faulty = new Set(problems.map(({ pointer }) => pointer));
+  const sound = (group: keyof StructuredName): readonly string[] =>
+    faulty.has(`/${group}`) ? [] : name[group].filter((_, index) => !faulty.has(`/${group}/${index}`));
+  if (countLetters([...sound('firstNames'), ...sound('middleNames'), ...sound('lastNames')]) > MAX_LETTERS)
+    problems.push({
+      pointer: '',
+      code: 'too_long',
+      detail: `must have at most ${MAX_LETTERS} letters in all`,
+    });
+  return problems;
 }
 
 function checkGroup(group: keyof StructuredName, elements: readonly string[]): NameProblem[] {

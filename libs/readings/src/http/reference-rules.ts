@@ -26,16 +26,17 @@ export const externalIdFault = (text: string): Rule | null => {
 /** Every fault of `metadata`, an object. A pointer names a member only when its name is a valid key. */
 export const metadataErrors = (metadata: object): FieldError[] => {
   const pairs = Object.entries(metadata) as [string, unknown][];
+  const errors = pairs.flatMap(([key, value]) => pairErrors(key, value));
   if (pairs.length > MOST_METADATA_PAIRS) {
     const detail = `must have at most ${MOST_METADATA_PAIRS} members`;
-    return [{ pointer: '/metadata', code: 'too_many', detail }];
+    errors.push({ pointer: '/metadata', code: 'too_many', detail });
   }
-  const errors = pairs.flatMap(([key, value]) => pairErrors(key, value));
-  if (errors.length > 0) return errors;
-  const bytes = pairs.flat().reduce<number>((sum, text) => sum + Buffer.byteLength(text as string), 0);
-  if (bytes <= LARGEST_METADATA_BYTES) return [];
-  const detail = `must be at most ${LARGEST_METADATA_BYTES} bytes, keys and values in UTF-8`;
-  return [{ pointer: '/metadata', code: 'too_large', detail }];
+  const texts = pairs.flat().filter((text) => typeof text === 'string');
+  if (texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) > LARGEST_METADATA_BYTES) {
+    const detail = `must be at most ${LARGEST_METADATA_BYTES} bytes, keys and values in UTF-8`;
+    errors.push({ pointer: '/metadata', code: 'too_large', detail });
+  }
+  return errors;
 };
 
 const pairErrors = (key: string, value: unknown): FieldError[] => {

@@ -30,7 +30,11 @@ export const readings = {
     cost: (credits: string) => `${credits} credits held`,
     attempt: (number: string) => `attempt ${number}`,
     documents: 'Documents',
-    noDocument: 'The document is not published yet.',
+    noDocument: {
+      underWay: 'The document is not published yet.',
+      failed: 'A failed reading has no document.',
+      erased: 'The documents are destroyed.',
+    },
     documentsHidden: 'Your session may not open documents.',
     download: 'Download',
     republish: 'Publish another version',
@@ -47,7 +51,12 @@ export const readings = {
     uses: 'Uses',
     revokeLink: 'End the link',
     erase: 'Erase the personal data',
-    eraseHint: 'Names, dates and documents are destroyed for good. Credits stay spent.',
+    eraseHint: 'Names, dates and documents are destroyed for good.',
+    eraseCost: {
+      underWay: 'The reading ends here, and its credits come back.',
+      completed: 'Credits stay spent.',
+      failed: 'The reading cost no credits.',
+    },
     eraseConfirm: (text: string) => `Type ${text} to confirm`,
   },
   newReading: {

@@ -30,7 +30,11 @@ export const readings = {
     cost: (credits: string) => `${credits} crédits retenus`,
     attempt: (number: string) => `tentative ${number}`,
     documents: 'Documents',
-    noDocument: 'Le document n’est pas encore publié.',
+    noDocument: {
+      underWay: 'Le document n’est pas encore publié.',
+      failed: 'Une lecture échouée n’a pas de document.',
+      erased: 'Les documents sont détruits.',
+    },
     documentsHidden: 'Votre session ne peut pas ouvrir les documents.',
     download: 'Télécharger',
     republish: 'Publier une autre version',
@@ -47,7 +51,12 @@ export const readings = {
     uses: 'Utilisations',
     revokeLink: 'Mettre fin au lien',
     erase: 'Effacer les données personnelles',
-    eraseHint: 'Noms, dates et documents sont détruits pour toujours. Les crédits restent dépensés.',
+    eraseHint: 'Noms, dates et documents sont détruits pour toujours.',
+    eraseCost: {
+      underWay: 'La lecture s’arrête là, et ses crédits sont rendus.',
+      completed: 'Les crédits restent dépensés.',
+      failed: 'La lecture n’a coûté aucun crédit.',
+    },
     eraseConfirm: (text: string) => `Saisissez ${text} pour confirmer`,
   },
   newReading: {

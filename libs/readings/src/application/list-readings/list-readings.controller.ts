@@ -37,7 +37,7 @@ export class ListReadingsController {
     operationId: 'listReadings',
     summary: 'List the readings of the workspace',
     description:
-      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined.',
+      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once.',
   })
   @ApiQuery({
     name: 'status',

@@ -31,6 +31,35 @@ const errorsOf = async (references: object): Promise<readonly (readonly [string,
 const manyPairs = (count: number, value: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, value]));
 
+it('Names every fault of every field at once, whatever is wrong with the others', async () => {
+  const faulty = {
+    name: {
+      firstNames: ['Zoé', 7, 'R2'],
+      middleNames: 'May',
+      lastNames: ['M'.repeat(101), ...Array<string>(7).fill('N'.repeat(99))],
+    },
+    metadata: {
+      ...Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 'v'])),
+      k0: 1,
+      k1: 'v'.repeat(4_097),
+    },
+  };
+  const found = await errorsOf(faulty);
+  expect(found.map((error) => error.join(' ')).toSorted()).toEqual(
+    [
+      '/metadata too_large',
+      '/metadata too_many',
+      '/metadata/k0 invalid_type',
+      '/metadata/k1 too_long',
+      '/name too_long',
+      '/name/firstNames/1 invalid_type',
+      '/name/firstNames/2 digit_in_name',
+      '/name/lastNames/0 too_long',
+      '/name/middleNames invalid_type',
+    ].toSorted(),
+  );
+});
+
 describe('the name of a request', () => {
   it('is refused with the pointer of each part that is no string', async () => {
     const name = { firstNames: ['Ada', null], middleNames: [], lastNames: [7, 'Lovelace', ['x']] };
@@ -41,6 +70,8 @@ describe('the name of a request', () => {
     ]);
     expect(await errorsOf({ name: { ...name, firstNames: 'Ada' } })).toEqual([
       ['/name/firstNames', 'invalid_type'],
+      ['/name/lastNames/0', 'invalid_type'],
+      ['/name/lastNames/2', 'invalid_type'],
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
-import { IsArray, IsDefined, IsIn, IsObject, IsString, ValidateNested } from 'class-validator';
+import { IsArray, IsDefined, IsIn, IsObject, IsString, ValidateNested, isObject } from 'class-validator';
 import {
   GENDER_SPELLINGS,
   MAX_ELEMENTS,
@@ -137,7 +137,7 @@ export class CreateReadingDto implements SelfChecking {
   /** @param now milliseconds since the epoch */
   fieldErrors(sound: (property: string) => boolean, now: number): FieldError[] {
     const errors: FieldError[] = [];
-    if (sound('name')) errors.push(...nameErrors(this.name));
+    if (isObject(this.name)) errors.push(...nameErrors(this.name));
     const dateProblem = sound('dateOfBirth') ? checkDateOfBirth(this.dateOfBirth, earliestToday(now)) : null;
     if (dateProblem)
       errors.push({ pointer: '/dateOfBirth', code: dateProblem.code, detail: dateProblem.detail });
@@ -158,16 +158,31 @@ export class CreateReadingDto implements SelfChecking {
 
 const NAME_PARTS = ['firstNames', 'middleNames', 'lastNames'] as const;
 
-/** Points at each part that is no string; when all that may be there are, at what breaks the rules of names. */
+/** In the place of what is no string: it breaks no rule of names. */
+const SOUND = 'A';
+
+/** Points at each part that is no string, and at what breaks the rules of names in the others. */
 const nameErrors = (name: NameDto): FieldError[] => {
-  const misshapen = NAME_PARTS.flatMap((list) =>
-    (name[list] as readonly unknown[]).slice(0, MAX_ELEMENTS).flatMap((part, place): FieldError[] => {
-      const pointer = toPointer(['name', list, place]);
-      return typeof part === 'string' ? [] : [{ pointer, code: 'invalid_type', detail: 'must be a string' }];
-    }),
-  );
-  if (misshapen.length > 0) return misshapen;
-  return checkName(name).map(({ pointer, code, detail }) => ({ pointer: `/name${pointer}`, code, detail }));
+  const errors: FieldError[] = [];
+  const partsOf = (list: (typeof NAME_PARTS)[number]): string[] => {
+    const parts: unknown = name[list];
+    // The shape of the list itself is checked before.
+    if (!Array.isArray(parts)) return [SOUND];
+    // One more than there may be, so that the list is found too long.
+    return parts.slice(0, MAX_ELEMENTS + 1).map((part: unknown, place) => {
+      if (typeof part === 'string') return part;
+      errors.push({
+        pointer: toPointer(['name', list, place]),
+        code: 'invalid_type',
+        detail: 'must be a string',
+      });
+      return SOUND;
+    });
+  };
+  const [firstNames = [], middleNames = [], lastNames = []] = NAME_PARTS.map(partsOf);
+  for (const { pointer, code, detail } of checkName({ firstNames, middleNames, lastNames }))
+    errors.push({ pointer: `/name${pointer}`, code, detail });
+  return errors;
 };
 
 /** What is sealed of a request: all that it says about the person, and the caller's references. */
