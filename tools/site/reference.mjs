@@ -124,7 +124,7 @@ export const eventsPage = (api) => {
   const headers = [...new Map(all.map((one) => [one.name, one])).values()];
   const text = [
     '# Events and notices',
-    'A [webhook endpoint](/docs/webhooks) receives the four types of events as signed POSTs. `GET /api/v1/events` lists the same events. [Notices](#notices) report everything else; they are no events of a reading.',
+    'A [webhook endpoint](/docs/webhooks) receives the four types of events as signed POSTs. `GET /api/v1/events` lists the same events. [Notices](/docs/events#notices) report everything else; they are no events of a reading.',
     ...webhooks.filter(([, one]) => !isNotice(one)).flatMap(described),
     '## Members of the body',
     'New members may appear in v1: ignore those you do not know.',

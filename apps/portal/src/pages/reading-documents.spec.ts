@@ -32,9 +32,9 @@ it.each([true, false])('shows the documents, or says that the session may not op
 });
 
 it.each([
-  ['processing', null, 'not published yet', 'its credits come back'],
+  ['processing', null, 'not published yet', 'ends here and costs no credits'],
   ['completed', null, 'not published yet', 'Credits stay spent.'],
-  ['failed', null, 'has no document', 'cost no credits'],
+  ['failed', null, 'has no document', 'The reading cost no credits.'],
   ['failed', '2026-03-04T05:06:07.000Z', 'are destroyed', null],
 ])(
   'says of a %s reading, erased at %s, what becomes of document and credits',

@@ -1,7 +1,8 @@
 /**
- * Apostrophes, hyphens, period and middle dot. They have no value and do not split a word, but divide it into segments.
+ * Apostrophes and the marks that transliterations write for ayn, hamza and the soft and hard signs; hyphens, period and
+ * middle dot. They have no value and do not split a word, but divide it into segments.
  */
-export const SEPARATOR = /[.·'\u2018\u2019\u02BC\u02BB\u00B4`\-\u2010-\u2013]/u;
+export const SEPARATOR = /[.·'\u2018\u2019\u02BC\u02BB\u02B9\u02BA\u02BE\u02BF\u00B4`\-\u2010-\u2013]/u;
 
 /** Any space separator: ordinary, no-break, narrow, ideographic… */
 export const SPACES = /\p{Zs}+/u;
@@ -34,12 +35,14 @@ const UNDECOMPOSED: ReadonlyMap<string, string> = new Map(
       ɛ: 'E',
       ǥ: 'G',
       ɨ: 'I',
+      ɲ: 'N',
       ƙ: 'K',
       ɔ: 'O',
       ɵ: 'O',
       ʉ: 'U',
       ƴ: 'Y',
       ƶ: 'Z',
+      ʒ: 'Z',
     },
   }),
 );

@@ -14,6 +14,8 @@ describe('folding a name', () => {
     ['Jean‐Luc Jean–Luc', ['JEANLUC', 'JEANLUC']],
     ['Æbelø ẞ Ŋ Ħ Ŧ', ['AEBELO', 'SS', 'NG', 'H', 'T']],
     ['Əliyev Ɗan', ['ELIYEV', 'DAN']],
+    ['Ɲaman Ʒǯ', ['NAMAN', 'ZZ']],
+    ['ʿAlī Qurʾān Olʹga Obʺezd', ['ALI', 'QURAN', 'OLGA', 'OBEZD']],
     ['İ I i ı', ['I', 'I', 'I', 'I']],
     ['St.\u202FJohn\u3000- .', ['ST', 'JOHN']],
   ])('reads %s', (spelling, letters) => {

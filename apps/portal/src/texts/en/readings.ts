@@ -53,7 +53,7 @@ export const readings = {
     erase: 'Erase the personal data',
     eraseHint: 'Names, dates and documents are destroyed for good.',
     eraseCost: {
-      underWay: 'The reading ends here, and its credits come back.',
+      underWay: 'The reading ends here and costs no credits.',
       completed: 'Credits stay spent.',
       failed: 'The reading cost no credits.',
     },

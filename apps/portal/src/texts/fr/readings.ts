@@ -53,7 +53,7 @@ export const readings = {
     erase: 'Effacer les données personnelles',
     eraseHint: 'Noms, dates et documents sont détruits pour toujours.',
     eraseCost: {
-      underWay: 'La lecture s’arrête là, et ses crédits sont rendus.',
+      underWay: 'La lecture s’arrête là et ne coûte aucun crédit.',
       completed: 'Les crédits restent dépensés.',
       failed: 'La lecture n’a coûté aucun crédit.',
     },

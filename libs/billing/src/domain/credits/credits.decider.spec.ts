@@ -46,6 +46,8 @@ describe('a pack', () => {
   it('is added once per order', () => {
     book().when(purchase('sprint', 'o1')).then(packPurchased('sprint', 'o1'));
     book(packPurchased('sprint', 'o1')).when(purchase('sprint', 'o1')).thenIgnores('AlreadyPurchased');
+    // The case of a reference counts.
+    book(packPurchased('sprint', 'o1')).when(purchase('sprint', 'O1')).then(packPurchased('sprint', 'O1'));
   });
 
   it('is not added again for its order, even when it is used up', () => {
