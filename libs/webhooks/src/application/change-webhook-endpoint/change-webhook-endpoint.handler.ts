@@ -46,7 +46,8 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
         if (refusal) return refusal;
       }
       // Also of the URL that the row has: a change that is not in the row yet may have replaced it.
-      changes = { ...changes, verified: await this.hosts.needsNoProbe(workspaceId, settings.url) };
+      const verified = await this.hosts.needsNoProbe(workspaceId, settings.url);
+      changes = { ...changes, url: new URL(settings.url).href, verified };
     }
     let { headerNames } = before;
     if (headers !== undefined) {

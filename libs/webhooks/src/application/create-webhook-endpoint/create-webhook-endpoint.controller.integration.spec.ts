@@ -35,6 +35,13 @@ describe('POST /api/v1/webhooks', () => {
     expect((await test.get('').expect(200)).body).toEqual({ data: [record], nextCursor: null });
   });
 
+  it('stores the URL as a URL parser writes it, and so does a change', async () => {
+    const { endpointId, ...created } = await test.created({ url: 'https:\\\\RECEIVER.example:443/ho\tok' });
+    expect(created).toMatchObject({ url });
+    const changed = await test.patch(endpointId, { url: ' https:receiver.example/a b' }).expect(200);
+    expect(changed.body).toMatchObject({ url: 'https://receiver.example/a%20b' });
+  });
+
   it('never stores the secret in clear', async () => {
     const { signingSecret } = await test.created();
     const { rows } = await test.database.pool.query<{ row: string }>(
@@ -62,6 +69,11 @@ describe('POST /api/v1/webhooks', () => {
     [{}, 'validation_failed', [{ pointer: '/url', code: 'required' }]],
     [{ url: 5 }, 'invalid_webhook_url', [{ pointer: '/url', code: 'invalid_webhook_url' }]],
     [{ url: 'nonsense' }, 'invalid_webhook_url', [{ pointer: '/url', code: 'invalid_webhook_url' }]],
+    [
+      { url: 'https:///u:p@receiver.example/hook' },
+      'invalid_webhook_url',
+      [{ pointer: '/url', code: 'invalid_webhook_url' }],
+    ],
     [
       { url: 'http://receiver.example/' },
       'invalid_webhook_url',

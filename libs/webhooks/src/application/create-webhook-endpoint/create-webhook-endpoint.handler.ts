@@ -59,7 +59,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
       {
         type: 'CreateEndpoint',
         workspaceId,
-        url,
+        url: new URL(url).href,
         events,
         modes,
         notices,

@@ -22,17 +22,41 @@ describe('A webhook URL', () => {
   ])('may be %s', (text) => expect(codeOf(text)).toBe('ok'));
 
   it.each([
+    ['https:receiver.example', 'https://receiver.example/'],
+    ['https:\\\\Receiver.example\\hook', 'https://receiver.example/hook'],
+    ['https:////receiver.example:443/a b', 'https://receiver.example/a%20b'],
+    [' https://re\tceiver.example/ho\nok\r', 'https://receiver.example/hook'],
+    ['https://@receiver.example/', 'https://receiver.example/'],
+    ['https://receiver.example/\u202egnp.exe', 'https://receiver.example/%E2%80%AEgnp.exe'],
+    ['https://re\u200bceiver.example/', 'https://receiver.example/'],
+  ])('is what a URL parser makes of it: %j', (text, href) => {
+    expect(checkWebhookUrl(text, strict)).toMatchObject({ ok: true, url: { href } });
+  });
+
+  it.each(['', '/', '//', '///', '\\', '\\\\', '/\\/', '\t//', '/\n/', '//\t'])(
+    'has no login, fragment or blocked port, whatever is between scheme and host: %j',
+    (slashes) => {
+      for (const rest of [
+        'u:p@receiver.example/',
+        'u@receiver.example/',
+        ':p@receiver.example/',
+        'receiver.example/#f',
+        'receiver.example:2\t2/',
+      ])
+        expect(codeOf(`https:${slashes}${rest}`)).toBe('invalid_webhook_url');
+    },
+  );
+
+  it.each([
     ['', 'nothing'],
     ['receiver.example/hook', 'without a scheme'],
     ['/hook', 'relative'],
-    ['https:receiver.example', 'without slashes'],
     ['ftp://receiver.example/', 'of another scheme'],
     ['file:///etc/passwd', 'a file'],
     ['http://receiver.example/', 'http'],
     ['https://', 'without a host'],
     ['https://user:pass@receiver.example/', 'with credentials'],
     ['https://user@receiver.example/', 'with a user'],
-    ['https://@receiver.example/', 'with empty credentials'],
     ['https://receiver.example/#part', 'with a fragment'],
     ['https://receiver.example/#', 'with an empty fragment'],
     ['https://receiver/', 'a single label'],
@@ -41,14 +65,6 @@ describe('A webhook URL', () => {
     ['https://receiver.example:0/', 'port 0'],
     ['https://receiver.example:6667/', 'a port browsers block'],
     ['https://receiver.example:70000/', 'an impossible port'],
-    ['https://receiver.example/a b', 'with a space'],
-    [' https://receiver.example/', 'after a space'],
-    ['https://receiver.example/\n', 'before a line break'],
-    ['https://exam\tple.com/', 'with a tab'],
-    ['https://receiver.example/\u202egnp.exe', 'that displays differently from how it is written'],
-    ['https://receiver.example/\u200bhook', 'with a zero-width space'],
-    ['https:\\\\receiver.example/', 'with backslashes'],
-    ['http://127.0.0.1:80\\@example.com/', 'that parsers read in two ways'],
     ['https://exa%mple.com/', 'with a forbidden host character'],
     [`https://receiver.example/${'a'.repeat(2_048)}`, 'too long'],
     [`https://receiver.example/${'é'.repeat(1_000)}`, 'too long once encoded'],
@@ -78,6 +94,7 @@ describe('A webhook URL', () => {
       'http://169.254.169.254/latest/meta-data',
       'http://100.100.100.200/',
       'http://127.0.0.1./',
+      'http:\\\\127.0.0.1:80\\@example.com/',
     ],
     ...['http://[::]/', 'http://0/', 'http://10.0.0.1:8080/', 'http://127。0。0。1/'],
     ...['http://localhost/', 'http://LOCALHOST:3000/', 'http://localhost./', 'http://a.localhost/'],
