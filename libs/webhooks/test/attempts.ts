@@ -21,8 +21,6 @@ const exchangeTimeoutMs = Number(timeout);
 const allowCidrs = ['127.0.0.0/8'];
 const limits = {
   connectTimeoutMs: exchangeTimeoutMs,
-  exchangeTimeoutMs,
-  perReceiver: 16,
   allowCidrs,
   proxy: null,
 };

@@ -45,8 +45,6 @@ export const senderWith = ({
 }: SenderOptions = {}): Sender => {
   const connections = new PinnedConnections({
     connectTimeoutMs: PATIENCE_MS,
-    exchangeTimeoutMs,
-    perReceiver: 5,
     allowCidrs,
     proxy,
     sources,
@@ -59,7 +57,7 @@ export const senderWith = ({
     () => NOW,
     blocked,
   );
-  open.push(sender);
+  open.push({ close: () => sender.cancel() });
   return sender;
 };
 export const send = (sender: Sender, url: string, endpointId = 'we_a') =>
@@ -74,6 +72,7 @@ export const send = (sender: Sender, url: string, endpointId = 'we_a') =>
 export const rawServer = async (onConnection: (socket: Socket) => void): Promise<string> => {
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined);
+    open.push({ close: () => socket.destroy() });
     onConnection(socket);
   });
   return `http://127.0.0.1:${await listen(server)}/`;

@@ -4,8 +4,8 @@
  *   bare URL SECONDS CONCURRENCY the floor: the same HTTP client posting the same body in a loop; prints posts per
  *                                second and the CPU time of each, in milliseconds
  */
+import { Agent, request } from 'node:http';
 import { pino } from 'pino';
-import { Pool } from 'undici';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
@@ -53,7 +53,7 @@ const work = async (databaseUrl: string): Promise<void> => {
 };
 
 const post = async (url: URL, seconds: number, concurrency: number): Promise<void> => {
-  const pool = new Pool(url.origin, { connections: concurrency, pipelining: 1 });
+  const agent = new Agent({ keepAlive: true });
   const body = Buffer.from(
     eventBody('evt_bare', '00000000-0000-4000-8000-000000000000', new Date().toISOString()),
   );
@@ -63,9 +63,12 @@ const post = async (url: URL, seconds: number, concurrency: number): Promise<voi
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
       while (performance.now() < endsAt) {
-        const headers = { 'content-type': 'application/json' };
-        const { body: answer } = await pool.request({ method: 'POST', path: url.pathname, headers, body });
-        await answer.dump();
+        await new Promise((resolve, reject) => {
+          const headers = { 'content-type': 'application/json', 'content-length': body.length };
+          request(url, { method: 'POST', agent, headers }, (answer) => answer.resume().once('end', resolve))
+            .once('error', reject)
+            .end(body);
+        });
         posted += 1;
       }
     }),

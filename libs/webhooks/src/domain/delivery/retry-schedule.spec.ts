@@ -61,15 +61,22 @@ describe('Retry-After', () => {
     [' 0 ', 0],
     ['999999999999999', 999_999_999_999_999_000],
     ['Sat, 04 Apr 2026 09:31:00 GMT', 60_000],
+    ['Saturday, 04-Apr-26 09:31:00 GMT', 60_000],
+    ['Sat Apr  4 09:31:00 2026', 60_000],
     ['Sat, 04 Apr 2026 09:00:00 GMT', 0],
     ['-5', null],
     ['1.5', null],
     ['1e9', null],
     ['9'.repeat(16), null],
     ['soon', null],
+    ['2026-04-04', null],
     ['', null],
-    [undefined, null],
-  ])('"%s" means %p milliseconds', (header, milliseconds) =>
-    expect(parseRetryAfter(header, now)).toBe(milliseconds),
+  ])('"%s" means %p milliseconds', (field, milliseconds) =>
+    expect(parseRetryAfter([field], now)).toBe(milliseconds),
   );
+
+  it('sent several times asks for the longest pause of those that can be read', () => {
+    expect(parseRetryAfter(['60', 'Sat, 04 Apr 2026 09:32:00 GMT', 'soon'], now)).toBe(120_000);
+    expect(parseRetryAfter([], now)).toBeNull();
+  });
 });

@@ -40,12 +40,21 @@ const fraction = (deliveryId: string, attempts: number): number =>
   createHash('sha256').update(`${deliveryId}|${attempts}`).digest().readUInt32BE(0) / 2 ** 32;
 
 /**
- * Retry-After (RFC 9110, 10.2.3): whole seconds or an HTTP date, as milliseconds from `now`; `null` when absent or
- * invalid.
+ * Retry-After (RFC 9110, 10.2.3), as milliseconds from `now`: the longest pause, if it was sent several times; `null` when
+ * it is absent or invalid.
+ * @param fields each as whole seconds or an HTTP date
  */
-export const parseRetryAfter = (header: string | undefined, now: number): number | null => {
-  const text = header?.trim() ?? '';
-  if (/^\d{1,15}$/.test(text)) return Number(text) * 1_000;
-  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+export const parseRetryAfter = (fields: readonly string[], now: number): number | null => {
+  const pauses = fields.map((field) => pauseOf(field.trim(), now)).filter((pause) => !Number.isNaN(pause));
+  return pauses.length === 0 ? null : Math.max(0, ...pauses);
 };
+
+const pauseOf = (text: string, now: number): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text) * 1_000;
+  if (!HTTP_DATE.test(text)) return Number.NaN;
+  // The form of asctime names no zone; `Date.parse` would take this machine's.
+  return Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`) - now;
+};
+
+/** The three forms (RFC 9110, 5.6.7): IMF-fixdate, that of RFC 850, and that of asctime. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}(, [\w -]{9,11}| [A-Z][a-z]{2} [ \d]\d) \d\d:\d\d:\d\d (GMT|\d{4})$/;

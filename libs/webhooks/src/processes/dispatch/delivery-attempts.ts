@@ -153,10 +153,6 @@ export class DeliveryAttempts {
     this.parts.sender.cancel();
   }
 
-  close(): Promise<void> {
-    return this.parts.sender.close();
-  }
-
   private async send(
     { endpoint }: ClaimedEndpoint,
     delivery: DueDelivery,

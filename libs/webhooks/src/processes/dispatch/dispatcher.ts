@@ -58,7 +58,7 @@ export class Dispatcher implements WorkLoop {
   constructor(private readonly parts: DispatcherParts) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    const { wake, attempts } = this.parts;
+    const { wake } = this.parts;
     const listening = wake.listen(signal);
     while (!signal.aborted) {
       await this.step().catch((error: unknown) => this.logError(error));
@@ -69,7 +69,7 @@ export class Dispatcher implements WorkLoop {
       for (const { endpoints } of this.claimed) for (const endpoint of endpoints) endpoint.readAgain();
     }
     await this.shutDown();
-    await Promise.all([attempts.close(), listening]);
+    await listening;
   }
 
   private get moment(): Moment {

@@ -32,8 +32,11 @@ const senderThrough = (
   loginFile?: string,
   connectTimeoutMs = PATIENCE_MS,
 ): Sender => {
-  const limits = { connectTimeoutMs, exchangeTimeoutMs: PATIENCE_MS, perReceiver: 5, allowCidrs };
-  const connections = new PinnedConnections({ ...limits, proxy: egressProxy(url, loginFile) });
+  const connections = new PinnedConnections({
+    connectTimeoutMs,
+    allowCidrs,
+    proxy: egressProxy(url, loginFile),
+  });
   const resolve = async () => ['127.0.0.1'];
   return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, PATIENCE_MS, Date.now);
 };
@@ -48,7 +51,6 @@ const useSettings = (settings: object): readonly unknown[] => {
     WEBHOOK_SOURCE_ADDRESSES: [],
     WEBHOOK_CONNECT_TIMEOUT_MS: PATIENCE_MS,
     WEBHOOK_ATTEMPT_TIMEOUT_MS: PATIENCE_MS,
-    WEBHOOK_ENDPOINT_CONCURRENCY: 5,
     ...settings,
   } as never;
   const log = { warn: (...line: unknown[]) => void said.push(line) };
@@ -62,7 +64,7 @@ beforeEach(async () => {
   sender = senderThrough(proxy.url());
 });
 afterEach(async () => {
-  await sender.close();
+  sender.cancel();
   await proxy.stop();
   await receiver.stop();
 });

@@ -22,8 +22,6 @@ export const openSender = ({ config, resolve, clock, log }: SenderParts): Sender
   requireUsable(config);
   const connections = new PinnedConnections({
     connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
-    exchangeTimeoutMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
-    perReceiver: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
     proxy:
       config.WEBHOOK_PROXY_URL === undefined

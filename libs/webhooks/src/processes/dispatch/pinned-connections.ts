@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import http from 'node:http';
+import https from 'node:https';
 import type { Socket } from 'node:net';
-import { Pool, buildConnector } from 'undici';
+import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
-import { isReachable, isSameAddress } from '../../domain/url/addresses.js';
-import { AttemptFailed, limitResponses } from './exchange.js';
+import { isAddress, isReachable, isSameAddress } from '../../domain/url/addresses.js';
+import { portOf } from '../../domain/url/webhook-url.js';
+import { AttemptFailed } from './exchange.js';
 
 /** An HTTP proxy for all requests to receivers. */
 export interface EgressProxy {
@@ -38,10 +40,8 @@ export const egressProxy = (
 };
 
 export interface ConnectionLimits {
+  /** For TCP and TLS together. */
   readonly connectTimeoutMs: number;
-  readonly exchangeTimeoutMs: number;
-  /** Connections to one receiver at a time. */
-  readonly perReceiver: number;
   readonly allowCidrs: readonly string[];
   /** `null`: receivers are connected to directly. */
   readonly proxy: EgressProxy | null;
@@ -50,8 +50,8 @@ export interface ConnectionLimits {
 }
 
 const KEPT_RECEIVERS = 1_000;
+/** How long an idle connection is kept; the receiver may ask for less. */
 const KEEP_ALIVE_MS = 10_000;
-const LONGEST_KEEP_ALIVE_MS = 60_000;
 const RESPONSE_HEADER_BYTES = 16_384;
 
 /**
@@ -59,20 +59,27 @@ const RESPONSE_HEADER_BYTES = 16_384;
  * cannot redirect a connection (rebinding). Proxy variables of the environment have no effect.
  */
 export class PinnedConnections {
-  /** Least recently used first. */
-  private readonly pools = new Map<string, Pool>();
+  private readonly agents = new RecentlyUsed<string, http.Agent>(KEPT_RECEIVERS);
 
   constructor(private readonly limits: ConnectionLimits) {}
 
-  /** @param owner owners share no connections, even to one address */
-  to(owner: string, url: URL, address: string): Pool {
+  /**
+   * A request to this address that has yet to be ended.
+   * @param owner owners share no connections, even to one address
+   * @param headers names and values in turns, without Host
+   * @throws AttemptFailed when there is no source to connect from
+   */
+  post(owner: string, url: URL, address: string, headers: readonly string[]): http.ClientRequest {
     const key = `${owner} ${url.origin} ${address}`;
-    const known = this.pools.get(key);
-    if (known) this.pools.delete(key);
-    const pool = known ?? this.open(url, address);
-    this.pools.set(key, pool);
-    if (this.pools.size > KEPT_RECEIVERS) this.closeOldest();
-    return pool;
+    const agent = this.agents.get(key) ?? this.open(url, address);
+    this.agents.set(key, agent);
+    const { request } = url.protocol === 'https:' ? https : http;
+    return request(url, {
+      method: 'POST',
+      headers: ['host', url.host, ...headers],
+      agent,
+      maxHeaderSize: RESPONSE_HEADER_BYTES,
+    });
   }
 
   /** The address to connect to, of those of one receiver: the first of a family that has a source. */
@@ -80,73 +87,44 @@ export class PinnedConnections {
     return addresses.find((address) => this.sourceFor(address) !== undefined) ?? addresses[0]!;
   }
 
-  async close(): Promise<void> {
-    const pools = [...this.pools.values()];
-    this.pools.clear();
-    await Promise.allSettled(pools.map((pool) => pool.destroy()));
-  }
-
-  private closeOldest(): void {
-    const [oldest] = this.pools;
-    if (!oldest) return;
-    this.pools.delete(oldest[0]);
-    void oldest[1].close().catch(() => undefined);
-  }
-
-  private open(url: URL, address: string): Pool {
-    const { exchangeTimeoutMs, perReceiver } = this.limits;
-    return new Pool(url.origin, {
-      connections: perReceiver,
-      pipelining: 1,
-      connect: limited(this.connector(address)),
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
-      maxHeaderSize: RESPONSE_HEADER_BYTES,
-      headersTimeout: exchangeTimeoutMs,
-      bodyTimeout: exchangeTimeoutMs,
-    });
-  }
-
-  /** Connects to the address and checks where the socket leads; or connects through the proxy. */
-  private connector(address: string): buildConnector.connector {
-    const { connectTimeoutMs: timeout, proxy } = this.limits;
+  private open(url: URL, address: string): http.Agent {
+    const { connectTimeoutMs, proxy } = this.limits;
     const source = this.sourceFor(address);
     // Without an own address of its family the system would choose one, which no receiver expects.
-    if (source === undefined) return (_, callback) => callback(new AttemptFailed('connect_failed'), null);
-    // `rejectUnauthorized` is set here, so that no environment variable can disable it.
-    const dial = buildConnector({
-      timeout,
+    if (source === undefined) throw new AttemptFailed('connect_failed');
+    const isTls = url.protocol === 'https:';
+    const agent = new (isTls ? https : http).Agent({
+      keepAlive: true,
+      timeout: KEEP_ALIVE_MS,
+      // An agent's own options precede those of its requests.
+      host: address,
+      servername: isAddress(url.hostname) ? '' : url.hostname,
+      // Set here, so that no environment variable can disable it.
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
+      ...(source !== null && { localAddress: source }),
     });
-    if (proxy) return (options, callback) => void this.tunnel(proxy, address, options, dial, callback);
-    return (options, callback) => {
-      dial({ ...options, hostname: address, localAddress: source }, (error, socket) => {
-        if (error) return callback(error, null);
-        if (this.leadsTo(address, socket)) return callback(null, socket);
-        socket.destroy();
-        // It leads to another address than the checked one.
-        callback(new AttemptFailed('blocked_address'), null);
-      });
+    const connect = agent.createConnection.bind(agent);
+    const dial = (options: object): Socket => {
+      const socket = connect(options) as Socket;
+      const timer = setTimeout(() => socket.destroy(new AttemptFailed('timeout')), connectTimeoutMs);
+      socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+      return socket.once('close', () => clearTimeout(timer));
     };
-  }
-
-  private async tunnel(
-    proxy: EgressProxy,
-    address: string,
-    options: buildConnector.Options,
-    dial: buildConnector.connector,
-    callback: buildConnector.Callback,
-  ): Promise<void> {
-    const isTls = options.protocol === 'https:';
-    const port = Number(options.port || (isTls ? 443 : 80));
-    try {
-      const socket = await openTunnel(proxy, address, port, this.limits.connectTimeoutMs);
-      if (isTls) dial({ ...options, httpSocket: socket }, callback);
-      else callback(null, socket.setNoDelay(true));
-    } catch (error) {
-      callback(error as Error, null);
-    }
+    agent.createConnection = (options, callback) => {
+      if (!proxy) {
+        const socket = dial(options);
+        return socket.once('connect', () => {
+          if (!this.leadsTo(address, socket)) socket.destroy(new AttemptFailed('blocked_address'));
+        });
+      }
+      openTunnel(proxy, address, portOf(url), connectTimeoutMs).then(
+        (socket) => callback?.(null, isTls ? dial({ ...options, socket }) : socket.setNoDelay(true)),
+        (error: Error) => callback?.(error, null as never),
+      );
+      return undefined;
+    };
+    return agent;
   }
 
   /** The address of this machine to connect from; `null`: the system chooses; `undefined`: none of this family. */
@@ -159,16 +137,6 @@ export class PinnedConnections {
     return isSameAddress(remoteAddress, address) && isReachable(remoteAddress, this.limits.allowCidrs);
   }
 }
-
-/** Adds the limit on response size to a connector. */
-const limited =
-  (connector: buildConnector.connector): buildConnector.connector =>
-  (options, callback) =>
-    connector(options, (...[error, socket]) => {
-      if (error) return callback(error, null);
-      limitResponses(socket);
-      callback(null, socket);
-    });
 
 const loginAt = (proxy: EgressProxy): string | null => {
   try {
@@ -188,7 +156,7 @@ const proxyFailed = (proxy: EgressProxy, reason: string): AttemptFailed => {
  * Asks the proxy to connect to an address (CONNECT, RFC 9110, 9.3.6). The request names the checked address and never a
  * host name, so the proxy resolves nothing.
  */
-const openTunnel = (
+const openTunnel = async (
   proxy: EgressProxy,
   address: string,
   port: number,
@@ -197,7 +165,7 @@ const openTunnel = (
   const authorization = loginAt(proxy);
   return new Promise((resolve, reject) => {
     const authority = `${address.includes(':') ? `[${address}]` : address}:${port}`;
-    const connect = request({
+    const connect = http.request({
       hostname: proxy.hostname,
       port: proxy.port,
       method: 'CONNECT',

@@ -61,14 +61,9 @@ export class Sender {
     }
   }
 
-  /** Ends all requests under way without results. */
+  /** Ends all requests under way without results. Idle connections end by themselves, and keep no process running. */
   cancel(): void {
     for (const exchange of this.pending) exchange.cancel(new Cancelled());
-  }
-
-  /** Closes every connection, in use or not. */
-  close(): Promise<void> {
-    return this.connections.close();
   }
 
   private async dispatch(
@@ -82,15 +77,10 @@ export class Sender {
     const host = unbracketed(url.hostname);
     const addresses = isAddress(host) ? [host] : await this.addressesOf(host, endpointId);
     if (exchange.isCancelled) return;
-    this.connections.to(endpointId, url, this.connections.choose(addresses)).dispatch(
-      {
-        method: 'POST',
-        path: `${url.pathname}${url.search}`,
-        headers: { ...headers, 'accept-encoding': 'identity' },
-        body,
-      },
-      exchange,
-    );
+    const sent = { ...headers, 'accept-encoding': 'identity', 'content-length': String(body.length) };
+    const address = this.connections.choose(addresses);
+    const fields = Object.entries(sent).flat();
+    exchange.begin(() => this.connections.post(endpointId, url, address, fields), body);
   }
 
   private verdict(text: string): UrlVerdict {
@@ -117,7 +107,7 @@ export class Sender {
     return {
       error: judgeStatus(statusCode),
       statusCode,
-      retryAfterMs: parseRetryAfter(isPaused ? retryAfter : undefined, this.now()),
+      retryAfterMs: parseRetryAfter(isPaused ? retryAfter : [], this.now()),
       responseBody: body,
     };
   }
@@ -134,7 +124,7 @@ export interface AttemptObserver {
   attempted(result: string, seconds: number): void;
 }
 
-export type SendsRequests = Pick<Sender, 'send' | 'cancel' | 'close'>;
+export type SendsRequests = Pick<Sender, 'send' | 'cancel'>;
 
 /** A sender that counts its attempts and records a span of each in the trace of the event. */
 export const observedSender = (
@@ -142,7 +132,6 @@ export const observedSender = (
   pool: pg.Pool,
   observer: AttemptObserver,
 ): SendsRequests => ({
-  close: () => sender.close(),
   cancel: () => sender.cancel(),
   async send(request) {
     const { headers, endpointId } = request;

@@ -43,13 +43,7 @@ const probe = async (workers = 1, settings: Partial<TestService['config']> = {})
   const log = { info: () => undefined, warn: () => undefined };
   const open = () => openSender({ config, resolve: resolveHost, clock, log });
   const parts = { pool: database.pool, clock, config, vault, headers, streams, openSender: open, log };
-  await Promise.all(
-    Array.from({ length: workers }, async () => {
-      const sender = open();
-      await probeDue(parts, sender);
-      await sender.close();
-    }),
-  );
+  await Promise.all(Array.from({ length: workers }, () => probeDue(parts, open())));
 };
 const state = async (endpointId: string) => (await service.rows.find(endpointId))?.record.health.state;
 const arrives = (type: string) =>

@@ -93,7 +93,6 @@ export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
     const round = (): Promise<void> => probeDue(parts, sender);
     signal.addEventListener('abort', () => sender.cancel(), { once: true });
     await repeatedWork('webhooks.verification', EVERY_MS, round, parts.log).run(signal);
-    await sender.close();
   },
 });
 
