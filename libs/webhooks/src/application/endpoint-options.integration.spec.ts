@@ -45,10 +45,45 @@ describe('Custom headers', () => {
     expect(`${JSON.stringify(created)}${JSON.stringify(shown)}${log}`).not.toContain('4f7c-secret');
   });
 
-  it('are replaced as a whole, and removed by null; replaced ones are destroyed', async () => {
+  it('are merged one by one, as RFC 7396 says, and what was replaced is no longer sent', async () => {
+    const named = async (patch: object | null) =>
+      (await test.patch(test.endpointId, { headers: patch }).expect(200)).body as object;
+    await named(headers);
+    expect(await named({ 'x-TENANT': 'us', 'x-a': '1' })).toMatchObject({
+      headerNames: ['authorization', 'x-a', 'x-tenant'],
+    });
+    expect(await named({})).toMatchObject({ headerNames: ['authorization', 'x-a', 'x-tenant'] });
+    expect(await named({ 'X-A': null, 'x-absent': null })).toMatchObject({
+      headerNames: ['authorization', 'x-tenant'],
+    });
+    await test.happen(completed());
+    await test.settled();
+    const { headers: sent } = test.receiver.received[0]!;
+    expect(sent).toMatchObject({ authorization: SECRET, 'x-tenant': 'us' });
+    expect(sent).not.toHaveProperty('x-a');
+    expect(await named(null)).toMatchObject({ headerNames: [] });
+  });
+
+  it('are ten at most after a merge, and none is lost when two merge at once', async () => {
+    const ten = (letter: string, value: string | null) =>
+      Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`x-${letter}${n}`, value]));
+    const { endpointId } = await test.created({ url, headers: ten('a', '1') });
+    const { body } = await test.patch(endpointId, { headers: { 'x-b': '1' } }).expect(400);
+    expect(body).toMatchObject({ errors: [{ pointer: '/headers', code: 'too_many' }] });
+    await test.patch(endpointId, { headers: { ...ten('a', null), ...ten('b', '1') } }).expect(200);
+    await test.patch(endpointId, { headers: null }).expect(200);
+    const changes = Object.keys(ten('c', '1')).map((name) =>
+      test.patch(endpointId, { headers: { [name]: '1' } }).expect(200),
+    );
+    await Promise.all(changes);
+    expect((await test.get(`/${endpointId}`)).body).toMatchObject({
+      headerNames: Object.keys(ten('c', '1')),
+    });
+  });
+
+  it('are destroyed when they are replaced', async () => {
     const { endpointId } = await test.created({ url, headers });
-    const changed = await test.patch(endpointId, { headers: { 'X-Other': '1' } }).expect(200);
-    expect(changed.body).toMatchObject({ headerNames: ['x-other'] });
+    await test.patch(endpointId, { headers: { 'X-Tenant': null } }).expect(200);
     const left = async () =>
       (
         await test.database.pool.query<{ names: string[] }>(
@@ -60,10 +95,7 @@ describe('Custom headers', () => {
     const streams = test.api.app.get(EndpointStreams, { strict: false });
     const parts = { pool: test.database.pool, streams, log: { warn: () => undefined } };
     await destroyUnused(parts, Date.now() + 2 * 3_600_000, new AbortController().signal);
-    expect(await left()).toEqual([['x-other']]);
-    expect((await test.patch(endpointId, { headers: null }).expect(200)).body).toMatchObject({
-      headerNames: [],
-    });
+    expect(await left()).toEqual([['authorization']]);
   });
 
   it('do not follow the URL to another host unless they are sent again or removed', async () => {
@@ -79,9 +111,15 @@ describe('Custom headers', () => {
       url: `${url}/moved`,
       headerNames: ['authorization', 'x-tenant'],
     });
-    const again = await test.patch(endpointId, { ...elsewhere, headers: { 'x-own': '1' } }).expect(200);
-    expect(again.body).toMatchObject({ ...elsewhere, headerNames: ['x-own'] });
-    const removed = await test.patch(endpointId, { url, headers: {} }).expect(200);
+    // Those that the change does not name would be merged, and follow.
+    for (const some of [{}, { 'x-own': '1', 'x-tenant': 'us' }])
+      expect((await test.patch(endpointId, { ...elsewhere, headers: some }).expect(400)).body).toEqual(
+        expect.objectContaining({ errors: refused.body.errors }),
+      );
+    const own = { Authorization: null, 'X-Tenant': 'us', 'x-own': '1' };
+    const again = await test.patch(endpointId, { ...elsewhere, headers: own }).expect(200);
+    expect(again.body).toMatchObject({ ...elsewhere, headerNames: ['x-own', 'x-tenant'] });
+    const removed = await test.patch(endpointId, { url, headers: null }).expect(200);
     expect(removed.body).toMatchObject({ url, headerNames: [] });
     await test.patch(endpointId, elsewhere).expect(200);
   });
@@ -90,6 +128,7 @@ describe('Custom headers', () => {
     [{ Host: 'x' }, 'reserved_name', '/headers/Host'],
     [{ 'x-a': 'a\nb: c' }, 'invalid_value', '/headers/x-a'],
     [{ 'x-a': 5 }, 'invalid_value', '/headers/x-a'],
+    [{ 'x-a': '' }, 'invalid_value', '/headers/x-a'],
     [['x-a'], 'invalid_type', '/headers'],
     ['x-a: b', 'invalid_type', '/headers'],
   ])('%j are refused, without their values', async (bad, code, pointer) => {

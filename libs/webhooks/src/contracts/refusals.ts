@@ -14,16 +14,22 @@ export interface EndpointChangedSince {
   readonly outcome: 'endpoint_changed';
 }
 
-/** The URL moves to another host, port or scheme, and the custom headers were neither sent again nor removed. */
+/** The URL moves to another host, port or scheme, and not all custom headers were sent again or removed. */
 export interface HeadersRequired {
   readonly outcome: 'headers_required';
+}
+
+/** The endpoint would have more custom headers than `limit`. */
+export interface TooManyHeaders {
+  readonly outcome: 'too_many_headers';
+  readonly limit: number;
 }
 
 /** A command was refused for what the endpoint is. */
 export type RefusedByEndpoint = EndpointRefusal | EndpointChangedSince | HeadersRequired;
 
 /** A change of an endpoint was refused. */
-export type ChangeRefusal = RefusedByEndpoint | UrlRefusal;
+export type ChangeRefusal = RefusedByEndpoint | UrlRefusal | TooManyHeaders;
 
 /** The workspace has `limit` endpoints, as many as it may have. */
 export interface EndpointLimitReached {

@@ -57,6 +57,12 @@ export const HEADERS_SHOWN = {
   additionalProperties: { type: 'string', minLength: 1, maxLength: LONGEST_VALUE },
   examples: [{ authorization: 'Bearer 4f7c0de1' }],
 } as const;
+export const HEADERS_PATCH_SHOWN = {
+  type: 'object',
+  nullable: true,
+  additionalProperties: { type: 'string', nullable: true, minLength: 1, maxLength: LONGEST_VALUE },
+  examples: [{ authorization: 'Bearer 4f7c0de1', 'x-tenant': null }],
+} as const;
 export const MAX_PER_SECOND_SHOWN = {
   type: 'integer',
   nullable: true,
@@ -142,8 +148,8 @@ interface Settings {
 }
 
 /** Pointers name the header as it was sent; a name is no secret, a value may be one. */
-const headersErrors = (headers: Readonly<Record<string, unknown>>): FieldError[] =>
-  headerFaults(headers).map(({ name, code, detail }) => ({
+const headersErrors = (headers: Readonly<Record<string, unknown>>, isPatch: boolean): FieldError[] =>
+  headerFaults(headers, { isPatch }).map(({ name, code, detail }) => ({
     pointer: name === null ? '/headers' : toPointer(['headers', name]),
     code,
     detail,
@@ -163,13 +169,14 @@ const rateErrors = (maxPerSecond: number): FieldError[] =>
 export const settingErrors = (
   { url, events, modes, notices, description, headers, maxPerSecond }: Settings,
   sound: (property: string) => boolean,
+  { isPatch = false } = {},
 ): FieldError[] => [
   ...(url !== undefined && sound('url') ? urlErrors(url) : []),
   ...(events && sound('events') ? eventErrors(events) : []),
   ...(modes && sound('modes') ? modeErrors(modes) : []),
   ...(notices && sound('notices') ? noticeErrors(notices) : []),
   ...(description && sound('description') ? descriptionErrors(description) : []),
-  ...(headers && sound('headers') ? headersErrors(headers) : []),
+  ...(headers && sound('headers') ? headersErrors(headers, isPatch) : []),
   ...(typeof maxPerSecond === 'number' && sound('maxPerSecond') ? rateErrors(maxPerSecond) : []),
 ];
 

@@ -39,8 +39,13 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
       {
         pointer: '/headers',
         code: 'required',
-        detail: 'must be sent again, or null to remove them: the URL leads to another scheme, host or port',
+        detail:
+          'must each be sent again, or null to remove them: the URL leads to another scheme, host or port',
       },
+    ]),
+  too_many_headers: ({ limit }) =>
+    invalidRequest([
+      { pointer: '/headers', code: 'too_many', detail: `must be at most ${limit} headers after the change` },
     ]),
   endpoint_disabled: () =>
     new Problem('precondition_failed', { detail: 'The endpoint is disabled: enable it first' }),

@@ -7,12 +7,12 @@ import type { Visit } from '../../frame/page.js';
 const LIVE = 'live';
 const BOTH = 'both';
 
-/** Each line as a name and a value. What has no colon is a name without a value, which the API refuses by name. */
-const headersOf = (lines: readonly string[]): Readonly<Record<string, string>> =>
+/** Each line as a name and a value. A name without a value removes the header; for a new endpoint, the API refuses it. */
+const headersOf = (lines: readonly string[]): Readonly<Record<string, string | null>> =>
   Object.fromEntries(
     lines.map((line) => {
       const [name = '', ...value] = line.split(':');
-      return [name.trim(), value.join(':').trim()];
+      return [name.trim(), value.join(':').trim() || null];
     }),
   );
 

@@ -22,7 +22,7 @@ export const webhooks = {
     headers: 'Headers of your own',
     headersHint: 'One on each line, as name: value. They are stored sealed and never shown again.',
     headersKept:
-      'Leave it empty to keep those that are set. If the URL moves to another host, enter them again or remove them.',
+      'Those that you do not enter stay as they are; a name alone (name:) removes one. If the URL moves to another host, enter each again or remove it.',
     dropHeaders: 'Remove all headers of your own',
     headersBefore: 'Set now',
     maxPerSecond: 'Deliveries per second, at most',

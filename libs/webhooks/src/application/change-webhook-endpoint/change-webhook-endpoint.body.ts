@@ -9,7 +9,7 @@ import type { NoticeType } from '../../contracts/notice-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
-  HEADERS_SHOWN,
+  HEADERS_PATCH_SHOWN,
   MAX_PER_SECOND_SHOWN,
   MODES_SHOWN,
   NOTICES_SHOWN,
@@ -58,13 +58,13 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   description?: string | null;
 
   @ApiPropertyOptional({
-    ...HEADERS_SHOWN,
+    ...HEADERS_PATCH_SHOWN,
     description:
-      'Replaces all custom headers; null removes them. Required when an endpoint with custom headers moves to a URL of another scheme, host or port',
+      'Merged with the custom headers: null removes one, or all. Names each of them when they move to a URL of another scheme, host or port',
   })
   @IfSentAndNotNull()
   @IsObject(headersType)
-  headers?: Record<string, string> | null;
+  headers?: Record<string, string | null> | null;
 
   @ApiPropertyOptional({
     ...MAX_PER_SECOND_SHOWN,
@@ -75,6 +75,6 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   maxPerSecond?: number | null;
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
-    return settingErrors(this, sound);
+    return settingErrors(this, sound, { isPatch: true });
   }
 }

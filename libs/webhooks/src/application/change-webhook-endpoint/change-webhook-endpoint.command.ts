@@ -2,6 +2,7 @@ import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
 import type { ChangeRefusal } from '../../contracts/refusals.js';
+import type { HeadersPatch } from '../../domain/headers/custom-headers.js';
 import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
 
 export interface ChangedEndpoint {
@@ -12,9 +13,9 @@ export interface ChangedEndpoint {
   readonly skippedDeliveries: number | null;
 }
 
-/** What an owner may change. An omitted member stays unchanged; `headers` replaces all, `null` removes them. */
+/** What an owner may change. An omitted member stays unchanged; `headers` are merged. */
 export interface AskedChanges extends Omit<EndpointChanges, 'headersRef' | 'verified'> {
-  readonly headers?: Readonly<Record<string, string>> | null;
+  readonly headers?: HeadersPatch;
 }
 
 /** Changes an endpoint's settings. */

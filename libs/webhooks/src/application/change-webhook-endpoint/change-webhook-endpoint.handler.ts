@@ -2,6 +2,8 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { MOST_HEADERS, mergeHeaders, namesAll } from '../../domain/headers/custom-headers.js';
+import { leadsElsewhere } from '../../domain/webhook-endpoint/webhook-endpoint.decider.js';
 import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
@@ -28,13 +30,9 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({
-    endpointId,
-    workspaceId,
-    changes: asked,
-    ifRevision,
-    by,
-  }: ChangeWebhookEndpoint): Promise<ChangedEndpoint | ChangeRefusal> {
+  async execute(command: ChangeWebhookEndpoint): Promise<ChangedEndpoint | ChangeRefusal> {
+    const { endpointId, workspaceId, changes: asked, by } = command;
+    let { ifRevision } = command;
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     const before = known.record;
@@ -51,10 +49,20 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
     }
     let { headerNames } = before;
     if (headers !== undefined) {
+      const current = await this.streams.load(endpointId);
+      const sealed = headers === null ? {} : await this.headers.open(endpointId, current.headersRef);
+      // Those that are not named would follow the URL to another receiver.
+      if (changes.url !== undefined && leadsElsewhere(changes.url, current) && !namesAll(headers, sealed))
+        return { outcome: 'headers_required' };
+      const merged = mergeHeaders(sealed, headers);
+      if (Object.keys(merged).length > MOST_HEADERS)
+        return { outcome: 'too_many_headers', limit: MOST_HEADERS };
       const at = instant(this.clock.now());
-      const stored = await this.headers.store(headers ?? {}, { endpointId, workspaceId, at });
+      const stored = await this.headers.store(merged, { endpointId, workspaceId, at });
       headerNames = stored.names;
       changes = { ...changes, headersRef: stored.ref };
+      // Another revision may have other headers.
+      ifRevision = ifRevision?.filter((one) => one === current.revision) ?? [current.revision];
     }
     const skipped = changes.enabled === true ? await this.deliveries.countSkipped(endpointId) : 0;
     const decision = decided(
@@ -64,6 +72,7 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
         { by, workspaceId },
       ),
     );
+    if (decision.outcome === 'endpoint_changed' && command.ifRevision === null) return this.execute(command);
     if (decision.outcome !== 'decided') return decision;
     const { state, events } = decision;
     const enabledAgain = events.some(({ type }) => type === 'WebhookEndpointEnabled');

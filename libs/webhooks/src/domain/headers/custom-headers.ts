@@ -42,10 +42,16 @@ export interface HeaderFault {
 const isReserved = (name: string): boolean =>
   RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 
-/** Why these headers cannot be sent; no fault: they can. Names differ in more than case. Never repeats a value. */
-export const headerFaults = (headers: Readonly<Record<string, unknown>>): readonly HeaderFault[] => {
+/**
+ * Why these headers cannot be sent; no fault: they can. Names differ in more than case. Never repeats a value.
+ * @param options.isPatch a `HeadersPatch`, whose number says nothing
+ */
+export const headerFaults = (
+  headers: Readonly<Record<string, unknown>>,
+  { isPatch = false } = {},
+): readonly HeaderFault[] => {
   const names = Object.keys(headers);
-  if (names.length > MOST_HEADERS)
+  if (names.length > MOST_HEADERS && !isPatch)
     return [{ name: null, code: 'too_many', detail: `must have at most ${MOST_HEADERS} headers` }];
   const seen = new Set<string>();
   return names.flatMap((name): readonly HeaderFault[] => {
@@ -64,6 +70,7 @@ export const headerFaults = (headers: Readonly<Record<string, unknown>>): readon
       return [{ name, code: 'reserved_name', detail: `is reserved, like ${RESERVED_SHOWN}` }];
     if (isRepeated) return [{ name, code: 'repeated_name', detail: 'names a header twice' }];
     const value = headers[name];
+    if (isPatch && value === null) return [];
     if (typeof value !== 'string' || !VALUE.test(value) || value.length > LONGEST_VALUE)
       return [
         {
@@ -76,8 +83,27 @@ export const headerFaults = (headers: Readonly<Record<string, unknown>>): readon
   });
 };
 
+/** A change of headers (RFC 7396): a value replaces, null removes, and what is not named stays. `null` removes all. */
+export type HeadersPatch = Readonly<Record<string, string | null>> | null;
+
+/** The headers after a change. @param headers canonical */
+export const mergeHeaders = (headers: CustomHeaders, patch: HeadersPatch): CustomHeaders =>
+  patch === null
+    ? {}
+    : Object.fromEntries(
+        Object.entries({ ...headers, ...canonicalHeaders(patch) }).flatMap(([name, value]) =>
+          value === null ? [] : [[name, value]],
+        ),
+      );
+
+/** Whether a change says something of each header. @param headers canonical */
+export const namesAll = (patch: HeadersPatch, headers: CustomHeaders): boolean =>
+  patch === null || Object.keys(headers).every((name) => Object.hasOwn(canonicalHeaders(patch), name));
+
 /** Names in lower case, sorted. @param headers without fault */
-export const canonicalHeaders = (headers: CustomHeaders): CustomHeaders =>
+export const canonicalHeaders = <Value>(
+  headers: Readonly<Record<string, Value>>,
+): Readonly<Record<string, Value>> =>
   Object.fromEntries(
     Object.entries(headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)

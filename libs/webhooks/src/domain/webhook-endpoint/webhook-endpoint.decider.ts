@@ -79,9 +79,10 @@ const settingsOf = (
 
 /** Headers may be credentials for one receiver, which nobody is shown again. So they do not follow the URL to another. */
 const leavesHeaders = ({ url, headersRef }: EndpointChanges, state: WebhookEndpoint): boolean =>
-  url !== undefined &&
-  headersRef === undefined &&
-  state.headersRef !== null &&
+  url !== undefined && headersRef === undefined && state.headersRef !== null && leadsElsewhere(url, state);
+
+/** Whether a URL leads to another scheme, host or port. */
+export const leadsElsewhere = (url: string, state: Pick<WebhookEndpoint, 'url'>): boolean =>
   new URL(url).origin !== new URL(state.url).origin;
 
 const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
