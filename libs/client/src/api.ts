@@ -1898,13 +1898,14 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Replaces all custom headers; null removes them. Required when an endpoint with custom headers moves to a URL of another scheme, host or port
+             * @description Merged with the custom headers: null removes one, or all. Names each of them when they move to a URL of another scheme, host or port
              * @example {
-             *       "authorization": "Bearer 4f7c0de1"
+             *       "authorization": "Bearer 4f7c0de1",
+             *       "x-tenant": null
              *     }
              */
             headers?: {
-                [key: string]: string;
+                [key: string]: string | null;
             } | null;
             /**
              * @description Deliveries sent in a second, at most; null ends the limit
@@ -3035,8 +3036,12 @@ export interface components {
                     reading: string;
                     /** @description Path of its result */
                     result: string;
-                    /** @description Path of its document */
+                    /** @description Path of its document as `document_v1` */
                     document: string;
+                    /** @description Path of its document as Markdown */
+                    markdown: string;
+                    /** @description Path of its document as PDF */
+                    pdf: string;
                 };
             };
             /** @description Your own id of the reading; null without one, and after its erasure. Absent when your workspace switched it off, and in events of earlier versions */
@@ -8338,7 +8343,9 @@ export interface operations {
                  *         "links": {
                  *           "reading": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
-                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
+                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=document_v1",
+                 *           "markdown": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=markdown",
+                 *           "pdf": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=pdf"
                  *         }
                  *       },
                  *       "externalId": "order-4711"
@@ -8457,7 +8464,9 @@ export interface operations {
                  *         "links": {
                  *           "reading": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
-                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
+                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=document_v1",
+                 *           "markdown": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=markdown",
+                 *           "pdf": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=pdf"
                  *         }
                  *       },
                  *       "externalId": "order-4711"
@@ -8581,7 +8590,9 @@ export interface operations {
                  *         "links": {
                  *           "reading": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
-                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
+                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=document_v1",
+                 *           "markdown": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=markdown",
+                 *           "pdf": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=pdf"
                  *         }
                  *       },
                  *       "externalId": "order-4711"
@@ -8700,7 +8711,9 @@ export interface operations {
                  *         "links": {
                  *           "reading": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41",
                  *           "result": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/result",
-                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document"
+                 *           "document": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=document_v1",
+                 *           "markdown": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=markdown",
+                 *           "pdf": "/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41/document?format=pdf"
                  *         }
                  *       },
                  *       "externalId": "order-4711"

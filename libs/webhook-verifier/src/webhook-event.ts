@@ -46,7 +46,7 @@ interface Facts<Type extends WebhookEventType, Data> {
   readonly externalId?: string | null;
   readonly data: Data & {
     /** Paths relative to the base URL of the service. */
-    readonly links: { readonly reading: string; readonly result: string; readonly document: string };
+    readonly links: Readonly<Record<'reading' | 'result' | 'document' | 'markdown' | 'pdf', string>>;
   };
 }
 

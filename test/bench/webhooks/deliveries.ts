@@ -23,7 +23,9 @@ export const eventBody = (eventId: string, readingId: string, createdAt: string)
   `{"id":"${eventId}","type":"reading.completed","apiVersion":"v1","createdAt":"${createdAt}","workspaceId":"ws_bench",` +
   `"readingId":"${readingId}","sequence":1,"data":{"status":"completed","document":{"available":false,"version":null,` +
   `"artifactId":null,"publishedAt":null},"error":null,"links":{"reading":"/api/v1/readings/${readingId}",` +
-  `"result":"/api/v1/readings/${readingId}/result","document":"/api/v1/readings/${readingId}/document"}}}`;
+  `"result":"/api/v1/readings/${readingId}/result","document":"/api/v1/readings/${readingId}/document?format=document_v1",` +
+  `"markdown":"/api/v1/readings/${readingId}/document?format=markdown",` +
+  `"pdf":"/api/v1/readings/${readingId}/document?format=pdf"}}}`;
 
 /** Adds an endpoint in a separate workspace. @returns its id */
 export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: string): Promise<string> => {

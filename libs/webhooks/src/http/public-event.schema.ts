@@ -48,7 +48,9 @@ const publicEvent = z.object({
         .object({
           reading: z.string().describe('Path of the reading'),
           result: z.string().describe('Path of its result'),
-          document: z.string().describe('Path of its document'),
+          document: z.string().describe('Path of its document as `document_v1`'),
+          markdown: z.string().describe('Path of its document as Markdown'),
+          pdf: z.string().describe('Path of its document as PDF'),
         })
         .describe('Where to fetch what the event is about'),
     })

@@ -108,7 +108,14 @@ const publicEvent = (
 ): PublicEvent => {
   const { eventId, type, workspaceId, livemode, readingId, occurredAt } = facts;
   const reading = `/api/v1/readings/${readingId}`;
-  const links = { reading, result: `${reading}/result`, document: `${reading}/document` };
+  const documentAs = (format: string): string => `${reading}/document?format=${format}`;
+  const links = {
+    reading,
+    result: `${reading}/result`,
+    document: documentAs('document_v1'),
+    markdown: documentAs('markdown'),
+    pdf: documentAs('pdf'),
+  };
   const about = { workspaceId, livemode, ...marks, readingId };
   const head = { id: eventId, type, apiVersion: API_VERSION, createdAt: occurredAt, ...about };
   return {

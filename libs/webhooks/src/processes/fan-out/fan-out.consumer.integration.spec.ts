@@ -170,7 +170,9 @@ describe('The fan-out', () => {
         `"workspaceId":"ws_1","livemode":true,"readingId":"${id}","sequence":2,"data":{"status":"completed",` +
         '"document":{"available":true,"version":1,"artifactId":"art_1","publishedAt":"2026-04-04T09:31:00.000Z"},' +
         `"error":null,"links":{"reading":"/api/v1/readings/${id}","result":"/api/v1/readings/${id}/result",` +
-        `"document":"/api/v1/readings/${id}/document"}},"externalId":null}`,
+        `"document":"/api/v1/readings/${id}/document?format=document_v1",` +
+        `"markdown":"/api/v1/readings/${id}/document?format=markdown",` +
+        `"pdf":"/api/v1/readings/${id}/document?format=pdf"}},"externalId":null}`,
     );
     expect(JSON.parse(completed)).toMatchObject({
       sequence: 1,
