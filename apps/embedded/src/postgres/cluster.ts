@@ -18,6 +18,14 @@ const SHUTDOWN_PATIENCE_MS = 5_000;
  */
 export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env['PATH'] } as const;
 
+/** How every cluster of the service stores and sorts text. Without the encoding, initdb takes that of the locale. */
+export const LOCALE_ARGUMENTS = [
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+];
+
 /** Creates the cluster under `home` if it does not exist. An interrupted creation is started again. */
 export const ensureCluster = async (
   home: string,
@@ -49,10 +57,7 @@ export const ensureCluster = async (
         // MiB of a file of the log. On a full disk PostgreSQL needs room for a whole one, and few of the default (16)
         // fit into the ballast.
         '--wal-segsize=4',
-        '--encoding=UTF8',
-        '--locale=C',
-        '--locale-provider=builtin',
-        '--builtin-locale=C.UTF-8',
+        ...LOCALE_ARGUMENTS,
         ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
       ],
       { ...account, cwd: '/', env: { ...SERVER_ENVIRONMENT } },
