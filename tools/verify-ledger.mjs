@@ -71,11 +71,12 @@ const difference = (given, right, path = '') => {
 
 // ---- 2. Text: one JSON value a line, in the one form that the export has ----
 
-/** A fault, said in one sentence, with the member where it shows. */
+/** A fault, said in one sentence, with the member where it shows, and the line if the member does not tell it. */
 class Fault extends Error {
-  constructor(field, sentence) {
+  constructor(field, sentence, line) {
     super(sentence);
     this.field = field;
+    this.line = line;
   }
 }
 const demand = (condition, field, sentence) => {
@@ -111,6 +112,35 @@ const parseLine = (text) => {
   while (text[place] === printed[place]) place += 1;
   const message = 'the member is repeated, or not written as an export writes it';
   return { value, fault: new Fault(memberAt(text, place), message) };
+};
+
+/** A line of JSON that is indented as an export of one value is. */
+const INDENTED = /^\s*("([^"\\]|\\.)*": )?("([^"\\]|\\.)*"|-?\d+|true|false|null|[[{]|\[\]|\{\})?[\]}]?,?$/;
+
+/** The one value of a text. @throws Fault with the line that is not JSON, or when it is no object */
+const objectIn = (text) => {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const lines = text.trimEnd().split('\n');
+    const odd = lines.findIndex((line) => !INDENTED.test(line));
+    throw new Fault('text', 'the line is not JSON', odd === -1 ? lines.length : odd + 1);
+  }
+  demand(isObject(value), 'text', 'the file has no JSON object');
+  return value;
+};
+
+/** The line of an indented text that has the member, which may be a path; else the first. */
+const lineOf = (text, path) => {
+  const name = `${JSON.stringify(path.split('.').at(-1))}:`;
+  return (
+    1 +
+    Math.max(
+      0,
+      text.split('\n').findIndex((line) => line.trimStart().startsWith(name)),
+    )
+  );
 };
 
 /** The bytes of a file, in parts. */
@@ -988,7 +1018,7 @@ class ExportVerifier {
 
   find(field, message, revision = this.next) {
     if (this.findings.length < MOST_FINDINGS)
-      this.findings.push({ line: this.number, field, revision: String(revision), message });
+      this.findings.push({ line: Math.max(1, this.number), field, revision: String(revision), message });
   }
 
   /** Runs a check and turns its Fault, or data that it cannot read, into a finding. */
@@ -997,6 +1027,7 @@ class ExportVerifier {
       work();
       return true;
     } catch (error) {
+      if (error.syscall) throw error;
       const known = error instanceof Fault;
       this.find(known ? error.field : field, known ? error.message : 'the line is malformed', revision);
       return false;
@@ -1250,32 +1281,82 @@ const SEALS = {
     'format workspaceId period revision eventId closedAt headHash closing money publicKeySha256 signature',
 };
 
+const SUMS = { closing: ACCOUNTS, money: ['currency', ...MONEY] };
+/** Earlier seals have no refunds. */
+const sumsIn = (name, format) =>
+  Object.keys(moneyIn(format, Object.fromEntries(SUMS[name].map((one) => [one, 0]))));
+const hasSums = (names) =>
+  hasMembers(Object.fromEntries(names.map((name) => [name, name === 'currency' ? isText : isWhole])));
+const SEAL_SHAPES = {
+  format: isText,
+  workspaceId: isSomeText,
+  period: isMonth,
+  revision: (value) => isText(value) && /^\d{1,18}$/.test(value),
+  eventId: isSomeText,
+  closedAt: isInstant,
+  headHash: isSha256,
+  closing: (value, format) => hasSums(sumsIn('closing', format))(value),
+  money: (value, format) => hasSums(sumsIn('money', format))(value),
+  publicKeySha256: isSha256,
+  signature: isSomeText,
+};
+/** The first of these members without a value that it can have; inside of an object, as a path. */
+const oddMember = (value, names) => {
+  const { format } = value;
+  const odd = names.find((name) => !SEAL_SHAPES[name](value[name], format));
+  if (!Object.hasOwn(SUMS, odd ?? '') || !isObject(value[odd])) return odd;
+  const sums = sumsIn(odd, format);
+  const isOdd = (name) => !hasSums([name])({ [name]: value[odd][name] }) || !sums.includes(name);
+  const inner = [...sums, ...Object.keys(value[odd])];
+  return `${odd}.${inner.find(isOdd)}`;
+};
+
+/** @throws Fault when the text is no such key */
+const publicKeyIn = (pem) => {
+  let key = null;
+  try {
+    key = createPublicKey(pem);
+  } catch {
+    // Said below.
+  }
+  demand(key?.asymmetricKeyType === 'ed25519', 'publicKey', 'this is no public key of Ed25519 in PEM');
+  return key;
+};
 const keyId = (key) => sha256(key.export({ type: 'spki', format: 'der' }));
 const isSigned = (key, bytes, signature) =>
   verifySignature(null, Buffer.from(bytes), key, Buffer.from(String(signature), 'base64'));
 
 /**
  * Trusted keys by their SHA-256. A handover is a new public key that an already trusted key signed.
- * @throws Error when a handover is not signed by a trusted key
+ * @throws Fault when a handover is not signed by a trusted key
  */
 export const trustedKeys = (pems, handovers = []) => {
-  const keys = new Map(pems.map((pem) => createPublicKey(pem)).map((key) => [keyId(key), key]));
-  for (const { signature, ...manifest } of handovers) {
-    const old = keys.get(manifest.previousKeySha256);
-    if (!old || !isSigned(old, canonical(manifest), signature))
-      throw new Error('The handover of the key is not signed by the public key.');
-    const key = createPublicKey(manifest.publicKey);
-    keys.set(keyId(key), key);
-  }
+  const keys = new Map(pems.map(publicKeyIn).map((key) => [keyId(key), key]));
+  for (const handover of handovers) takeOver(keys, handover);
   return keys;
+};
+const takeOver = (keys, { signature, ...manifest }) => {
+  const old = keys.get(manifest.previousKeySha256);
+  demand(
+    old,
+    'previousKeySha256',
+    'the handover names a key that is not trusted: it is not signed by the public key',
+  );
+  const isRight = isSigned(old, canonical(manifest), signature);
+  demand(isRight, 'signature', 'the handover of the key is not signed by the public key');
+  const key = publicKeyIn(manifest.publicKey);
+  keys.set(keyId(key), key);
 };
 
 /** What is wrong with a seal itself, and with a book that it should describe. */
 function* sealFaults(seal, keys, export_) {
+  if (!isObject(seal)) return yield ['text', 'the line is no seal'];
   const names = Object.hasOwn(SEALS, seal.format) ? SEALS[seal.format].split(' ') : null;
   if (!names) return yield ['format', `there is no format ${seal.format}`];
   const odd = [...names, ...Object.keys(seal)].find((name) => !names.includes(name) || !(name in seal));
-  if (odd) return yield [odd, 'the member is missing or unknown'];
+  if (odd !== undefined) return yield [odd, 'the member is missing or unknown'];
+  const wrong = oddMember(seal, names);
+  if (wrong !== undefined) return yield [wrong, 'the value is not one that the member can have'];
   const { signature, ...manifest } = seal;
   const key = keys.get(manifest.publicKeySha256);
   if (!key) yield ['publicKeySha256', 'the seal names another key'];
@@ -1311,16 +1392,25 @@ const coveredBy = ({ header, closedMonths }, seals) => {
  * Verifies the lines of an export, and every seal of its workspace.
  * @param seals what the export must agree with, at least one; without them, none is checked
  * @param period only the seal of this month counts
+ * @param placeOf file and line of a seal's member
  */
-export const verifyExport = (lines, { seals, keys = new Map(), period } = {}) => {
+export const verifyExport = (
+  lines,
+  { seals, keys = new Map(), period, placeOf = () => ({ line: 0 }) } = {},
+) => {
   const verifier = new ExportVerifier();
   verifier.attempt(() => {
     for (const text of lines) if (!verifier.line(text)) break;
   }, 'text');
   const { header } = verifier;
   if (seals === undefined || !header) return verifier.result([]);
-  const find = (field, message, revision = 0) =>
-    verifier.findings.push({ line: 0, field: `seal.${field}`, revision: String(revision), message });
+  const find = (field, message, seal = {}) =>
+    verifier.findings.push({
+      ...placeOf(seal, field),
+      field: `seal.${field}`,
+      revision: SEAL_SHAPES.revision(seal.revision) ? seal.revision : '0',
+      message,
+    });
   const isOwn = (seal) =>
     seal.workspaceId === header.workspaceId && (period === undefined || seal.period === period);
   // A single seal is meant for this export, whatever it says.
@@ -1332,7 +1422,7 @@ export const verifyExport = (lines, { seals, keys = new Map(), period } = {}) =>
   for (const seal of own)
     for (const [field, message] of sealFaults(seal, keys, covered.includes(seal) ? verifier : null)) {
       agreed.delete(seal);
-      find(field, own.length === 1 ? message : `${seal.period}: ${message}`, seal.revision);
+      find(field, own.length === 1 ? message : `${seal.period}: ${message}`, seal);
     }
   return verifier.result([...agreed].map((seal) => seal.period));
 };
@@ -1354,6 +1444,9 @@ const merkleRoot = (leaves) => {
   return level[0].toString('hex');
 };
 
+const MONTH = 'month.json';
+const SEALS_FILE = 'seals.jsonl';
+
 /**
  * Verifies the unpacked archive of a month.
  * @param read the bytes of a file of the archive
@@ -1361,16 +1454,34 @@ const merkleRoot = (leaves) => {
 export const verifyMonth = (read, keys) => {
   const findings = [];
   const find = (file, line, field, message) => findings.push({ file, line, field, message });
-  const bytes = read('month.json');
-  const month = JSON.parse(bytes.toString('utf8'));
-  const at = (field, message) => find('month.json', 0, field, message);
+  /** What the work finds of one file. @throws what is no Fault */
+  const inspect = (file, line, work) => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      find(file, error.line ?? line, error.field, error.message);
+      return null;
+    }
+  };
+  const bytes = read(MONTH);
+  const text = bytes.toString('utf8');
+  const month = inspect(MONTH, 1, () => objectIn(text));
+  if (month === null)
+    return {
+      result: { ok: false, period: null, books: null, merkleRoot: null, money: null, findings },
+      seals: [],
+    };
+  const at = (field, message) => find(MONTH, lineOf(text, field), field, message);
   const key = keys.get(month.publicKeySha256);
   if (!['credit-ledger-month/1', 'credit-ledger-month/2'].includes(month.format))
     at('format', `there is no format ${month.format}`);
+  if (!isMonth(month.period)) at('period', 'the value is not one that the member can have');
   if (!key) at('publicKeySha256', 'the month names another key');
   else if (!isSigned(key, bytes, read('month.sig').toString('utf8')))
-    find('month.sig', 0, 'signature', 'month.json is not signed with this key');
-  for (const [file, hash] of Object.entries(month.files ?? {})) {
+    find('month.sig', 1, 'signature', 'month.json is not signed with this key');
+  if (!isObject(month.files)) at('files', 'the value is not one that the member can have');
+  for (const [file, hash] of Object.entries(isObject(month.files) ? month.files : {})) {
     let given = null;
     try {
       given = sha256(read(file));
@@ -1379,18 +1490,29 @@ export const verifyMonth = (read, keys) => {
     }
     if (given !== null && given !== hash) find(file, 0, 'file', 'the file is not the one that was signed');
   }
-  const lines = read('seals.jsonl').toString('utf8').split('\n').slice(0, -1);
-  const seals = lines.map((line) => JSON.parse(line));
+  const lines = [];
+  inspect(SEALS_FILE, 1, () => {
+    try {
+      for (const line of linesIn([read(SEALS_FILE)])) lines.push(line);
+    } catch (error) {
+      throw error instanceof Fault ? new Fault(error.field, error.message, Math.max(1, lines.length)) : error;
+    }
+  });
+  /** Seals whose sums can be added. */
+  const seals = [];
   let last = '';
-  for (const [index, seal] of seals.entries()) {
-    const found = (field, message) => find('seals.jsonl', index + 1, field, message);
+  for (const [index, line] of lines.entries()) {
+    const found = (field, message) => find(SEALS_FILE, index + 1, field, message);
+    const seal = inspect(SEALS_FILE, index + 1, () => objectIn(line));
+    if (seal === null) continue;
     for (const [field, message] of sealFaults(seal, keys)) found(field, message);
-    if (canonical(seal) !== lines[index]) found('text', 'the seal is not written in canonical JSON');
+    if (canonical(seal) !== line) found('text', 'the seal is not written in canonical JSON');
     if (seal.period !== month.period) found('period', 'the seal is of another month');
-    if (seal.workspaceId <= last) found('workspaceId', 'the seals are not in order, or one is there twice');
+    if (!(seal.workspaceId > last)) found('workspaceId', 'the seals are not in order, or one is there twice');
     last = seal.workspaceId;
+    if (oddMember(seal, ['closing', 'money']) === undefined) seals.push(seal);
   }
-  if (month.books !== seals.length) at('books', 'the month counts other seals');
+  if (month.books !== lines.length) at('books', 'the month counts other seals');
   if (month.merkleRoot !== merkleRoot(lines)) at('merkleRoot', 'the Merkle root is not the one of the seals');
   const closing = perAccount((account) => sum(seals, (seal) => seal.closing[account]));
   if (!same(closing, month.closing)) at('closing', 'the closing balances are not the sum of the seals');
@@ -1398,10 +1520,18 @@ export const verifyMonth = (read, keys) => {
   const money = moneyIn(month.format, { currency: CURRENCY, ...sums });
   if (!same(money, month.money)) at('money', 'the money is not the sum of the seals');
   if (!addsUp(money, money.closing)) at('money', ADDS_UP);
-  const { period, books, merkleRoot: root } = month;
+  const { period = null, books = null, merkleRoot: root = null } = month;
   return {
-    result: { ok: findings.length === 0, period, books, merkleRoot: root, money: month.money, findings },
+    result: {
+      ok: findings.length === 0,
+      period,
+      books,
+      merkleRoot: root,
+      money: month.money ?? null,
+      findings,
+    },
     seals,
+    placeOf: (seal) => ({ file: SEALS_FILE, line: 1 + Math.max(0, lines.indexOf(canonical(seal))) }),
   };
 };
 
@@ -1450,25 +1580,37 @@ const describeMonth = (result) =>
         `${result.period}: ${result.books} books are sealed and signed; Merkle root ${result.merkleRoot}`,
         ...moneyLines(result.money),
       ].join('\n')
-    : [`${result.period}: not as it was signed`, ...listed(result.findings)].join('\n');
+    : [`${result.period ?? MONTH}: not as it was signed`, ...listed(result.findings)].join('\n');
 
 const USAGE = `Usage: verify-ledger.mjs EXPORT.jsonl [--seal FILE --public-key KEY.pem] [--json]
        verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
        --seal FILE: a seal, or one a line: the export must agree with each of a month that it closes
        --handover FILE: also trust the key that the public key signed; may be repeated`;
 
-const json = (path) => JSON.parse(readFileSync(path, 'utf8'));
-
-/** A seal, or one seal a line. */
-const sealsIn = (text) => {
+/** Work on the text of a file. @throws Error that names the file, the line and the member of a Fault */
+const inFile = (file, work) => {
+  const text = readFileSync(file, 'utf8');
   try {
-    return [JSON.parse(text)];
-  } catch {
-    return text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    return work(text);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const { field, line = lineOf(text, field), message } = error;
+    throw new Error(`${where({ file, line, field })}: ${message}`);
   }
+};
+
+/** The seals of a file, which has one, indented, or one a line; and the line of a seal's member. */
+const sealsIn = (text) => {
+  const lines = text.trimEnd().split('\n');
+  if (lines[0].trim() === '{') return { seals: [objectIn(text)], lineIn: (_, field) => lineOf(text, field) };
+  const seals = lines.map((line, index) => {
+    try {
+      return objectIn(line);
+    } catch (error) {
+      throw new Fault(error.field, error.message, index + 1);
+    }
+  });
+  return { seals, lineIn: (seal) => 1 + Math.max(0, seals.indexOf(seal)) };
 };
 
 const run = () => {
@@ -1488,19 +1630,21 @@ const run = () => {
   if (positionals.length > 1 || (positionals.length === 0 && !month)) throw new Error(USAGE);
   if ((seal === undefined && month === undefined) !== (values['public-key'] === undefined))
     throw new Error('A seal is checked against a public key: give both --seal or --month, and --public-key.');
-  const keys = values['public-key']
-    ? trustedKeys([readFileSync(values['public-key'])], handover.map(json))
-    : new Map();
-  let seals = seal ? sealsIn(readFileSync(seal, 'utf8')) : undefined;
+  const keys = values['public-key'] ? inFile(values['public-key'], (text) => trustedKeys([text])) : new Map();
+  for (const file of handover) inFile(file, (text) => takeOver(keys, objectIn(text)));
+  let { seals, lineIn } = seal ? inFile(seal, sealsIn) : {};
+  let placeOf = (one, field) => ({ file: seal, line: lineIn(one, field) });
   const results = [];
   if (month) {
     const checked = verifyMonth((name) => readFileSync(join(month, name)), keys);
-    seals = checked.seals;
+    ({ seals, placeOf } = checked);
     results.push([checked.result, describeMonth]);
   }
   if (positionals.length === 1) {
-    const options = { seals, keys, ...(month ? { period: results[0][0].period } : {}) };
-    results.push([verifyExport(linesIn(partsOf(positionals[0])), options), describe]);
+    const options = { seals, keys, placeOf, ...(month ? { period: results[0][0].period } : {}) };
+    const result = verifyExport(linesIn(partsOf(positionals[0])), options);
+    const findings = result.findings.map((finding) => ({ file: positionals[0], ...finding }));
+    results.push([{ ...result, findings }, describe]);
   }
   for (const [result, print] of results) console.log(values.json ? JSON.stringify(result) : print(result));
   if (results.some(([result]) => !result.ok)) process.exitCode = 1;
@@ -1510,7 +1654,9 @@ if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.me
   try {
     run();
   } catch (error) {
-    console.error(error.code === 'ENOENT' ? `There is no file ${error.path}.` : error.message);
+    const { code, path, syscall, message } = error;
+    if (code === 'ENOENT') console.error(`There is no file ${path}.`);
+    else console.error(syscall ? `${path ?? 'A file'} cannot be read: ${code}.` : message);
     process.exitCode = 1;
   }
 }

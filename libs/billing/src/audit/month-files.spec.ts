@@ -3,6 +3,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { linesIn, trustedKeys, verifyExport, verifyMonth } from '../../../../tools/verify-ledger.mjs';
 import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
 import { refundedBook } from '../../test/refunded-book.js';
+import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation } from '../contracts/audit.js';
 import type { MonthBook, MonthNote } from '../contracts/month.js';
@@ -99,21 +100,26 @@ describe('a closed month of all books', () => {
     }
   });
 
-  it('does not verify when any byte of any file is another', () => {
+  it('does not verify when anything in any file is another, and each finding names file, line and member', () => {
     const files = filesOf(sealed(3));
-    for (const [name, bytes] of files) {
-      for (const at of [0, bytes.length >> 1, bytes.length - 3]) {
-        const changed = Buffer.from(bytes);
-        changed[at] = changed[at]! ^ 1;
-        let isFound: boolean;
-        try {
-          isFound = !verify(new Map(files).set(name, changed)).result.ok;
-        } catch {
-          isFound = true;
-        }
-        expect([name, at, isFound]).toEqual([name, at, true]);
+    const odd: object[] = [];
+    for (const [name, bytes] of files)
+      for (const changed of mutantsOfFile(bytes)) {
+        const { findings } = verify(new Map(files).set(name, changed)).result;
+        const isNamed = findings.every(
+          ({ file, line, field, message }) =>
+            file !== '' && (line > 0 || field === 'file') && /^[\w.:]+$/.test(field) && !isRaw(message),
+        );
+        if (findings.length === 0 || !isNamed) odd.push([name, changed.toString().slice(0, 80), findings]);
       }
-    }
+    expect(odd).toEqual([]);
+    const closing = Buffer.from(files.get('seals.jsonl')!.toString().replace('"closing":', '"cIosing":'));
+    expect(verify(new Map(files).set('seals.jsonl', closing)).result.findings).toContainEqual({
+      file: 'seals.jsonl',
+      line: 1,
+      field: 'closing',
+      message: 'the member is missing or unknown',
+    });
     const seals = files.get('seals.jsonl')!.toString().split('\n');
     const dropped = new Map(files).set('seals.jsonl', Buffer.from(seals.slice(1).join('\n')));
     expect(verify(dropped).result.findings.map(({ field }) => field)).toContain('merkleRoot');

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventfulBook, exportOf } from '../../test/book.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { runVerifier } from '../../test/run-verifier.js';
 
 let jsonl: string[];
@@ -55,5 +57,52 @@ describe('a changed export is reported with its line and field', () => {
   ])('when %s', (_, change, field) => {
     const [text, line] = change();
     expect(verify(text)).toMatchObject({ status: 1, stderr: '', findings: [{ line, field }] });
+  });
+});
+
+describe('a file beside the export', () => {
+  const golden = (name: string): Buffer => readFileSync(projectPath('test/golden/ledger', name));
+  const file = (name: string, bytes: Uint8Array): string => {
+    writeFileSync(join(folder, name), bytes);
+    return join(folder, name);
+  };
+  const some = (bytes: Uint8Array): readonly Buffer[] =>
+    mutantsOfFile(bytes).filter((_, index) => index % 29 === 0);
+
+  it('with a fault is named, with the line and the member', () => {
+    const handover = `${JSON.stringify({ format: 'credit-ledger-key/1', previousKeySha256: 'a', publicKey: 'b', signature: 'c' }, null, 2)}\n`;
+    const right = { seal: golden('seal-1-2026-04.json'), key: golden('seal-1-public.pem') };
+    const book = golden('export-1.jsonl').toString();
+    const check = ({ seal, key }: { seal: Uint8Array; key: Uint8Array }, ...more: readonly string[]) =>
+      runVerifier(folder, book, ['--seal', file('seal', seal), '--public-key', file('key', key), ...more]);
+    expect(check(right)).toMatchObject({ status: 0, stderr: '' });
+    const runs = [
+      ...some(right.seal).map((seal) => ['seal', check({ ...right, seal })] as const),
+      ...some(right.key).map((key) => ['key', check({ ...right, key })] as const),
+      ['handover', check(right, '--handover', file('handover', Buffer.from(handover)))] as const,
+      ['handover', check(right, '--handover', file('handover', Buffer.from('{')))] as const,
+    ];
+    const unnamed = runs.filter(([name, { status, stderr, result }]) => {
+      const said: readonly string[] = result
+        ? result.findings.map(
+            (found: { file: string; line: number; field: string; message: string }) =>
+              `${found.file}, line ${found.line}, ${found.field}: ${found.message}`,
+          )
+        : [stderr];
+      // The first key of the file is another one: the seal names it no more.
+      const isNamed = (text: string) =>
+        new RegExp(`/(${name}|seal), line [1-9]\\d*, [\\w.:]+: `).test(text) && !isRaw(text);
+      return status !== 1 || said.length === 0 || !said.every(isNamed);
+    });
+    expect(unnamed).toEqual([]);
+  });
+
+  it('that is missing is named', () => {
+    expect(runVerifier(folder, jsonl.join('\n'), ['--seal', '/none', '--public-key', '/none'])).toMatchObject(
+      {
+        status: 1,
+        stderr: 'There is no file /none.\n',
+      },
+    );
   });
 });
