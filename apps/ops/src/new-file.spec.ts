@@ -94,6 +94,12 @@ describe('New files that belong together', () => {
     expect(pair().map(({ path: one }) => statSync(one).mode & 0o077)).toEqual([0, 0o044]);
   });
 
+  it('are written into a folder that is missing, which only its owner may enter', async () => {
+    const keys = join(folder, 'a', 'keys');
+    await writeNewFiles([{ path: join(keys, 'private'), text: 'secret', isPublic: false }]);
+    expect([readdirSync(keys), statSync(keys).mode & 0o777]).toEqual([['private'], 0o700]);
+  });
+
   it('are all written or none, so that the command can be repeated', async () => {
     writeFileSync(join(folder, 'public'), 'kept');
     await expect(writeNewFiles(pair())).rejects.toThrow('public exists already');

@@ -5,6 +5,7 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -13,6 +14,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { OpsError } from './ops-error.js';
 
 type Fill<T> = (write: (part: Uint8Array) => void) => Promise<T>;
@@ -39,11 +41,15 @@ interface NewText {
   readonly isPublic: boolean;
 }
 
-/** Writes new files that belong together, such as a pair of keys: all of them or none. @throws as {@link writeNewFile} */
+/**
+ * Writes new files that belong together, such as a pair of keys: all of them or none. Makes a folder that is missing, for
+ * its owner alone. @throws as {@link writeNewFile}
+ */
 export const writeNewFiles = async (files: readonly NewText[]): Promise<void> => {
   const written: string[] = [];
   try {
     for (const { path, text, isPublic } of files) {
+      orRefuse(path, () => mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
       await writeNewFile(path, async (write) => write(Buffer.from(text)), isPublic ? 0o644 : 0o600);
       written.push(path);
     }

@@ -33,7 +33,7 @@ const addKeygen = (operators: Command): void => {
     .description(
       'make your key pair: operator-private.pem stays with you, operator-public.pem is for the register',
     )
-    .requiredOption('--out <dir>', 'an existing folder of your own')
+    .requiredOption('--out <dir>', 'a folder of your own, made if it is missing')
     .addHelpText('after', '\nExample:\n  ops operators keygen --out ~/.keys')
     .action(async ({ out }: { out: string }, command: Command) => {
       const { privateKey, publicKey } = generateKeyPairSync('ed25519');

@@ -25,9 +25,7 @@ export const addExport = (ledger: Command): void => {
     .command('export')
     .description('a book as text, one row per posting: csv for spreadsheets, jsonl for verify-file')
     .requiredOption('--workspace <id>', 'the workspace')
-    .addOption(
-      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).makeOptionMandatory(),
-    )
+    .addOption(new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('jsonl'))
     .option('--period <yyyy-mm>', 'one month (UTC) with its close, as its seal covers it', parsePeriod)
     .option('--from <instant>', 'start with the first event dated at this time or later', parseInstant)
     .option('--to <instant>', 'end before the first event dated at this time or later', parseInstant)

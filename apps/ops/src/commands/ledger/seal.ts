@@ -106,7 +106,7 @@ export const addKeygen = (ledger: Command): void => {
   ledger
     .command('keygen')
     .description('create a key pair for seals: seal-private.pem for you only, seal-public.pem for auditors')
-    .requiredOption('--out <dir>', 'an existing folder')
+    .requiredOption('--out <dir>', 'a folder, made if it is missing')
     .option('--previous <file>', 'the private key that this one replaces: it signs seal-handover.json')
     .addHelpText(
       'after',
