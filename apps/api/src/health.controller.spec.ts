@@ -16,7 +16,11 @@ const answering = () => {
   return { answer, response: response as unknown as Response };
 };
 
-const config = { READINESS_WORKER_MS: 10_000, READINESS_LAG_MS: 60_000 };
+const config: ConstructorParameters<typeof HealthController>[4] = {
+  READINESS_WORKER_MS: 10_000,
+  READINESS_ROLES: ['follow', 'jobs', 'webhooks'],
+  READINESS_LAG_MS: 60_000,
+};
 
 /** Answers of a PostgreSQL that works, with nothing to report. */
 const sound = async (): Promise<object> => ({ rowCount: 1, rows: [] });
@@ -72,7 +76,13 @@ describe('readiness', () => {
     };
     expect(answer).toEqual({
       status: 503,
-      body: { status: 'not ready', checks, causes: { disk: 'disk_full' }, parkedStreams: null },
+      body: {
+        status: 'not ready',
+        checks,
+        causes: { disk: 'disk_full' },
+        missingRoles: [],
+        parkedStreams: null,
+      },
     });
   });
 
@@ -90,11 +100,26 @@ describe('readiness', () => {
     expect(answer.body).toHaveProperty('causes', { postgres: 'absent' });
   });
 
+  const rolesMissing = (...roles: readonly string[]) => {
+    const rows = roles.map((missing) => ({ missing }));
+    return (text: string) =>
+      text.includes('platform.heartbeat') ? Promise.resolve({ rowCount: rows.length, rows }) : sound();
+  };
+
+  it.each([
+    ['is lost while nobody has a role that it needs', 'jobs', 503, { worker: 'role_missing' }],
+    ['is kept without a role that it does not need, which it names', 'upkeep', 200, {}],
+  ])('%s', async (_, role, status, causes) => {
+    const { answer, response } = answering();
+    await controller({}, false, true, rolesMissing(role)).ready(response);
+    expect(answer).toMatchObject({ status, body: { missingRoles: [role] } });
+    expect(answer.body).toHaveProperty('causes', causes);
+  });
+
   it('reports no absent worker while the event store is away, because heartbeats need it', async () => {
     const { answer, response } = answering();
     const away = new StoreUnavailable('not reachable', false);
-    const silent = (text: string) =>
-      text.includes('platform.heartbeat') ? Promise.resolve({ rowCount: 0, rows: [] }) : sound();
+    const silent = rolesMissing('follow', 'jobs', 'webhooks', 'upkeep');
     await controller({ head: () => Promise.reject(away) }, false, true, silent).ready(response);
     expect(answer).toMatchObject({ body: { checks: { eventStore: false, worker: false } } });
     expect(answer.body).toHaveProperty('causes', { eventStore: 'absent' });

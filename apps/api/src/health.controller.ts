@@ -8,6 +8,7 @@ import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
+import { WORKER_ROLES, type WorkerRole } from '@app/platform/config/settings.js';
 import { DiskReserve } from '@app/platform/disk/disk-reserve.js';
 import { faultOf } from '@app/platform/fault/fault.js';
 import { admissionOf } from '@app/platform/http/door/admission.js';
@@ -16,6 +17,7 @@ import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { sharedAnswer } from '@app/platform/async/shared-answer.js';
 import { within } from '@app/platform/async/within.js';
+import { missingRoles } from '@app/platform/time/heartbeat.js';
 import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import {
@@ -46,7 +48,10 @@ export class HealthController {
     @Inject(EVENT_STORE_CONNECTION) private readonly connection: Pick<StoreConnection, 'beyondHelp'>,
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(DiskReserve) private readonly disk: Pick<DiskReserve, 'isKept'>,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS' | 'READINESS_LAG_MS'>,
+    @Inject(CONFIG) private readonly config: Pick<
+      Config,
+      'READINESS_WORKER_MS' | 'READINESS_ROLES' | 'READINESS_LAG_MS'
+    >,
     @Inject(TrustedTime) private readonly time: Pick<TrustedTime, 'now'>,
   ) {}
 
@@ -79,15 +84,18 @@ export class HealthController {
   }
 
   private async look(): Promise<Readiness> {
-    const [eventStore, postgres, tables, worker, consumers, clock, parkedStreams] = await Promise.all([
-      causeOf(this.store.head()),
-      causeOf(this.pool.query('select 1')),
-      causeOf(this.tablesAreThere()),
-      causeOf(this.workerLives()),
-      causeOf(this.consumersKeepUp()),
-      this.clockFault(),
-      within(CHECK_WITHIN_MS, this.parkedStreams()),
-    ]);
+    const roles = missingRoles(this.pool, this.config.READINESS_WORKER_MS);
+    const [eventStore, postgres, tables, worker, consumers, clock, missing, parkedStreams] =
+      await Promise.all([
+        causeOf(this.store.head()),
+        causeOf(this.pool.query('select 1')),
+        causeOf(this.tablesAreThere()),
+        causeOf(roles.then((found) => this.requireRoles(found))),
+        causeOf(this.consumersKeepUp()),
+        this.clockFault(),
+        within(CHECK_WITHIN_MS, roles),
+        within(CHECK_WITHIN_MS, this.parkedStreams()),
+      ]);
     const disk = this.disk.isKept() ? null : ('disk_full' as const);
     const found = { eventStore, postgres, tables, worker, consumers, disk, clock };
     const failed = Object.entries(found).filter(([, cause]) => cause !== null);
@@ -96,6 +104,7 @@ export class HealthController {
       status: failed.length === 0 ? 'ready' : 'not ready',
       checks: checks as Readiness['checks'],
       causes: rootCauses(failed as [string, ReadinessCause][]),
+      missingRoles: [...(missing ?? [])],
       parkedStreams: parkedStreams ?? null,
     };
   }
@@ -114,12 +123,10 @@ export class HealthController {
     );
   }
 
-  private async workerLives(): Promise<void> {
-    const { rowCount } = await this.pool.query(
-      `select 1 from platform.heartbeat where role = 'worker' and beat_at > clock_timestamp() - make_interval(secs => $1) limit 1`,
-      [this.config.READINESS_WORKER_MS / 1_000],
-    );
-    if (rowCount === 0) throw new NotReady('no_worker');
+  private requireRoles(missing: readonly WorkerRole[]): void {
+    if (missing.length === WORKER_ROLES.length) throw new NotReady('no_worker');
+    if (missing.some((role) => this.config.READINESS_ROLES.includes(role)))
+      throw new NotReady('role_missing');
   }
 
   /** Streams that wait for an operator do not make the service unready: the others continue. */
@@ -156,7 +163,7 @@ const rootCauses = (failed: readonly (readonly [string, ReadinessCause])[]): Rea
   return Object.fromEntries(
     failed.filter(
       ([name, cause]) =>
-        !(isSilenced && cause === 'no_worker') &&
+        !(isSilenced && (cause === 'no_worker' || cause === 'role_missing')) &&
         (!DEPENDENT.includes(name) ||
           !failed.some(([root, same]) => root !== name && same === cause && ROOTS.includes(root))),
     ),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FAULT_KINDS } from '@app/platform/fault/fault.js';
+import { WORKER_ROLES } from '@app/platform/config/settings.js';
 import { apiSchema } from '@app/platform/http/openapi/api-schema.js';
 
 const liveness = z.object({
@@ -14,8 +15,16 @@ export const livenessSchema = apiSchema<Liveness>(
   { status: 'ok' },
 );
 
-/** The faults of a store; `late`: work waits too long; `beyond_the_log`: the two stores do not belong together. */
-const CAUSES = [...FAULT_KINDS, 'late', 'beyond_the_log', 'no_worker', 'clock', 'unknown'] as const;
+/** The faults of a store; `late`: work waits too long; `beyond_the_log`: the two stores do not belong together; `role_missing`: there are workers, and none with a role. */
+const CAUSES = [
+  ...FAULT_KINDS,
+  'late',
+  'beyond_the_log',
+  'no_worker',
+  'role_missing',
+  'clock',
+  'unknown',
+] as const;
 export type ReadinessCause = (typeof CAUSES)[number];
 
 const readiness = z.object({
@@ -29,7 +38,7 @@ const readiness = z.object({
         .describe(
           'Every table that requests need exists, and that of API keys has the keys that were issued',
         ),
-      worker: z.boolean().describe('A worker has sent a heartbeat recently'),
+      worker: z.boolean().describe('Workers of every role have sent a heartbeat recently'),
       consumers: z.boolean().describe('No running consumer has left an event unhandled for too long'),
       disk: z.boolean().describe('The disk keeps its reserve'),
       clock: z.boolean().describe('The clocks of this process, PostgreSQL and the event store agree'),
@@ -38,6 +47,11 @@ const readiness = z.object({
   causes: z
     .record(z.string(), z.enum(CAUSES))
     .describe('Why checks failed, by check; a check that failed only because of another one is not repeated'),
+  missingRoles: z
+    .array(z.enum(WORKER_ROLES))
+    .describe(
+      'Roles that no worker has had recently; by READINESS_ROLES, the service may be ready without one',
+    ),
   parkedStreams: z
     .int()
     .nullable()
@@ -63,6 +77,7 @@ export const readinessSchema = apiSchema<Readiness>(
       clock: true,
     },
     causes: {},
+    missingRoles: [],
     parkedStreams: 0,
   },
 );

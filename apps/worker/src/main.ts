@@ -84,7 +84,7 @@ const timed = does('jobs')
   : ownLoops;
 const loops = [
   watchTime(time, config),
-  heartbeat('worker', { pool, store, time }),
+  heartbeat('worker', { pool, store, time }, config.WORKER_ROLES),
   endBeyondHelp(connection, 0),
   ...timed.map((loop) => whileTrusted(time, loop)),
 ].map((loop) =>

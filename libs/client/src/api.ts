@@ -3061,7 +3061,7 @@ export interface components {
                 postgres: boolean;
                 /** @description Every table that requests need exists, and that of API keys has the keys that were issued */
                 tables: boolean;
-                /** @description A worker has sent a heartbeat recently */
+                /** @description Workers of every role have sent a heartbeat recently */
                 worker: boolean;
                 /** @description No running consumer has left an event unhandled for too long */
                 consumers: boolean;
@@ -3072,8 +3072,10 @@ export interface components {
             };
             /** @description Why checks failed, by check; a check that failed only because of another one is not repeated */
             causes: {
-                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "other_installation" | "read_only" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
+                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "other_installation" | "read_only" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "role_missing" | "clock" | "unknown";
             };
+            /** @description Roles that no worker has had recently; by READINESS_ROLES, the service may be ready without one */
+            missingRoles: ("follow" | "jobs" | "webhooks" | "upkeep")[];
             /** @description Streams that wait because an event cannot be handled; null when unknown; the service stays ready */
             parkedStreams: number | null;
         };

@@ -32,6 +32,7 @@ import { checkStatements } from './doctor/statements.js';
 import { checkStoreFile } from './doctor/store-file.js';
 import { checkTables } from './doctor/tables.js';
 import {
+  checkDeliveries,
   checkHolds,
   checkJobs,
   checkLag,
@@ -91,6 +92,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'order lines', needs: ['event store'], run: ({ store }) => checkOrderLines(store) },
   { name: 'signed statements', needs: ['event store'], run: checkStatements },
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
+  { name: 'deliveries', needs: ['postgres'], run: checkDeliveries },
   { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'batches', needs: ['postgres', 'event store'], run: checkBatches },

@@ -16,7 +16,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'billing.test_hold':
     'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'event_sourcing.consumer':
-    'categories text[], epoch bigint, error text, halted_position numeric(20,0), halted_stream text, name text, position numeric(20,0), status text, updated_at timestamp with time zone',
+    'categories text[], epoch bigint, error text, event_id uuid, event_place text, halted_position numeric(20,0), halted_stream text, name text, position numeric(20,0), status text, updated_at timestamp with time zone',
   'event_sourcing.parked_event':
     'cause_revision numeric(20,0), cause_stream text, consumer text, error text, event_id uuid, event_type text, key text, parked_at timestamp with time zone, position numeric(20,0), revision numeric(20,0), stream text, tried_at timestamp with time zone',
   'event_sourcing.projection_version':
@@ -30,7 +30,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'platform.audit_record':
     'actor text, address inet, at timestamp with time zone, method text, personal boolean, reading_id uuid, request_id uuid, requests integer, route text, status smallint, workspace_id text',
   'platform.heartbeat':
-    'ahead_ms double precision, beat_at timestamp with time zone, host text, instance text, role text',
+    'ahead_ms double precision, beat_at timestamp with time zone, host text, instance text, role text, roles text[]',
   'platform.idempotent_request':
     'body text, fingerprint bytea, key_digest bytea, location text, route text, seed bytea, started_at timestamp with time zone, status integer, workspace_id text',
   'platform.installation': 'fingerprint text, noted_at timestamp with time zone, only_row boolean',

@@ -10,6 +10,12 @@ import { count, days, flag, milliseconds, setting, span, wholeNumber } from './s
 export const WORKER_ROLES = ['follow', 'jobs', 'webhooks', 'upkeep'] as const;
 export type WorkerRole = (typeof WORKER_ROLES)[number];
 
+const workerRoles = z
+  .string()
+  .default(WORKER_ROLES.join(','))
+  .transform((text) => [...new Set(text.split(',').map((role) => role.trim()))])
+  .pipe(z.array(z.enum(WORKER_ROLES, 'must be one or more of follow, jobs, webhooks and upkeep')));
+
 const base64Key = z
   .string()
   .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
@@ -195,6 +201,10 @@ export const settings = z
     TRUSTED_PROXIES: count(0, 'number of reverse proxies in front, whose X-Forwarded-For is trusted', 0),
     CERTIFICATE_WARN_DAYS: days(30, 'ops doctor warns this long before a certificate expires (days)', 0),
     READINESS_WORKER_MS: span(10_000, 'a worker counts as absent after this time without a heartbeat'),
+    READINESS_ROLES: setting(
+      workerRoles,
+      'the service is not ready while no worker has one of these WORKER_ROLES; /readyz and ops doctor name a missing role in any case',
+    ),
     READINESS_LAG_MS: span(
       60_000,
       'the service is not ready while a consumer’s oldest unhandled event is older',
@@ -205,11 +215,7 @@ export const settings = z
     ),
     DISK_RESERVE_MIB: count(256, 'new work gets 503 while the disk has less free (MiB)', 0),
     WORKER_ROLES: setting(
-      z
-        .string()
-        .default('follow,jobs,webhooks,upkeep')
-        .transform((text) => [...new Set(text.split(',').map((role) => role.trim()))])
-        .pipe(z.array(z.enum(WORKER_ROLES, 'must be one or more of follow, jobs, webhooks and upkeep'))),
+      workerRoles,
       'roles of a worker process, comma-separated: follow (projections and processes), jobs (generation, publication, replay), webhooks (delivery), upkeep (fences, rescues, reconciliation, clean-up)',
     ),
     WORKER_CONCURRENCY: count(4, 'concurrent jobs per worker process'),

@@ -41,11 +41,21 @@ it('a job whose worker was killed is not stuck once another has replaced it, and
   await add('again');
   const { text, values } = removeJob('removed');
   await pool.query(text, values as unknown[]);
-  expect(await stuckJobs(pool)).toEqual({ dead: 1, failing: 0, overdue: 0 });
+  expect(await stuckJobs(pool)).toMatchObject({ dead: 1, failing: 0 });
 
   expect(await forgetReplacedJobs(pool)).toBe(0);
   await pool.query(`update graphile_worker._private_jobs set locked_at = now() - interval '2 hours'
                     where locked_by = 'killed'`);
   expect(await forgetReplacedJobs(pool)).toBe(2);
   expect(await keys()).toEqual(['spent', 'again']);
+});
+
+it('the age of a job that nobody takes shows from the first second on', async () => {
+  for (const key of ['waiting', 'taken', 'timer']) await add(key);
+  await change('waiting', `run_at = now() - interval '61 seconds'`);
+  await change('taken', `run_at = now() - interval '1 hour', locked_at = now()`);
+  await change('timer', `run_at = now() + interval '1 hour'`);
+  const { oldest } = await stuckJobs(pool);
+  expect(oldest).toBeGreaterThanOrEqual(61);
+  expect(oldest).toBeLessThan(3_600);
 });

@@ -5,12 +5,11 @@ export interface StuckJobs {
   readonly dead: number;
   /** Jobs that failed several times and will be retried. */
   readonly failing: number;
-  /** Jobs due for five minutes that no worker has taken. */
-  readonly overdue: number;
+  /** How long the oldest job that no worker has taken has been due (seconds). */
+  readonly oldest: number;
 }
 
 const SOME_FAILURES = 3;
-const OVERDUE_SECONDS = 300;
 
 /**
  * Jobs that make no progress. One without a key has a successor, because all our jobs have keys: its worker was killed, or
@@ -20,10 +19,10 @@ export const stuckJobs = async (pool: Pick<Pool, 'query'>): Promise<StuckJobs> =
   const { rows } = await pool.query<StuckJobs>(
     `select count(*) filter (where attempts >= max_attempts)::int as dead,
             count(*) filter (where attempts >= $1 and attempts < max_attempts)::int as failing,
-            count(*) filter (where attempts < max_attempts and locked_at is null
-              and greatest(run_at, created_at) < now() - make_interval(secs => $2))::int as overdue
+            greatest(0, extract(epoch from now() - min(greatest(run_at, created_at))
+              filter (where attempts < max_attempts and locked_at is null)))::int as oldest
      from graphile_worker.jobs where key is not null`,
-    [SOME_FAILURES, OVERDUE_SECONDS],
+    [SOME_FAILURES],
   );
   return rows[0]!;
 };

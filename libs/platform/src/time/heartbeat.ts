@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { WORKER_ROLES, type WorkerRole } from '../config/settings.js';
 import type { WorkLoop } from '../work/work-registry.js';
 import type { TrustedTime } from './trusted-time.js';
 
@@ -10,20 +11,22 @@ const EVERY_MS = 2_000;
 /**
  * Reports that this process is alive and reaches both stores, and how far its clock is ahead of PostgreSQL's. All
  * instants are PostgreSQL's. The API's readiness check and the other processes' comparisons of clocks read it.
+ * @param roles of a worker
  */
 export const heartbeat = (
   role: 'api' | 'worker',
   { pool, store, time }: { pool: Pool; store: EventStore; time: TrustedTime },
+  roles: readonly WorkerRole[] | null = null,
 ): WorkLoop => {
   const { instance } = time;
   const beat = async (): Promise<void> => {
     await store.head();
     await pool.query({
       name: 'heartbeat',
-      text: `insert into platform.heartbeat (instance, role, host, ahead_ms, beat_at)
-             values ($1, $2, $3, $4, clock_timestamp())
+      text: `insert into platform.heartbeat (instance, role, host, ahead_ms, roles, beat_at)
+             values ($1, $2, $3, $4, $5, clock_timestamp())
              on conflict (instance) do update set ahead_ms = excluded.ahead_ms, beat_at = excluded.beat_at`,
-      values: [instance, role, hostname(), time.aheadOfPostgres],
+      values: [instance, role, hostname(), time.aheadOfPostgres, roles],
     });
     await pool.query(`delete from platform.heartbeat where beat_at < clock_timestamp() - interval '1 hour'`);
   };
@@ -40,4 +43,19 @@ export const heartbeat = (
         .catch(() => undefined);
     },
   };
+};
+
+/** The roles that no worker had within the time; all of them when there was no worker. */
+export const missingRoles = async (
+  pool: Pick<Pool, 'query'>,
+  withinMs: number,
+): Promise<readonly WorkerRole[]> => {
+  const { rows } = await pool.query<{ missing: WorkerRole }>(
+    `select missing from unnest($1::text[]) missing
+     where not exists (select from platform.heartbeat
+       where role = 'worker' and (roles is null or missing = any (roles))
+         and beat_at > clock_timestamp() - make_interval(secs => $2))`,
+    [WORKER_ROLES, withinMs / 1_000],
+  );
+  return rows.map(({ missing }) => missing);
 };

@@ -4,8 +4,10 @@ import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/processe
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { missingRoles } from '@app/platform/time/heartbeat.js';
 import { stuckJobs } from '@app/platform/jobs/stuck-jobs.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
+import { ListWebhookEndpoints } from '@app/webhooks/contracts/index.js';
 import { catalogueOf } from '../../catalogues.js';
 import type { Session } from '../../session.js';
 import { ownerOf, parsePlace, problemOf, requireEvent, wayAround } from '../quarantine/place.js';
@@ -21,13 +23,36 @@ export const checkWorkers = async (pool: Pool, within: number): Promise<Finding>
     [within / 1_000],
   );
   const alive = rows[0]!.alive;
-  return alive > 0
+  if (alive === 0)
+    return failure(
+      'workers',
+      `no heartbeat for ${within / 1_000} s`,
+      'Start a worker: without one, no reading is calculated and no webhook sent.',
+    );
+  const missing = await missingRoles(pool, within);
+  return missing.length === 0
     ? ok('workers', `${alive} alive`)
     : failure(
         'workers',
-        `no heartbeat for ${within / 1_000} s`,
-        'Start a worker: without one, no reading is calculated and no webhook sent.',
+        `${alive} alive, none with the role ${missing.join(' or ')}`,
+        'Start a worker that has it in WORKER_ROLES: its work waits meanwhile.',
       );
+};
+
+/** Age of the oldest job, and of the oldest delivery, that could be done now (seconds). */
+const DUE_SECONDS = [60, 300] as const;
+
+export const checkDeliveries = async ({ queries }: Session): Promise<Finding> => {
+  const endpoints = await queries.execute(new ListWebhookEndpoints(null, null));
+  const sending = endpoints.filter(({ endpoint }) => ['ok', 'failing'].includes(endpoint.health.state));
+  const oldest = Math.max(0, ...sending.map(({ queueAgeSeconds }) => queueAgeSeconds));
+  return graded(
+    'deliveries',
+    oldest,
+    DUE_SECONDS,
+    oldest === 0 ? 'none is due' : `the oldest has been due for ${oldest} s`,
+    'Is a worker with the role webhooks running and keeping up? ops webhooks health has more.',
+  );
 };
 
 export const checkLag = async ({ pool, store }: Session): Promise<readonly Finding[]> => {
@@ -37,8 +62,8 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
     if (status === 'beyond_the_log') {
       return failure(
         `lag of ${consumer}`,
-        `its checkpoint ${position} is beyond the end of the log`,
-        'PostgreSQL is newer than the event store: stop API and workers, and restore a PostgreSQL backup older than the event store’s.',
+        `its checkpoint ${position} is beyond the end of the log, or of another one`,
+        'PostgreSQL is newer than the event store, and new work is refused. Restore a newer copy of the event store, if there is one. Otherwise: ops projections replay --all --accept-differences "…"',
       );
     }
     return status === 'halted'
@@ -139,13 +164,18 @@ export const checkQuarantines = async ({ store }: Session): Promise<readonly Fin
 export const checkJobs = async (pool: Pool, time: Pick<TrustedTime, 'isTrusted'>): Promise<Finding> => {
   // Nobody takes jobs then, and PostgreSQL's clock may be the wrong one: the finding is that of the clock.
   if (!(await time.isTrusted())) return ok('jobs', 'not judged while the clocks differ');
-  const { dead, failing, overdue } = await stuckJobs(pool);
-  const message = `${dead} out of attempts, ${failing} failing, ${overdue} overdue`;
+  const { dead, failing, oldest } = await stuckJobs(pool);
+  const message = `${dead} out of attempts, ${failing} failing, the oldest due for ${oldest} s`;
   const advice =
     'The worker’s log has the errors. Jobs of readings and replays are added again automatically.';
-  if (overdue > 0)
-    return failure('jobs', message, `Is a worker running, with enough WORKER_CONCURRENCY? ${advice}`);
-  return dead + failing > 0 ? warning('jobs', message, advice) : ok('jobs', message);
+  const late = graded(
+    'jobs',
+    oldest,
+    DUE_SECONDS,
+    message,
+    `Is a worker with the role jobs running, with enough WORKER_CONCURRENCY? ${advice}`,
+  );
+  return late.level === 'ok' && dead + failing > 0 ? warning('jobs', message, advice) : late;
 };
 
 /** A damaged test book is a finding of its own: the live books do not depend on it. */
