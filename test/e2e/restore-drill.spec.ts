@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   cpSync,
@@ -18,8 +19,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
-import { Integrator, person, until } from '../support/integrator.js';
+import { Integrator, person, until, untilHandled, untilServed } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { twoOperators } from '../support/operators.js';
 import { OpsProcess } from '../support/ops-process.js';
@@ -227,4 +230,51 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   // No demo workspace beside restored data.
   expect(await stack.ops(['workspace', 'list'])).toMatchObject({ workspaces: [{}] });
   expect(await stack.ops(['projections', 'lag', '--max-seconds', '30'])).toBeDefined();
+});
+
+/** docs/operations.md, "By other tools". */
+it('An event store older than PostgreSQL takes no new work, however far its log grows, until all is replayed', async () => {
+  let customer = await Integrator.open(stack, 400);
+  const kept = await finished(customer);
+  await untilHandled(stack);
+  await stack.killAll();
+  const { dataDir: at } = stack;
+  const [folder, older] = [join(at, 'event-store', 'data'), join(scratch, 'older')];
+  cpSync(folder, older, { recursive: true });
+  stack = await startStack({ dataDir: at });
+  const lost = await finished(customer.at(stack));
+  await untilHandled(stack);
+  await stack.killAll();
+  rmSync(folder, { recursive: true });
+  cpSync(older, folder, { recursive: true });
+
+  stack = await startStack({ dataDir: at });
+  customer = customer.at(stack);
+  const refused = { status: 503, body: { code: 'enqueue_unavailable' } };
+  expect(await customer.create(person())).toMatchObject(refused);
+  const store = await openEventStore({
+    connectionString: stack.eventStoreUrl,
+    appendTimeoutMs: 60_000,
+    readTimeoutMs: 60_000,
+  });
+  const events = Array.from({ length: 100 }, (_, index) => addedToAppend(randomUUID(), `r${index}`));
+  await store.append('tally-1', 'no_stream', events);
+  await store.close();
+  expect(await customer.create(person())).toMatchObject(refused);
+  expect(await (await fetch(`${stack.baseUrl}/readyz`)).json()).toMatchObject({
+    causes: { consumers: 'beyond_the_log' },
+  });
+  const mend = ['projections', 'replay', '--all', '--accept-differences'];
+  expect((await stack.runOps(['doctor'])).stdout).toContain(`ops ${mend.join(' ')}`);
+  await stack.ops([...mend, 'the event store was restored from a copy']);
+
+  const { body } = await untilServed(() => customer.create(person()));
+  for (const readingId of [kept, body.readingId]) {
+    expect(await customer.untilEnded(readingId)).toMatchObject({ status: 'completed' });
+  }
+  expect((await customer.call('GET', `/api/v1/readings/${lost}`)).status).toBe(404);
+  await until(
+    async () => (await fetch(`${stack.baseUrl}/readyz`)).status === 200,
+    () => 'ready',
+  );
 });

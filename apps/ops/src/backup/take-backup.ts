@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { Pool } from 'pg';
+import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { backUpFolder } from '@app/embedded-event-store/operator/backup.js';
 import { SILENT } from '@app/embedded-event-store/operator/progress.js';
@@ -101,7 +102,7 @@ export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Prom
     );
     // Read after the snapshot: no checkpoint in it is beyond this event.
     const end = await store.end();
-    requireWithinLog(postgres.furthestCheckpoint, end);
+    await requireWithinLog(sources);
     const files = await withProgress('event store', (progress) =>
       copyLog(plan.log, unfinished, end, progress ?? none),
     );
@@ -181,10 +182,11 @@ const updateMirror = (
 const none = (): void => undefined;
 
 /** PostgreSQL that is newer than its log was restored in the wrong order; a backup of it would be useless. */
-const requireWithinLog = (checkpoint: string | null, end: bigint | null): void => {
-  if (checkpoint !== null && (end === null || BigInt(checkpoint) > end))
+const requireWithinLog = async ({ pool, store }: BackupSources): Promise<void> => {
+  const [consumer] = await beyondTheLog(pool, store);
+  if (consumer !== undefined)
     throw new OpsError(
-      `A consumer’s checkpoint (${checkpoint}) is beyond the end of the log (${end ?? 'empty'}): PostgreSQL is newer than the event store. ops doctor says what to do.`,
+      `The checkpoint of ${consumer} is beyond the end of the log or of another one: PostgreSQL is newer than the event store. ops doctor says what to do.`,
     );
 };
 

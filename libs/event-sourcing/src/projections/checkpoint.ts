@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import type { StoredEvent } from '../core/event.js';
 import type { Consumer } from './consumer.js';
 import { runSteps, type Step } from './statement.js';
 import { transaction } from './transaction.js';
@@ -83,6 +84,7 @@ export const loadCheckpoint = async (
 /**
  * Moves the checkpoint and runs the steps in one transaction. The move is a compare-and-swap: of two concurrent runners
  * one commits, and the other rolls back. Without steps, it is one statement.
+ * @param last the last event handled; without one, the checkpoint keeps that of before
  */
 export const advance = (
   pool: Pool,
@@ -90,11 +92,12 @@ export const advance = (
   from: Checkpoint,
   to: bigint,
   steps: readonly Step[],
+  last?: StoredEvent,
 ): Promise<Checkpoint> =>
   steps.length === 0
-    ? move(pool, consumer, from, to)
+    ? move(pool, consumer, from, to, last)
     : transaction(pool, async (client) => {
-        const moved = await move(client, consumer, from, to);
+        const moved = await move(client, consumer, from, to, last);
         await runSteps(client, steps);
         return moved;
       });
@@ -104,14 +107,22 @@ const move = async (
   { name }: Consumer,
   { position, epoch }: Checkpoint,
   to: bigint,
+  last: StoredEvent | undefined,
 ): Promise<Checkpoint> => {
   const moved = await client.query({
     name: 'move-checkpoint',
     text: `update event_sourcing.consumer
            set position = $2, status = 'running', error = null, halted_stream = null, halted_position = null,
-               updated_at = now()
+               event_id = coalesce($5, event_id), event_place = coalesce($6, event_place), updated_at = now()
            where name = $1 and position is not distinct from $3::numeric and epoch = $4`,
-    values: [name, String(to), position === null ? null : String(position), String(epoch)],
+    values: [
+      name,
+      String(to),
+      position === null ? null : String(position),
+      String(epoch),
+      last?.id ?? null,
+      last ? `${last.stream}@${last.revision}` : null,
+    ],
   });
   if (moved.rowCount !== 1) throw new CheckpointMoved(`${name} is no longer at ${position}`);
   return { position: to, epoch };

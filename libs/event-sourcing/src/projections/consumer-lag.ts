@@ -8,7 +8,7 @@ import { beyondTheLog } from './end-of-log.js';
 /** How far a consumer is behind the log. */
 export interface ConsumerLag {
   readonly consumer: string;
-  /** `beyond_the_log`: its checkpoint is from another, longer log. It does not run, since it would miss events. */
+  /** `beyond_the_log`: its checkpoint is from another log. It does not run, since it would miss events. */
   readonly status: 'running' | 'halted' | 'beyond_the_log';
   readonly position: bigint | null;
   /** Unhandled events that it follows; a lower bound when `atLeast`. */
@@ -60,13 +60,10 @@ export const consumerLag = async (
     ...row,
     position: row.position === null ? null : BigInt(row.position),
   }));
-  const isBeyond = await beyondTheLog(
-    store,
-    consumers.map(({ position }) => position),
-  );
+  const beyond = await beyondTheLog(pool, store);
   return Promise.all(
     consumers.map(async ({ name, position, error, categories, parked, ...row }) => {
-      const status = isBeyond(position) ? 'beyond_the_log' : row.status;
+      const status = beyond.has(name) ? 'beyond_the_log' : row.status;
       const { events, atLeast, oldest } = await unhandled(store, categories, position, head, lookAhead);
       const seconds = oldest === null ? 0 : ageOf(oldest, store, now) / 1_000;
       return { consumer: name, status, position, events, atLeast, seconds, error, parkedStreams: parked };

@@ -91,7 +91,7 @@ const parkStream = async (
 ): Promise<Checkpoint> => {
   const key = keyOf(consumer, event);
   const parking = [park(consumer, event, key, cause, describe(error))];
-  const moved = await advance(options.pool, consumer, from, event.position, parking);
+  const moved = await advance(options.pool, consumer, from, event.position, parking, event);
   parked.add(key, cause, event.stream);
   options.log.error(
     { ...placeOf(consumer, event), cause: placeText(cause), reason: describe(error) },
@@ -152,7 +152,7 @@ const apply = async (
     ),
   ];
   if (healthy.length > 0) await consumer.dispatch?.(healthy);
-  const moved = await advance(pool, consumer, from, to, steps);
+  const moved = await advance(pool, consumer, from, to, steps, events.at(-1));
   for (const { event, key } of waiting) parked.add(key, parked.causeOf(key), event.stream);
   consumer.handled?.(healthy);
   return moved;

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { consumersUnderTest, recording } from './testing/consumers-under-test.js';
+import { rejoinLog } from '../rebuilding/rejoin-log.js';
+import type { EventStore } from '../store/event-store.js';
+import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { addedToAppend } from '../testing/tally.js';
+import { consumerLag } from './consumer-lag.js';
+import { consumersUnderTest, recording, uuid } from './testing/consumers-under-test.js';
 
 const consumers = consumersUnderTest();
 const { start, eventually, append, caughtUp, appliedIds, logIds } = consumers;
@@ -22,5 +27,41 @@ describe('a consumer whose rows and checkpoint went back while it was idle', () 
     expect(await appliedIds()).toEqual(logIds().slice(0, 1));
     await eventually(async () => (await appliedIds()).length === 3);
     expect(await appliedIds()).toEqual(logIds());
+  });
+});
+
+describe('an event store that is older than PostgreSQL', () => {
+  const HOUR_MS = 3_600_000;
+  const NAMES = ['tally-a', 'tally-b', 'tally-c', 'tally-d', 'tally-e'];
+
+  /** As after a restore: the first event of the log, and others since, more than were lost. */
+  const restored = async (): Promise<EventStore> => {
+    let now = Date.now() - HOUR_MS;
+    const older = new InMemoryEventStore(() => now);
+    for (const [index, stream] of NAMES.entries()) {
+      await older.append(stream, 'no_stream', [
+        index === 0 ? consumers.store.log[0]! : addedToAppend(uuid(700_000 + index), `r${index}`),
+      ]);
+      now = Date.now() + HOUR_MS;
+    }
+    return older;
+  };
+
+  it('is known by the event of a checkpoint after the log has grown past it, until the two are joined', async () => {
+    await append('a', 'b', 'c');
+    const before = start(recording);
+    await caughtUp(recording.name);
+    await before.stop();
+    const store = await restored();
+    expect(await consumerLag(consumers.pool, store)).toMatchObject([{ status: 'beyond_the_log' }]);
+    start(recording, { store });
+    await eventually(async () => consumers.logged.some(({ level }) => level === 'error'));
+    expect(await appliedIds()).toEqual(logIds());
+
+    expect(await rejoinLog(consumers.pool, store)).toBe(1);
+    await eventually(async () => (await appliedIds()).length === 7);
+    expect((await appliedIds()).slice(3)).toEqual([1, 2, 3, 4].map((index) => uuid(700_000 + index)));
+    expect(await consumerLag(consumers.pool, store)).toMatchObject([{ status: 'running', events: 0 }]);
+    expect(await rejoinLog(consumers.pool, store)).toBe(0);
   });
 });

@@ -84,10 +84,10 @@ const follow = async (
 ): Promise<void> => {
   const { store, pool } = options;
   let checkpoint = await loadCheckpoint(pool, consumer, () => store.head());
-  // A subscription from there would deliver nothing until the log has grown past it.
-  if ((await beyondTheLog(store, [checkpoint.position]))(checkpoint.position)) {
+  // A subscription from there would miss what the log has up to it.
+  if ((await beyondTheLog(pool, store, [consumer.name])).size > 0) {
     throw new RangeError(
-      `its checkpoint is at ${checkpoint.position}, beyond the end of the log: PostgreSQL is newer than the event store`,
+      `its checkpoint is at ${checkpoint.position}, beyond the end of the log or of another one: PostgreSQL is newer than the event store`,
     );
   }
   let seen = checkpoint.position;
@@ -130,12 +130,14 @@ const follow = async (
       checkpoint = await releaseDue(consumer, options, parked, checkpoint, ended, (why) => ending.abort(why));
     };
     inTurn(round)
-      .catch((error: unknown) =>
-        options.log.warn(
-          { consumer: consumer.name, reason: describe(error) },
-          'parked streams were not tried again',
-        ),
-      )
+      .catch((error: unknown) => {
+        // While nothing is parked, it only looked whether somebody else has parked something.
+        if (!parked.isEmpty)
+          options.log.warn(
+            { consumer: consumer.name, reason: describe(error) },
+            'parked streams were not tried again',
+          );
+      })
       .finally(() => (isPending = false));
   }, RELEASE_MS);
   const stop = (): void => ending.abort(signal.reason);

@@ -40,14 +40,11 @@ export const measureConsumers = (
       const row = rows.find(({ name }) => name === consumer.name);
       return row ? [{ ...row, consumer, at: row.position === null ? null : BigInt(row.position) }] : [];
     });
-    const isBeyond = await beyondTheLog(
-      store,
-      known.map(({ at }) => at),
-    );
-    const places = known.map(({ at, consumer: { categories } }) => ({
+    const beyond = await beyondTheLog(pool, store, names);
+    const places = known.map(({ at, name, consumer: { categories } }) => ({
       at,
       categories,
-      isBeyond: isBeyond(at),
+      isBeyond: beyond.has(name),
     }));
     const missed = await missedBy(store, places);
     const lags = known.map(({ name }, index) => {
@@ -61,7 +58,7 @@ export const measureConsumers = (
       consumer_lag_events: lags.map(({ labels, events }) => ({ labels, value: events })),
       consumer_lag_seconds: lags.map(({ labels, seconds }) => ({ labels, value: seconds })),
       consumer_halted: gauge(({ halted }) => Number(halted)),
-      consumer_beyond_log: gauge(({ at }) => Number(isBeyond(at))),
+      consumer_beyond_log: gauge(({ name }) => Number(beyond.has(name))),
       consumer_parked_streams: gauge(({ parked }) => parked),
     };
   };
@@ -72,7 +69,10 @@ export const measureConsumers = (
       consumer_lag_events: { help: `Events not handled yet, up to ${LOOK_AHEAD}`, labelNames },
       consumer_lag_seconds: { help: 'Age of the oldest event not handled yet', labelNames },
       consumer_halted: { help: '1: halted at an event that it cannot handle', labelNames },
-      consumer_beyond_log: { help: '1: the checkpoint is beyond the end of the log', labelNames },
+      consumer_beyond_log: {
+        help: '1: the checkpoint is beyond the end of the log, or of another log',
+        labelNames,
+      },
       consumer_parked_streams: {
         help: 'Streams that wait because an event cannot be handled',
         labelNames,
@@ -86,7 +86,7 @@ interface Place {
   /** The checkpoint; `null`: at the beginning of the log. */
   readonly at: bigint | null;
   readonly categories: readonly string[];
-  /** The checkpoint is beyond the end of the log, where nothing can be missed. */
+  /** The checkpoint is not of this log: what it misses is unknown. */
   readonly isBeyond: boolean;
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
+import { rejoinLog } from '@app/event-sourcing/rebuilding/rejoin-log.js';
 import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
 import { switchVersion } from '@app/event-sourcing/rebuilding/switch.js';
 import { verify, type Verification } from '@app/event-sourcing/rebuilding/verify.js';
@@ -227,6 +228,9 @@ export const addReplay = (projections: Command): void => {
       `
 When the rows differ, the command does not switch, and keeps the version for ops projections status.
 
+After a restore of an event store that is older than PostgreSQL, --all first moves every checkpoint back to the last
+event that both have. Rows of lost events differ: add --accept-differences.
+
 Examples:
   ops projections replay --all
   ops projections replay readings.reading.v1 --accept-differences "the table was emptied by mistake"
@@ -247,6 +251,9 @@ Examples:
         }
         const replayed = await withWorkshop(async (workshop, { actor }) => {
           const results: Replayed[] = [];
+          if (options.all && (await rejoinLog(workshop.pool, workshop.store)) > 0)
+            // Versions that were begun have rows of the lost events.
+            for (const one of chosen) await dropVersions(workshop, one, { unfinished: true });
           for (const projection of chosen)
             results.push(await replay(workshop, projection, request(actor, acceptDifferences)));
           return results;
