@@ -94,7 +94,7 @@ describe('A link leads somewhere as it stands', () => {
       );
     expect(new Set(links).size).toBe(6);
     for (const link of new Set(links)) {
-      const headers = link.endsWith('/keys')
+      const headers: Record<string, string> = link.endsWith('/keys')
         ? { authorization: `Bearer ${token}` }
         : { 'x-api-key': customer.apiKey };
       expect([link, await follow(link, headers)]).toEqual([link, 200]);
