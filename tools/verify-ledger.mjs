@@ -1595,7 +1595,7 @@ const inFile = (file, work) => {
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const { field, line = lineOf(text, field), message } = error;
-    throw new Error(`${where({ file, line, field })}: ${message}`);
+    throw new Error(`${where({ file, line, field })}: ${message}`, { cause: error });
   }
 };
 
@@ -1632,8 +1632,9 @@ const run = () => {
     throw new Error('A seal is checked against a public key: give both --seal or --month, and --public-key.');
   const keys = values['public-key'] ? inFile(values['public-key'], (text) => trustedKeys([text])) : new Map();
   for (const file of handover) inFile(file, (text) => takeOver(keys, objectIn(text)));
-  let { seals, lineIn } = seal ? inFile(seal, sealsIn) : {};
-  let placeOf = (one, field) => ({ file: seal, line: lineIn(one, field) });
+  const given = seal ? inFile(seal, sealsIn) : {};
+  let { seals } = given;
+  let placeOf = (one, field) => ({ file: seal, line: given.lineIn(one, field) });
   const results = [];
   if (month) {
     const checked = verifyMonth((name) => readFileSync(join(month, name)), keys);

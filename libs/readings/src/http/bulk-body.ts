@@ -117,6 +117,8 @@ const apart = (text: string): { readonly around: string; readonly list: readonly
         break;
       case ',':
         if (isWithin && depth === 2) endReading(at, false);
+        break;
+      default:
     }
   }
   return { around: around + text.slice(kept), list };

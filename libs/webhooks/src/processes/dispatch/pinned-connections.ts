@@ -120,7 +120,7 @@ export class PinnedConnections {
       }
       openTunnel(proxy, address, portOf(url), connectTimeoutMs).then(
         (socket) => callback?.(null, isTls ? dial({ ...options, socket }) : socket.setNoDelay(true)),
-        (error: Error) => callback?.(error, null as never),
+        (error: unknown) => callback?.(error as Error, null as never),
       );
       return undefined;
     };
