@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { causeOf } from '@app/event-sourcing/core/request-context.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Turn } from '@app/platform/jobs/job.js';
 
 const readingJob = z.object({
   readingId: z.string(),
@@ -61,7 +60,7 @@ export const readingJobAfter = (event: Recorded): ReadingJob => ({
 });
 
 /** The turn of a job that an event of a reading adds. A reading of a batch was caused by the batch, not by the request. */
-export const readingTurn = ({ type, metadata }: Recorded): Turn => ({
+export const readingTurn = ({ type, metadata }: Recorded) => ({
   workspaceId: metadata.workspaceId,
   isBulk: type === 'ReadingRequested' && metadata.causationId !== metadata.correlationId,
 });
