@@ -212,7 +212,7 @@ describe('PostgreSQL whose clock is 22 days ahead', () => {
       () => 'the time-out waits for its day',
     );
     await shiftPostgres('22 days');
-    const worker = await start('worker', { WORKER_ROLES: 'jobs,upkeep' });
+    const worker = await start('worker', { WORKER_ROLES: 'jobs,webhooks,upkeep' });
     await until(
       async () =>
         (await pool.query(`select from platform.heartbeat where ahead_ms < ${-21 * DAY_MS}`)).rowCount === 3,

@@ -28,6 +28,7 @@ it('While the consumer is busy, attempts to release parked streams do not queue 
     if (text.includes('set position')) position = values[1];
     if (text.includes('distinct on (cause_stream')) looked += 1;
     else if (text.includes('parked_event')) return { rows: [parkedRow], rowCount: 1 };
+    if (text.includes('event_id, event_place')) return { rows: [], rowCount: 0 };
     if (text.includes('event_sourcing.consumer')) return { rows: [{ position, epoch: '0' }], rowCount: 1 };
     return { rows: [], rowCount: 1 };
   };

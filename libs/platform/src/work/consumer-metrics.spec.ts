@@ -36,6 +36,8 @@ const lags = async (count: number, at: Readonly<Record<string, number>>) => {
   const rows = Object.entries(at).map(([name, place]) => ({
     name,
     position: String(store.log[place - 1]!.position),
+    event_id: null,
+    event_place: null,
     halted: false,
     parked: 0,
   }));
