@@ -190,7 +190,11 @@ describe('while the database does not answer', () => {
         customer.call('GET', `/api/v1/readings/${body.readingId}`),
       ]);
       expect([post.status, post.body['code']]).toEqual([503, 'enqueue_unavailable']);
-      expect([get.status, get.headers.get('retry-after')]).toEqual([503, '5']);
+      expect([get.status, get.body['code'], get.headers.get('retry-after')]).toEqual([
+        503,
+        'service_unavailable',
+        '5',
+      ]);
     } finally {
       for (const pid of frozen) signal(pid, 'SIGCONT');
     }

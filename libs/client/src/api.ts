@@ -2929,7 +2929,7 @@ export interface components {
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "batch_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "no_longer_kept" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "scope_missing" | "network_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "batch_not_found" | "document_not_available" | "webhook_not_found" | "version_not_found" | "link_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "link_limit_reached" | "version_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "no_longer_kept" | "link_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "service_unavailable" | "billing_misconfigured";
             /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
@@ -4144,6 +4144,31 @@ export interface components {
                 };
             };
         };
+        /** @description `service_unavailable`: The service cannot answer right now */
+        service_unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                Link: components["headers"]["Help"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * @description The HTTP status
+                     * @enum {integer}
+                     */
+                    status?: 503;
+                    /**
+                     * @description What is wrong
+                     * @enum {string}
+                     */
+                    code?: "service_unavailable";
+                };
+            };
+        };
     };
     parameters: {
         /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
@@ -4336,6 +4361,7 @@ export type ResponseIdempotencyKeyReused = components['responses']['idempotency_
 export type ResponseRateLimited = components['responses']['rate_limited'];
 export type ResponseInternalError = components['responses']['internal_error'];
 export type ResponseEnqueueUnavailable = components['responses']['enqueue_unavailable'];
+export type ResponseServiceUnavailable = components['responses']['service_unavailable'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
@@ -4560,7 +4586,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     createReading: {
@@ -4860,7 +4886,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     getReading: {
@@ -4939,7 +4965,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     getReadingResult: {
@@ -5038,7 +5064,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     getReadingHistory: {
@@ -5127,7 +5153,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     erasePersonalData: {
@@ -5312,7 +5338,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     republishDocument: {
@@ -5519,7 +5545,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     createDocumentLink: {
@@ -6065,7 +6091,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     createWebhookEndpoint: {
@@ -6238,7 +6264,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     deleteWebhookEndpoint: {
@@ -6658,7 +6684,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     getWebhookEndpointStats: {
@@ -6744,7 +6770,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     verifyWebhookEndpoint: {
@@ -6934,7 +6960,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     getDelivery: {
@@ -7019,7 +7045,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     redeliver: {
@@ -7313,7 +7339,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     stopReplay: {
@@ -7502,7 +7528,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     getEvent: {
@@ -7576,7 +7602,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     listApiKeys: {
@@ -7661,7 +7687,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     issueApiKey: {
@@ -8032,7 +8058,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["enqueue_unavailable"];
+            503: components["responses"]["service_unavailable"];
         };
     };
     openPortalSession: {
@@ -8231,7 +8257,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
-            /** @description `enqueue_unavailable`: The request cannot be enqueued right now; `billing_misconfigured`: Billing is not configured for this request */
+            /** @description `service_unavailable`: The service cannot answer right now; `billing_misconfigured`: Billing is not configured for this request */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8252,7 +8278,7 @@ export interface operations {
                          * @description What is wrong
                          * @enum {string}
                          */
-                        code?: "enqueue_unavailable" | "billing_misconfigured";
+                        code?: "service_unavailable" | "billing_misconfigured";
                     };
                 };
             };

@@ -6,7 +6,7 @@ import { TEXTS } from '../texts/texts.js';
 import { overviewPage } from './overview.js';
 import { readingPage } from './reading.js';
 
-const refused = (status: number, code: 'enqueue_unavailable' | 'scope_missing') =>
+const refused = (status: number, code: 'service_unavailable' | 'scope_missing') =>
   new ApiProblem(
     { type: '', title: '', status, code, instance: 'urn:request:req_1', requestId: 'req_1' },
     null,
@@ -38,7 +38,7 @@ const refusedAt = (refuses: (path: string) => ApiProblem | null): Visit =>
   });
 
 describe('while the event store is away', () => {
-  const away = (path: string) => (/events$|credits$/.test(path) ? refused(503, 'enqueue_unavailable') : null);
+  const away = (path: string) => (/events$|credits$/.test(path) ? refused(503, 'service_unavailable') : null);
 
   it('a reading is shown without its history, which says so', async () => {
     const page = await shown(readingPage, refusedAt(away));

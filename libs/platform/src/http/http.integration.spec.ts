@@ -114,11 +114,16 @@ describe('an error', () => {
   });
 
   it.each(['store', 'postgres'])(
-    'of an unavailable dependency (%s) is a 503 with a time to retry',
+    'of an unavailable dependency (%s) is a 503 with a time to retry, and a read does not say that it enqueues',
     async (what) => {
-      const { status, body, headers } = await http().get(`/throws/${what}`);
-      expect([status, body.code, headers['retry-after']]).toEqual([503, 'enqueue_unavailable', '5']);
-      expect(JSON.stringify(body)).not.toContain('10.0.0');
+      const path = `/throws/${what}`;
+      const answers = [await http().post(path), await http().get(path)];
+      expect(answers.map(({ status, body, headers }) => [status, body.code, headers['retry-after']])).toEqual([
+        [503, 'enqueue_unavailable', '5'],
+        [503, 'service_unavailable', '5'],
+      ]);
+      expect((await http().head(path)).headers['link']).toContain('/service_unavailable>');
+      expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('10.0.0');
     },
   );
 

@@ -32,7 +32,8 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const response = http.getResponse<Response>();
     const request = http.getRequest<Request>();
-    const problem = tooMany(error, request) ?? otherMethod(error, request) ?? toProblem(error);
+    const found = tooMany(error, request) ?? otherMethod(error, request) ?? toProblem(error);
+    const problem = READS.has(request.method) ? asRead(found) : found;
     const requestId = requestIdOf(request);
     if (problem.options.isAsked) setAsked(response);
     else if (problem.status >= 500 && !problem.options.isLogged)
@@ -59,6 +60,12 @@ export class ProblemFilter implements ExceptionFilter {
     this.log.error({ requestId, code, err, ...(isAway && { times }) }, title);
   }
 }
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** A request that only reads enqueues nothing. */
+const asRead = (problem: Problem): Problem =>
+  problem.code === 'enqueue_unavailable' ? new Problem('service_unavailable', problem.options) : problem;
 
 /** After this time (ms) without a failure, a new one is another fault. */
 const NEW_FAULT_AFTER_MS = 30_000;

@@ -61,6 +61,7 @@ export const PROBLEMS = {
   rate_limited: [429, 'Rate limit exceeded'],
   internal_error: [500, 'Internal error'],
   enqueue_unavailable: [503, 'The request cannot be enqueued right now'],
+  service_unavailable: [503, 'The service cannot answer right now'],
   billing_misconfigured: [503, 'Billing is not configured for this request'],
 } as const satisfies Record<string, ProblemKind>;
 

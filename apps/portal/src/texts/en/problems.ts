@@ -35,6 +35,7 @@ export const problems = {
     precondition_failed: 'Somebody changed this meanwhile. Look at it again first.',
     rate_limited: 'Too many requests in a short time.',
     enqueue_unavailable: 'Nothing can be changed right now. What you see is still right.',
+    service_unavailable: 'This cannot be shown right now. Try again in a moment.',
     billing_misconfigured: 'The billing of this workspace is not set up. Ask your provider.',
     http_409:
       'Nothing was done: this form is of another workspace or mode than the one you are in now. Check what it says, then send it.',

@@ -35,6 +35,7 @@ export const problems = {
     precondition_failed: 'Quelqu’un l’a modifié entre-temps. Regardez-le d’abord.',
     rate_limited: 'Trop de demandes en peu de temps.',
     enqueue_unavailable: 'Rien ne peut être modifié pour le moment. Ce que vous voyez reste exact.',
+    service_unavailable: 'Cette page ne peut pas être affichée pour le moment. Réessayez dans un instant.',
     billing_misconfigured: 'La facturation de cet espace n’est pas réglée. Contactez votre fournisseur.',
     http_409:
       'Rien n’a été fait : ce formulaire vient d’un autre espace ou d’un autre mode que celui où vous êtes. Vérifiez ce qu’il dit, puis envoyez-le.',

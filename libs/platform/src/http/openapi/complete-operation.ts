@@ -96,7 +96,7 @@ const problemsOf = (
       'auth_mode_not_allowed',
       'scope_missing',
       'network_not_allowed',
-      'enqueue_unavailable',
+      method === 'get' ? 'service_unavailable' : 'enqueue_unavailable',
     ),
     ...when(takesBody, 'malformed_json', 'validation_failed', 'unsupported_media_type'),
     ...when(hasQuery, 'validation_failed'),

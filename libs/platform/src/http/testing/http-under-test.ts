@@ -109,6 +109,12 @@ class SpecController {
   }
 
   @Public()
+  @Post('throws/:what')
+  throwsToo(@Param('what') what: string): never {
+    throw THROWN[what];
+  }
+
+  @Public()
   @Get('bytes')
   bytes(@Res() response: Response): void {
     sendJson(response, '{"a":1}', response.req.headers['if-none-match']);
