@@ -15,6 +15,7 @@ import {
   PDF_RENDERER,
   PublishDocumentJob,
 } from './application/publish-document/publish-document.job.js';
+import { RenderAttempts } from './application/publish-document/render-attempts.js';
 import { LinkStore } from './links/link.store.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
 import { erasureProcess } from './processes/erasure.process.js';
@@ -31,6 +32,7 @@ const LINK_SWEEP_MS = 3_600_000;
   imports: [PublishingModule],
   providers: [
     PublishDocumentJob,
+    RenderAttempts,
     PublicationMetrics,
     {
       provide: PDF_RENDERER,

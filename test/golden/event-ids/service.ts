@@ -20,6 +20,7 @@ import {
   PDF_RENDERER,
   PublishDocumentJob,
 } from '@app/publishing/application/publish-document/publish-document.job.js';
+import { RenderAttempts } from '@app/publishing/application/publish-document/render-attempts.js';
 import { PublishingModule } from '@app/publishing/publishing.module.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import {
@@ -118,7 +119,7 @@ export const startService = async () => {
       PublishingModule,
       WebhooksModule,
     ],
-    providers: [GenerateReadingJob, TestOutcomes, ReadingTimers, PublishDocumentJob],
+    providers: [GenerateReadingJob, TestOutcomes, ReadingTimers, PublishDocumentJob, RenderAttempts],
   })
   class Service {}
 

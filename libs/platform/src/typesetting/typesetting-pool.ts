@@ -1,4 +1,5 @@
 import { Piscina } from 'piscina';
+import { Lanes, LanesFull } from '../work/lanes.js';
 
 export interface TypesettingPoolOptions {
   /** Absolute path of the compiled module that a thread runs. Its default export makes a PDF from a task. */
@@ -9,13 +10,17 @@ export interface TypesettingPoolOptions {
   readonly idleThreads?: number;
   /** Tasks that may wait for a thread, at most. */
   readonly maxQueue: number;
-  /** Of one task in milliseconds, waiting included. */
+  /** How long a task may wait for a thread, and then take (ms). */
   readonly timeoutMs: number;
 }
 
 export interface TypesettingPool<Task> {
-  /** @throws TypesettingBusy when the queue is full or the time is over; Error when the task cannot be typeset */
-  run(task: Task): Promise<Uint8Array>;
+  /**
+   * @param begin is awaited when a thread is free for the task
+   * @throws TypesettingBusy when the queue is full or the wait was too long; TypesettingHung; Error when the task cannot be
+   * typeset
+   */
+  run(task: Task, begin?: () => Promise<void>): Promise<Uint8Array>;
   /** Refuses new tasks, waits for the running ones, and stops the threads. */
   close(): Promise<void>;
 }
@@ -23,6 +28,11 @@ export interface TypesettingPool<Task> {
 /** The pool has too much to do: later it may have time. */
 export class TypesettingBusy extends Error {
   override readonly name = 'TypesettingBusy';
+}
+
+/** The task took too long, and its thread was ended. */
+export class TypesettingHung extends Error {
+  override readonly name = 'TypesettingHung';
 }
 
 const IDLE_TIMEOUT_MS = 60_000;
@@ -55,23 +65,29 @@ export const typesettingPool = <Task>({
     idleTimeout: IDLE_TIMEOUT_MS,
     atomics: 'disabled',
   });
-  // Counted here, because the pool's own limit ignores tasks with an abort signal.
-  let unfinished = 0;
+  // Not the pool's own queue: the time of a task begins with its thread, so that one that hangs is not others' fault.
+  const lanes = new Lanes(threads, maxQueue);
+  const typeset = async (task: Task): Promise<Uint8Array> => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    return pool.run(task, { signal }).catch((error: unknown) => {
+      throw signal.aborted
+        ? new TypesettingHung(`The PDF renderer was aborted after ${timeoutMs} ms`, { cause: error })
+        : error;
+    });
+  };
   return {
-    run: async (task) => {
-      if (unfinished >= threads + maxQueue)
-        throw new TypesettingBusy(`The PDF renderer is full: ${unfinished} documents are unfinished`);
-      unfinished += 1;
-      const signal = AbortSignal.timeout(timeoutMs);
-      try {
-        return await pool.run(task, { signal });
-      } catch (error) {
-        throw signal.aborted
-          ? new TypesettingBusy(`The PDF renderer was aborted after ${timeoutMs} ms`, { cause: error })
-          : error;
-      } finally {
-        unfinished -= 1;
-      }
+    run: (task, begin) => {
+      const askedAt = performance.now();
+      return lanes
+        .run(async () => {
+          if (performance.now() - askedAt > timeoutMs)
+            throw new TypesettingBusy(`The PDF renderer had no thread for ${timeoutMs} ms`);
+          await begin?.();
+          return typeset(task);
+        })
+        .catch((error: unknown) => {
+          throw error instanceof LanesFull ? new TypesettingBusy('The PDF renderer is full') : error;
+        });
     },
     close: () => pool.close(),
   };

@@ -39,6 +39,8 @@ export class PublishedVersion {
     const isAwaited = now === 'due' && reading.status === 'completed';
     const published = isAwaited ? await this.awaited(reading, version, caller) : now;
     if (published === 'unknown') throw new Problem('version_not_found');
+    if (published === 'failed')
+      throw new Problem('document_not_available', { detail: 'The document could not be made' });
     if (published === 'due') throw await this.notAvailable(reading);
     return published;
   }

@@ -11,7 +11,7 @@ export interface PdfRendererOptions {
   readonly threads: number;
   /** Documents that may wait for a thread, at most; `render` then refuses more. Default 256. */
   readonly maxQueue?: number;
-  /** Timeout of `render` in milliseconds, waiting included. Default 60,000. */
+  /** How long a document may wait for a thread, and then take (ms). Default 60,000. */
   readonly timeoutMs?: number;
 }
 
@@ -19,9 +19,11 @@ export interface PdfRenderer {
   /**
    * Renders the document as a tagged PDF (PDF/UA-1). Deterministic bytes.
    * @param paper default `by-locale`
-   * @throws Error when the queue is full, the timeout expires, or the document cannot be typeset
+   * @param begin is awaited when a thread is free for the document
+   * @throws TypesettingBusy when the queue is full or the wait was too long; TypesettingHung when a thread had to be ended;
+   * Error when the document cannot be typeset
    */
-  render(document: DocumentV1, paper?: Paper): Promise<Uint8Array>;
+  render(document: DocumentV1, paper?: Paper, begin?: () => Promise<void>): Promise<Uint8Array>;
   /** Refuses new renders, waits for the running ones, and stops the threads. */
   close(): Promise<void>;
 }
@@ -33,6 +35,7 @@ export interface RenderTask {
 }
 
 const DEFAULT_MAX_QUEUE = 256;
+/** A document takes less than a second, and some on a busy machine: one that takes a minute never ends. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** A bounded pool of threads that typeset documents, one of them always ready. */
@@ -44,7 +47,7 @@ export const createPdfRenderer = ({
   const worker = projectPath('dist/libs/publishing/src/pdf/worker.js');
   const pool = typesettingPool<RenderTask>({ worker, threads, idleThreads: 1, maxQueue, timeoutMs });
   return {
-    render: (document, paper) => pool.run({ document, paper }),
+    render: (document, paper, begin) => pool.run({ document, paper }, begin),
     close: () => pool.close(),
   };
 };

@@ -11,7 +11,7 @@ import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.quer
 import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
 import { KeyUse } from './key-use.js';
 import { RevokedKeys } from './revoked-keys.js';
-import { Lanes, LanesFull } from './tokens/lanes.js';
+import { Lanes, LanesFull } from '@app/platform/work/lanes.js';
 import type { Config } from '../settings.js';
 
 const CACHED_KEYS = 10_000;

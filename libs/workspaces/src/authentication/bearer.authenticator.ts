@@ -14,7 +14,7 @@ import {
   type IssuerSettings,
 } from './issuer-keys/issuer-keys.js';
 import type { VerificationKey } from './issuer-keys/key-set.js';
-import { Lanes, LanesFull } from './tokens/lanes.js';
+import { Lanes, LanesFull } from '@app/platform/work/lanes.js';
 import { CLOCK_TOLERANCE_S, readClaims } from './tokens/token-claims.js';
 import { ALGORITHMS, readToken } from './tokens/token-shape.js';
 import type { Config } from '../settings.js';

@@ -18,6 +18,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { RenderAttempts } from '@app/publishing/application/publish-document/render-attempts.js';
 import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
 import { RepublishDocumentHandler } from '@app/publishing/application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from '@app/publishing/application/withdraw-publication/withdraw-publication.handler.js';
@@ -194,6 +195,7 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     log as never,
     queries,
     artifacts,
+    new RenderAttempts(pool),
   );
   const fence = new HoldFence(commands, pool, time, CONFIG);
   const idle = { nudge: async () => undefined } as never;

@@ -33,13 +33,32 @@ const due = async (version: number, age: string | null): Promise<string> => {
 it('Doctor finds completed readings whose documents are not made, and names the one that waits longest', async () => {
   await due(1, null);
   await due(1, '9 minutes');
-  expect(await checkPublications(pool, AGREEING)).toMatchObject({ level: 'ok' });
+  expect(await checkPublications(pool, AGREEING)).toMatchObject([{ level: 'ok' }]);
   await due(1, '11 minutes');
   const longest = await due(2, '1 hour');
-  expect(await checkPublications(pool, AGREEING)).toMatchObject({
-    level: 'failure',
-    message: `2 documents are more than 10 minutes late, such as that of reading ${longest}`,
-    advice: expect.stringContaining('cannot be made'),
-  });
-  expect(await checkPublications(pool, DIFFERING)).toMatchObject({ level: 'ok' });
+  expect(await checkPublications(pool, AGREEING)).toMatchObject([
+    {
+      level: 'failure',
+      message: `2 documents are more than 10 minutes late, such as that of reading ${longest}`,
+      advice: expect.stringContaining('cannot be made'),
+    },
+  ]);
+  expect(await checkPublications(pool, DIFFERING)).toMatchObject([{ level: 'ok' }]);
+});
+
+it('Doctor finds a document that was given up, unless its reading was erased', async () => {
+  await pool.query('truncate publishing.publication, publishing.republication');
+  const [, givenUp] = [await due(1, null), await due(1, null)];
+  await pool.query(
+    `insert into platform.subject_key (subject_id, workspace_id, wrapped_key) values ($1, 'ws_1', '')`,
+    [givenUp],
+  );
+  expect(await checkPublications(pool, AGREEING)).toMatchObject([
+    { level: 'ok' },
+    {
+      level: 'warning',
+      message: `1 documents were given up, such as that of reading ${givenUp}: each ended three workers`,
+      advice: expect.stringContaining('ops readings unreadable'),
+    },
+  ]);
 });

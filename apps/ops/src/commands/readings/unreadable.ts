@@ -13,7 +13,7 @@ import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { KeyDestroyed, splitKeyId } from '@app/platform/crypto/wrapping-keys.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { DOCUMENT_FORMATS, publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 
 /** A reading whose credits were captured, and which its customer cannot read. */
@@ -26,7 +26,7 @@ export interface UnreadableReading extends Refunds {
   readonly capturedAt: string;
   /** Id of the CreditsCaptured. */
   readonly captureEventId: string;
-  /** `key`: nothing of it opens. `document`: the result can be read, a published format is lost. */
+  /** `key`: nothing of it opens. `document`: the result can be read, a format is lost or could not be made. */
   readonly cause: 'key' | 'document';
   readonly missingFormats: readonly string[];
   /** Nothing is left to refund. */
@@ -51,7 +51,7 @@ interface Captured {
 const FOLLOWED = [
   selectEvents(creditsEvents, 'CreditsCaptured', 'CreditsAdjusted'),
   selectEvents(readingEvents, 'ReadingErased'),
-  selectEvents(publicationEvents, 'DocumentPublished'),
+  selectEvents(publicationEvents, 'DocumentPublished', 'PublicationFailed'),
 ] as const;
 type FollowedEvent = EventOf<(typeof FOLLOWED)[number]>;
 
@@ -102,6 +102,14 @@ class PaidReadings {
           id,
           event.data.formats.map(({ format }) => `${event.data.version}/${format}`),
         );
+        return;
+      case 'PublicationFailed':
+        // Paid, and never made. A later version that failed leaves the one before.
+        if (!this.formats.has(id))
+          this.formats.set(
+            id,
+            DOCUMENT_FORMATS.map((format) => `${event.data.version}/${format}`),
+          );
     }
   }
 }
@@ -116,7 +124,7 @@ interface Parts {
 }
 
 /**
- * Finds the readings that were paid and cannot be read: their key or a published document is missing although nobody
+ * Finds the readings that were paid and cannot be read: their key or a document is missing although nobody
  * erased them. A restore leaves such readings when PostgreSQL’s backup is older than the event store’s.
  */
 export const findUnreadable = async (

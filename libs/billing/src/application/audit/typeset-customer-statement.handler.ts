@@ -29,7 +29,7 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
     const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
     if (!statement) return { outcome: 'none' };
     // Imported only here: only a process that prints needs threads.
-    const { TypesettingBusy, typesettingPool } =
+    const { TypesettingBusy, TypesettingHung, typesettingPool } =
       await import('@app/platform/typesetting/typesetting-pool.js');
     this.pool ??= typesettingPool<CustomerSheet>({
       worker: projectPath('dist/libs/billing/src/statement-pdf/statement-thread.js'),
@@ -40,7 +40,7 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
     try {
       return { outcome: 'printed', pdf: await this.pool.run(customerSheetOf(statement, print)) };
     } catch (error) {
-      if (error instanceof TypesettingBusy) return { outcome: 'busy' };
+      if (error instanceof TypesettingBusy || error instanceof TypesettingHung) return { outcome: 'busy' };
       throw error;
     }
   }

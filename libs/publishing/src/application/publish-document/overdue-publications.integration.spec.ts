@@ -1,16 +1,23 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
 import { addJob } from '@app/platform/jobs/job.js';
+import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { openPool } from '@app/platform/postgres/pool.js';
+import { TypesettingHung } from '@app/platform/typesetting/typesetting-pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
+import { camille, resultOf } from '../../document/testing/people.js';
 import {
   PUBLISH_DOCUMENT,
   publishJobAgain,
   type OverduePublication,
 } from '../../processes/publication.process.js';
-import { OVERDUE_PUBLICATIONS } from './publish-document.job.js';
+import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';
+import { OVERDUE_PUBLICATIONS, PublishDocumentJob } from './publish-document.job.js';
+import { RenderAttempts } from './render-attempts.js';
 
 let postgres: StartedPostgres;
 let pool: pg.Pool;
@@ -65,4 +72,68 @@ it('a publication that a worker is making is not rescued, until the worker may h
   expect(await found()).toEqual([]);
   await takenFor(40);
   expect(await found()).toEqual([overdue]);
+});
+
+describe('a document', () => {
+  type Render = (document: unknown, paper: unknown, begin: () => Promise<void>) => Promise<Buffer>;
+  const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
+  const queries = { execute: async () => ({ livemode: true, workspaceId: 'ws_1', bytes }) };
+  let publications: PublicationExecutor;
+  let readingId: string;
+  let renders: number;
+
+  beforeEach(() => {
+    publications = createPublicationExecutor(new DroppingEventStore());
+    readingId = randomUUID();
+    renders = 0;
+  });
+
+  const run = (render: Render): Promise<void> =>
+    new PublishDocumentJob(
+      publications,
+      { load: async () => ({ state: { paper: 'a4' } }) } as never,
+      { render: render as never, close: async () => undefined },
+      { now: () => Date.parse('2026-11-22T12:00:00.000Z') },
+      { error: () => undefined } as never,
+      queries as never,
+      {} as never,
+      new RenderAttempts(pool),
+    ).run({ readingId, workspaceId: 'ws_1', correlationId: 'c', causationId: 'e' });
+
+  /** A worker that is killed while it typesets: nothing of it comes after. */
+  const killed = () =>
+    new Promise<void>((resolve, reject) => {
+      run(async (_document, _paper, begin) => {
+        await begin();
+        renders += 1;
+        resolve();
+        return new Promise(() => undefined);
+      }).then(resolve, reject);
+    });
+  const failsWith =
+    (error: Error): Render =>
+    async (_document, _paper, begin) => {
+      await begin();
+      renders += 1;
+      throw error;
+    };
+  const failed = async () => [...(await publications.load(readingId)).state.failed];
+
+  it('that kills three workers, or hangs in them, is given up and never typeset again', async () => {
+    await killed();
+    await expect(run(failsWith(new TypesettingHung('no end')))).rejects.toThrow(NotDueYet);
+    await killed();
+    expect(await failed()).toEqual([]);
+    await killed();
+    await killed();
+    expect([renders, await failed()]).toEqual([3, [1]]);
+  });
+
+  it('that cannot be made, or meets a store that is away, uses none of its attempts', async () => {
+    for (let time = 0; time < 4; time += 1) {
+      await expect(run(failsWith(new RangeError('no')))).rejects.toThrow(NotDueYet);
+      await expect(run(failsWith(new StoreUnavailable('away', false)))).rejects.toThrow(StoreUnavailable);
+    }
+    expect([renders, await failed()]).toEqual([8, []]);
+  });
 });

@@ -37,6 +37,7 @@ const run = (worker = executor): Promise<void> => {
     log as never,
     queries as never,
     artifacts as never,
+    {} as never,
   ).run(job);
 };
 const recorded = async (): Promise<string[]> => {
@@ -131,6 +132,7 @@ it('publishes a test reading no earlier than it asked', async () => {
     unused,
     queries as never,
     unused,
+    unused,
   );
   await expect(one.run(job)).rejects.toMatchObject(new NotDueYet(2_000));
   expect(await recorded()).toEqual([]);
@@ -157,6 +159,7 @@ it('lays a document out for the paper that its workspace chose before it was req
     {} as never,
     queries as never,
     artifacts as never,
+    {} as never,
   );
   await choose('us-letter');
   // The artifacts are not stored, so the job fails and is tried again: with the paper of its request.
@@ -184,6 +187,7 @@ it('puts off a document that cannot be made, the longer the older its request is
     { now: () => now },
     { error: (details: { reason: string }) => void said.push(details) } as never,
     queries as never,
+    {} as never,
     {} as never,
   );
   for (const [ageMs, pauseMs] of [

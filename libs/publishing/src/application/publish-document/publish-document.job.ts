@@ -4,10 +4,12 @@ import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
+import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isNotQueued, isNotRunning } from '@app/platform/jobs/rescue.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { CLOCK, LOGGER } from '@app/platform/tokens.js';
+import { TypesettingHung } from '@app/platform/typesetting/typesetting-pool.js';
 import {
   GetPublicationTime,
   GetReadingResult,
@@ -18,11 +20,14 @@ import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
 import { BOOKLET_EXECUTOR, type BookletExecutor } from '../../booklet.executor.js';
+import type { Paper } from '../../contracts/paper.js';
+import type { DocumentV1 } from '../../document/document.js';
 import { renderDocument } from '../../document/render-document.js';
 import { pendingVersion } from '../../domain/publication/publication.decider.js';
 import type { PdfRenderer } from '../../pdf/renderer.js';
 import { PUBLISH_DOCUMENT } from '../../processes/publication.process.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
+import { RenderAttempts } from './render-attempts.js';
 
 export const PDF_RENDERER = Symbol('PdfRenderer');
 
@@ -39,6 +44,14 @@ export const OVERDUE_PUBLICATIONS = `
         select reading_id, workspace_id, correlation_id, due_at, true from publishing.republication) as due
   where due_at < now() and ${isNotQueued(KEY)} and ${isNotRunning(KEY, '30 seconds')}
   order by due_at limit $1`;
+
+/** Attempts at a document that ended its thread or whole worker; after them, it takes no other worker with it. */
+const MOST_DEATHS = 3;
+
+/** The document has ended a worker too often. */
+class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+}
 
 const SHORTEST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 3_600_000;
@@ -60,9 +73,9 @@ const FIRST_VERSION = 1;
  * Publishes the version of a document that is due: one document tree in three formats. The formats are stored before `DocumentPublished`
  * is recorded, so a consumer of that event can fetch all of them. A retry after a crash renders the same bytes.
  *
- * Two kinds of reading are not published. When the publication was withdrawn meanwhile, the job deletes the stored
- * formats. When the reading's key is gone, as after restoring a backup older than the retention, the job records a
- * failure.
+ * Three kinds of reading are not published. When the publication was withdrawn meanwhile, the job deletes the stored
+ * formats. When the reading's key is gone, as after restoring a backup older than the retention, or three attempts ended
+ * their workers, the job records a failure.
  */
 @Injectable()
 export class PublishDocumentJob {
@@ -74,6 +87,7 @@ export class PublishDocumentJob {
     @Inject(LOGGER) private readonly log: Logger,
     private readonly queries: QueryBus,
     private readonly artifacts: ArtifactStore,
+    private readonly attempts: RenderAttempts,
   ) {}
 
   /** @throws NotDueYet when a test reading asked for a late publication, or the document cannot be made now */
@@ -98,11 +112,17 @@ export class PublishDocumentJob {
       this.context(job, `publish:${FIRST_VERSION}`),
     );
     const version = pendingVersion(requested.state);
-    if (version === null) return;
+    if (version === null || requested.state.failed.has(version)) return;
     const pending = requested.state.pending.get(version)!;
     const rendered = await inSpan('render the document', {}, () =>
-      renderDocument(result.bytes, pending, (document, paper) => this.pdf.render(document, paper)),
-    ).catch((error: unknown) => this.putOff(job, pending, error));
+      renderDocument(result.bytes, pending, (document, paper) => this.typeset(job, document, paper)),
+    ).catch((error: unknown) => {
+      if (error instanceof GivenUp) return null;
+      // Not the document's fault.
+      if (isDependencyAway(error)) throw error;
+      return this.putOff(job, pending, error);
+    });
+    if (!rendered) return this.giveUp(job, version);
     const edition = { readingId: job.readingId, contentVersion: CONTENT_VERSION, ...pending };
     const stored = await this.artifacts.put(edition, rendered);
     if (!stored) return this.endIfErased(job);
@@ -113,6 +133,33 @@ export class PublishDocumentJob {
     );
     if (recorded.kind === 'rejected') return this.artifacts.discard(job.readingId);
     this.log.info({ readingId: job.readingId, requestId: job.correlationId, version }, 'reading published');
+  }
+
+  /** A worker that dies of the document leaves its attempt counted, and so does a thread that had to be ended. */
+  private async typeset({ readingId }: ReadingJob, document: DocumentV1, paper: Paper): Promise<Uint8Array> {
+    let hasBegun = false;
+    const begin = async (): Promise<void> => {
+      if ((await this.attempts.begin(readingId)) > MOST_DEATHS) throw new GivenUp();
+      hasBegun = true;
+    };
+    const pdf = this.pdf.render(document, paper, begin);
+    const error: unknown = await pdf.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    if (hasBegun && !(error instanceof TypesettingHung)) await this.attempts.end(readingId);
+    return pdf;
+  }
+
+  private async giveUp(job: ReadingJob, version: number): Promise<void> {
+    const { readingId, workspaceId, correlationId: requestId } = job;
+    await this.executor.execute(
+      readingId,
+      { type: 'FailPublication', workspaceId, version, code: 'generation_failed' },
+      this.context(job, `publish-failed:${version}`),
+    );
+    await this.attempts.end(readingId);
+    this.log.error({ readingId, requestId, version }, 'a document is given up: it ended its workers');
   }
 
   private async untilDue({ readingId }: ReadingJob): Promise<void> {

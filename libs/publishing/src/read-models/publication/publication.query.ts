@@ -19,6 +19,8 @@ interface ByRow {
   readonly may_be_behind: boolean;
 }
 
+type Found = number | 'due' | 'failed' | 'unknown';
+
 /** Of every completed reading. */
 const FIRST_VERSION = 1;
 
@@ -33,9 +35,9 @@ export class PublicationQuery {
 
   /**
    * The newest published version of a reading, or the requested one. `due`: it is not published yet. `unknown`: it was
-   * never requested.
+   * never requested. `failed`: it never will be.
    */
-  async find(readingId: string, version?: number): Promise<number | 'due' | 'unknown'> {
+  async find(readingId: string, version?: number): Promise<Found> {
     const known = await this.publishedByRow({ readingId, version: version ?? null });
     if (known.version === null) return this.findInStream(readingId, version);
     if (!known.may_be_behind) return known.version;
@@ -76,10 +78,11 @@ export class PublicationQuery {
   }
 
   /** While the row is missing or behind, the stream has the version. */
-  private async findInStream(readingId: string, version?: number): Promise<number | 'due' | 'unknown'> {
+  private async findInStream(readingId: string, version?: number): Promise<Found> {
     const { state } = await this.executor.load(readingId);
     const wanted = version ?? Math.max(FIRST_VERSION, newestVersion(state));
     if (state.published.has(wanted)) return wanted;
+    if (state.failed.has(wanted)) return 'failed';
     return wanted === FIRST_VERSION || state.pending.has(wanted) ? 'due' : 'unknown';
   }
 }
