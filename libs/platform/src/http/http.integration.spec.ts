@@ -118,10 +118,12 @@ describe('an error', () => {
     async (what) => {
       const path = `/throws/${what}`;
       const answers = [await http().post(path), await http().get(path)];
-      expect(answers.map(({ status, body, headers }) => [status, body.code, headers['retry-after']])).toEqual([
-        [503, 'enqueue_unavailable', '5'],
-        [503, 'service_unavailable', '5'],
-      ]);
+      expect(answers.map(({ status, body, headers }) => [status, body.code, headers['retry-after']])).toEqual(
+        [
+          [503, 'enqueue_unavailable', '5'],
+          [503, 'service_unavailable', '5'],
+        ],
+      );
       expect((await http().head(path)).headers['link']).toContain('/service_unavailable>');
       expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('10.0.0');
     },
