@@ -21,7 +21,7 @@ export const webhooks = {
     headers: 'Vos propres en-têtes',
     headersHint: 'Un par ligne : nom: valeur. Ils sont conservés scellés et ne sont plus affichés.',
     headersKept:
-      'Ceux que vous ne saisissez pas restent tels quels ; un nom suivi de deux-points, sans valeur, en retire un. Si l’URL change d’hôte, saisissez chacun de nouveau ou retirez-le.',
+      'Ceux que vous ne saisissez pas restent tels quels ; un nom suivi de deux-points, sans valeur, en retire un. Si l’URL change d’hôte, saisissez chacun de nouveau ou retirez-le.',
     dropHeaders: 'Retirer tous vos en-têtes',
     headersBefore: 'En place',
     maxPerSecond: 'Envois par seconde, au plus',
