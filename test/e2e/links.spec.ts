@@ -58,7 +58,8 @@ describe('A link leads somewhere as it stands', () => {
     const eventsOf = async (caller: Integrator) =>
       (await caller.call<{ data: Event[] }>('GET', '/api/v1/events?limit=100')).body.data;
     await until(
-      async () => (await eventsOf(test)).length === 4 && (await eventsOf(customer)).length >= 4,
+      // At least these: a trial of an endpoint has events, too.
+      async () => (await eventsOf(test)).length >= 4 && (await eventsOf(customer)).length >= 4,
       () => 'all readings are told',
     );
     const types = new Set<string>();
