@@ -37,7 +37,8 @@ const take = (text: string, tablesCopied: () => Promise<unknown> = () => Promise
     return null;
   };
   const config = { DATABASE_URL: postgres.ownerUrl, DIGEST_KEY: Buffer.alloc(32, 7).toString('base64') };
-  const sources = { config, store, keys: { stores: [] } } as unknown as BackupSources;
+  const pool = { query: async () => ({ rows: [] }) };
+  const sources = { config, pool, store, keys: { stores: [] } } as unknown as BackupSources;
   return takeBackup(sources, {
     to,
     log: { kind: 'command', command: `echo ${text} > "$BACKUP_DIR/log"` },
