@@ -32,8 +32,9 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** Takes a backup whose log is a file with this text. @param tablesCopied called before the log is copied */
 const take = (text: string, tablesCopied: () => Promise<unknown> = () => Promise.resolve()) => {
   const store = new InMemoryEventStore();
+  let copied: Promise<unknown> | undefined;
   store.end = async () => {
-    await tablesCopied();
+    await (copied ??= tablesCopied());
     return null;
   };
   const config = { DATABASE_URL: postgres.ownerUrl, DIGEST_KEY: Buffer.alloc(32, 7).toString('base64') };
