@@ -51,8 +51,10 @@ it('a job whose worker was killed is not stuck once another has replaced it, and
 });
 
 it('the age of a job that nobody takes shows from the first second on', async () => {
-  for (const key of ['waiting', 'taken', 'timer']) await add(key);
-  await change('waiting', `run_at = now() - interval '61 seconds'`);
+  for (const key of ['waiting', 'turn', 'taken', 'timer']) await add(key);
+  await change('waiting', `run_at = now() - interval '61 seconds', created_at = run_at - interval '1 day'`);
+  // The turn of a job may be before the job was added.
+  await change('turn', `run_at = now() - interval '1 day'`);
   await change('taken', `run_at = now() - interval '1 hour', locked_at = now()`);
   await change('timer', `run_at = now() + interval '1 hour'`);
   const { oldest } = await stuckJobs(pool);
