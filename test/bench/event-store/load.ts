@@ -16,8 +16,6 @@ import { DATA, PAYLOAD } from './payload.js';
 /** A server in a separate process, with a client. */
 export interface Served {
   readonly client: EventStoreDBClient;
-  /** Opens another client, with a connection of its own. */
-  readonly connect: () => EventStoreDBClient;
   readonly port: number;
   readonly echoPort: number;
   readonly startMs: number;
@@ -37,11 +35,9 @@ export const serve = async (...args: string[]): Promise<Served> => {
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const startMs = performance.now() - startedAt;
   const { port, echo, pid } = JSON.parse(line) as { port: number; echo?: number; pid: number };
-  const open = (): EventStoreDBClient => connectClient(`esdb://127.0.0.1:${String(port)}?tls=false`);
-  const client = open();
+  const client = connectClient(`esdb://127.0.0.1:${String(port)}?tls=false`);
   return {
     client,
-    connect: open,
     port,
     echoPort: echo ?? 0,
     startMs,
