@@ -54,6 +54,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, format text, last_used_at timestamp with time zone, link_id uuid, reading_id uuid, revoked_at timestamp with time zone, token_sha256 bytea, uses bigint, version integer, workspace_id text',
   'publishing.publication':
     'artifact_id text, content_version text, correlation_id text, due_at timestamp with time zone, published_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
+  'publishing.render_attempt': 'begun integer, reading_id uuid',
   'publishing.republication':
     'correlation_id text, due_at timestamp with time zone, reading_id uuid, version integer, workspace_id text',
   'readings.batch':

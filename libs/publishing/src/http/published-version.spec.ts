@@ -46,7 +46,8 @@ describe('a version that is due', () => {
     const load = async () => {
       reads.ofStream += 1;
       const published = reads.ofStream === 1 ? [] : inLog;
-      return { state: { published: new Map(published.map((version) => [version, {}])), pending: new Map() } };
+      const versions = new Map(published.map((version) => [version, {}]));
+      return { state: { published: versions, pending: new Map(), failed: new Map() } };
     };
     const query = new PublicationQuery(pool as never, { load } as never);
     const queries = { execute: async () => reading(null) };

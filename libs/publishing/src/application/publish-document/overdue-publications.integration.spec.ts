@@ -92,7 +92,7 @@ describe('a document', () => {
     new PublishDocumentJob(
       publications,
       { load: async () => ({ state: { paper: 'a4' } }) } as never,
-      { render: render as never, close: async () => undefined },
+      { render, close: async () => undefined },
       { now: () => Date.parse('2026-11-22T12:00:00.000Z') },
       { error: () => undefined } as never,
       queries as never,
