@@ -18,7 +18,8 @@ it('a thread that never ends is ended, and the task that waited for it is typese
   const pool = typesettingPool<boolean>({ worker, threads: 1, maxQueue: 1, timeoutMs: 2_000 });
   const begun: string[] = [];
   const begin = (name: string) => async () => void begun.push(name);
-  const outcome = (answer: Promise<Uint8Array>) => answer.then(String, (error: unknown) => (error as Error).name);
+  const outcome = (answer: Promise<Uint8Array>) =>
+    answer.then(String, (error: unknown) => (error as Error).name);
   const hanging = outcome(pool.run(true, begin('hanging')));
   const waiting = outcome(pool.run(false, begin('waiting')));
   expect(await outcome(pool.run(false, begin('third')))).toBe('TypesettingBusy');
