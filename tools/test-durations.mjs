@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * Writes test/durations.json, by which a clean checkout starts the longest specs first (test/sequencer.mjs).
- * Reads the report of a whole run: `npm test -- --json --outputFile=out/jest.json`, which `.ci/run` leaves too.
+ * Reads the report of a whole run: `npm run test:all -- --json --outputFile=out/jest.json`, which `.ci/run` leaves too.
  */
 const SLOW_S = 10;
 const root = fileURLToPath(new URL('..', import.meta.url));

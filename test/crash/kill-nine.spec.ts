@@ -12,7 +12,7 @@ import {
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { nothingIsLost } from './support/nothing-lost.js';
 
-/** The long run: KILLS=300 READINGS=5000 npm test -- test/crash/kill-nine */
+/** The long run: KILLS=300 READINGS=5000 npm run test:all -- test/crash/kill-nine */
 const KILLS = Number(process.env['KILLS'] ?? 8);
 const READINGS = Number(process.env['READINGS'] ?? 60);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);

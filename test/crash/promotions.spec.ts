@@ -15,7 +15,7 @@ import { startStores, type StartedProcess, type StartedStores } from '../support
 import { startLoad, type Load } from './support/load.js';
 import { everythingEnds, nothingIsLost, type Aftermath } from './support/nothing-lost.js';
 
-/** The long run: PROMOTIONS=100 npm test -- test/crash/promotions */
+/** The long run: PROMOTIONS=100 npm run test:all -- test/crash/promotions */
 const PROMOTIONS = Number(process.env['PROMOTIONS'] ?? FALLS.length);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261123);
 const READINGS_A_PROMOTION = 5;

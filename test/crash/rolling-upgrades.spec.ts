@@ -23,7 +23,7 @@ import { buildOf, previousVersion } from './support/previous-build.js';
 /**
  * A folder with a build of another version, with its own dist/, libs/ and node_modules. By default the spec builds the
  * newest version whose tables differ from ours, from the history of the repository.
- * PREVIOUS_BUILD=/tmp/previous UPGRADES=20 npm test -- test/crash/rolling-upgrades
+ * PREVIOUS_BUILD=/tmp/previous UPGRADES=20 npm run test:all -- test/crash/rolling-upgrades
  */
 const GIVEN = process.env['PREVIOUS_BUILD'];
 const VERSION = GIVEN === undefined ? previousVersion() : null;

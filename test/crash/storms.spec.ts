@@ -9,7 +9,7 @@ import { Orders } from './support/storms/load.js';
 import { StormyService } from './support/storms/stormy-service.js';
 
 /**
- * The long run: STORMS=200 STORM_KIND=partition STORM_LONGEST_MS=6000 npm test -- test/crash/storms. STORM_SEED is the
+ * The long run: STORMS=200 STORM_KIND=partition STORM_LONGEST_MS=6000 npm run test:all -- test/crash/storms. STORM_SEED is the
  * seed of the first storm; the next one has the next seed. TEST_LOGS names a folder for the logs of the processes.
  */
 const STORMS = Number(process.env['STORMS'] ?? 1);

@@ -17,7 +17,7 @@ import {
   type StartedStack,
 } from '../support/index.js';
 
-/** 200 in a long run: CRASH_ROUNDS=200 npm test -- test/crash/webhooks-kill */
+/** 200 in a long run: CRASH_ROUNDS=200 npm run test:all -- test/crash/webhooks-kill */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 6);
 const CALLERS = 2;
 /** Readings requested in a round: as many as the last worker, which is not killed, can catch up with. */

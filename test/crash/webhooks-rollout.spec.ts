@@ -22,7 +22,7 @@ import { until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
 import type { StartedPostgres } from '../support/start-postgres.js';
 
-/** 200 in a long run: CRASH_ROUNDS=200 npm test -- test/crash/webhooks-rollout */
+/** 200 in a long run: CRASH_ROUNDS=200 npm run test:all -- test/crash/webhooks-rollout */
 const KILLS = Number(process.env['CRASH_ROUNDS'] ?? 6);
 /** A folder with a build of the version before, whose workers then send, too. It must take the settings below. */
 const PREVIOUS = process.env['PREVIOUS_BUILD'];

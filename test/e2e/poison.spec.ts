@@ -6,7 +6,7 @@ import { Random } from '../support/random.js';
 import { operatedStack, type Finding } from './support/operated-stack.js';
 import { Forger, type MalformedEvent, type Targets } from './support/malformed-events.js';
 
-/** The long form: POISON_DRAWS=200 npm test -- test/e2e/poison. It draws anew each time; POISON_SEED repeats a run. */
+/** The long form: POISON_DRAWS=200 npm run test:all -- test/e2e/poison. It draws anew each time; POISON_SEED repeats a run. */
 const DRAWS = Number(process.env['POISON_DRAWS'] ?? 4);
 const ANEW = process.env['POISON_DRAWS'] ? Date.now() % 1_000_000 : 20261123;
 const SEED = Number(process.env['POISON_SEED'] ?? ANEW);

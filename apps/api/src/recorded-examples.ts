@@ -5,7 +5,7 @@ import { projectPath } from '@app/platform/project-path.js';
 /** By operation, as in `GET /api/v1/readings`: the body that a running service answered with. */
 export type RecordedExamples = Readonly<Record<string, unknown>>;
 
-/** `RECORDED_ANSWERS=write npm test -- test/e2e/recorded-answers` writes it. */
+/** `RECORDED_ANSWERS=write npm run test:all -- test/e2e/recorded-answers` writes it. */
 export const EXAMPLES_FILE = projectPath('apps/api/examples/answers.json');
 
 export const readExamples = (): RecordedExamples =>

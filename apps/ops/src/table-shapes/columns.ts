@@ -1,6 +1,6 @@
 /**
  * The columns that the migrations make, as `<column> <type>`. After a migration:
- * `COLUMNS_UPDATE=1 npm test -- apps/ops/src/table-shapes` writes this file.
+ * `COLUMNS_UPDATE=1 npm run test:all -- apps/ops/src/table-shapes` writes this file.
  */
 export const COLUMNS: Readonly<Record<string, string>> = {
   'billing.balance':
