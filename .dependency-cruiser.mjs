@@ -51,7 +51,7 @@ const IMPORTS = {
   workspaces: [],
   readings: [],
   publishing: ['readings'],
-  billing: ['readings', 'workspaces'],
+  billing: ['readings', 'publishing', 'workspaces'],
   webhooks: ['workspaces', 'readings', 'publishing', 'billing'],
 };
 

@@ -18,7 +18,7 @@ const settleWith = (outcome: SettleResult['outcome']) => {
   const commands = { execute: () => Promise.resolve({ outcome }) } as unknown as CommandBus;
   const log = pino({ level: 'silent' });
   const unused = null as never;
-  new BillingWorkerModule(work, commands, unused, unused, unused, {} as Config, log).onModuleInit();
+  new BillingWorkerModule(work, commands, unused, unused, unused, unused, {} as Config, log).onModuleInit();
   return work.consumers.find(({ name }) => name === 'billing.settlement.v1')!.dispatch!([completed]);
 };
 

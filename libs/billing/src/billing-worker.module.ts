@@ -9,21 +9,23 @@ import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { HoldFence } from './application/fence-holds/hold-fence.js';
 import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from './application/reconcile-on-schedule/scheduled-reconciliation.js';
+import { DocumentRefunds } from './application/refund-documents/document-refunds.js';
 import type { SettleReservation } from './application/settle-reservation/settle-reservation.command.js';
 import { BillingModule } from './billing.module.js';
 import { billingProjections } from './projections.js';
 import { bookOpening } from './processes/book-opening.process.js';
+import { documentRefunds } from './processes/document-refund.process.js';
 import { settlement, testSettlement } from './processes/settlement.process.js';
 import { LedgerMetrics } from './telemetry/ledger-metrics.js';
 import type { Config } from './settings.js';
 
 /**
- * Billing's background work: opens books, settles reservations, updates its views, fences holds without a reading,
+ * Billing's background work: opens books, settles reservations, refunds documents that were given up, updates its views, fences holds without a reading,
  * reconciles.
  */
 @Module({
   imports: [BillingModule],
-  providers: [HoldFence, IdleBooks, ScheduledReconciliation, LedgerMetrics],
+  providers: [DocumentRefunds, HoldFence, IdleBooks, ScheduledReconciliation, LedgerMetrics],
 })
 export class BillingWorkerModule implements OnModuleInit {
   constructor(
@@ -32,6 +34,7 @@ export class BillingWorkerModule implements OnModuleInit {
     private readonly fence: HoldFence,
     private readonly idleBooks: IdleBooks,
     private readonly reconciliation: ScheduledReconciliation,
+    private readonly refunds: DocumentRefunds,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -41,6 +44,7 @@ export class BillingWorkerModule implements OnModuleInit {
     this.work.addConsumer(processConsumer(bookOpening, (command) => this.commands.execute(command)));
     for (const one of [settlement, testSettlement])
       this.work.addConsumer(processConsumer(one, (command) => this.settle(command)));
+    this.work.addConsumer(processConsumer(documentRefunds, (refund) => this.refunds.book(refund)));
     this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));
     this.addLoop('billing.idle-books', (signal) => this.idleBooks.nudge(signal));
     this.addLoop('billing.reconciliation', (signal) => this.reconciliation.round(signal));

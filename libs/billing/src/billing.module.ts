@@ -50,6 +50,6 @@ import { TEST_BOOK_EXECUTOR, createTestBookExecutor } from './test-book.executor
     VerifiedRegister,
     ...HANDLERS,
   ],
-  exports: [CreditBooks],
+  exports: [CorrectionBooks, CreditBooks],
 })
 export class BillingModule {}

@@ -22,6 +22,7 @@ export const billing = {
     'billing.book-opening.v1': 'opens a credit book for each new workspace',
     'billing.settlement.v1': 'captures or releases the hold of a live reading that ended',
     'billing.test-settlement.v1': 'captures or releases the hold of a test reading that ended',
+    'billing.document-refund.v1': 'gives back the credits of a live reading whose document failed',
   },
   jobs: {},
 } satisfies ModuleManifest;

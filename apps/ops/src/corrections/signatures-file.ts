@@ -10,7 +10,7 @@ import {
   creditsEvents,
   type CorrectionsReport,
 } from '@app/billing/contracts/index.js';
-import { CorrectionsVerifier } from '@app/billing/offline.js';
+import { CorrectionsVerifier, withCauses } from '@app/billing/offline.js';
 import { OpsError } from '../ops-error.js';
 
 /** One event a line, as the log has it: what the signatures and the entries are checked from. */
@@ -66,14 +66,18 @@ export async function* signatureFile(
   return end;
 }
 
-/** The operators, the corrections and the corrected books' entries, in the order of the log: lines of JSON. */
+/** The operators, the corrections, the corrected books' entries and their causes, in the order of the log: lines of JSON. */
 async function* signatureLines(store: EventStore): AsyncGenerator<string> {
   const head = await store.head();
   const only = { categories: [...CORRECTION_CATEGORIES, creditsEvents.category] };
+  const concerned: StoredEvent[] = [];
   for await (const stored of store.readAll({ only })) {
-    const { stream, revision, position, id, type, data, metadata, quarantine } = stored;
-    if (head === null || position > head) return;
-    if (categoryOf(stream) === creditsEvents.category && type !== 'CreditsAdjusted') continue;
+    if (head === null || stored.position > head) break;
+    if (categoryOf(stored.stream) !== creditsEvents.category || stored.type === 'CreditsAdjusted')
+      concerned.push(stored);
+  }
+  for (const stored of await withCauses(store, concerned)) {
+    const { stream, revision, id, type, data, metadata, quarantine } = stored;
     const { schemaVersion, occurredAt } = metadata;
     const event = {
       stream,

@@ -240,6 +240,8 @@ export interface CorrectionsReport {
   /** Entries `CreditsAdjusted` that two operators signed, and those from before there were operators. */
   readonly signedEntries: number;
   readonly earlierEntries: number;
+  /** Entries that give back the credits of readings whose document was given up: no operator signs them. */
+  readonly documentRefunds: number;
   /** Events passed over, because operators quarantined them. */
   readonly quarantined: number;
   readonly findings: readonly CorrectionFinding[];
@@ -276,11 +278,14 @@ export interface ReversibleEntry {
   } | null;
 }
 
-/** The entry with this id, or the pack of this order. `null` when the book has no such entry. */
+/** The entry with this id, the pack of this order, or the capture of this reading. `null` when the book has no such entry. */
 export class FindReversible extends Query<ReversibleEntry | null> {
   constructor(
     readonly workspaceId: string,
-    readonly entry: { readonly eventId: string } | { readonly orderRef: string; readonly pack: string },
+    readonly entry:
+      | { readonly eventId: string }
+      | { readonly orderRef: string; readonly pack: string }
+      | { readonly readingId: string },
   ) {
     super();
   }

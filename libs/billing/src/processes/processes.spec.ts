@@ -3,9 +3,11 @@ import { command } from '@app/event-sourcing/processes/process.js';
 import { given } from '@app/event-sourcing/testing/process-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
 import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import type { PublicationEvent } from '@app/publishing/contracts/index.js';
 import type { WorkspaceEvent } from '@app/workspaces/contracts/index.js';
 import { SettleReservation } from '../application/settle-reservation/settle-reservation.command.js';
 import { OpenBook } from '../contracts/commands.js';
+import { documentRefunds } from './document-refund.process.js';
 import { bookOpening } from './book-opening.process.js';
 import { settlement, testSettlement } from './settlement.process.js';
 
@@ -55,6 +57,29 @@ describe('the settlement process', () => {
   it('does nothing about an unfinished reading', () => {
     const data = { attempt: 1, workerId: 'w', leaseUntil: '2026-04-10T12:01:00.000Z' };
     given(settlement, reading({ type: 'ReadingStarted', data })).thenSends();
+  });
+});
+
+describe('the document-refund process', () => {
+  const failed = (data: Partial<Extract<PublicationEvent, { type: 'PublicationFailed' }>['data']>) =>
+    recorded('publication-7f9c', {
+      type: 'PublicationFailed',
+      data: { workspaceId: 'ws_1', version: 1, code: 'generation_failed', ...data },
+    });
+
+  it('gives back the credits of a reading whose document was given up', () => {
+    const refund = {
+      workspaceId: 'ws_1',
+      readingId: '7f9c',
+      failureId: 'event-1',
+      by: by('document-refund'),
+    };
+    given(documentRefunds, failed({})).thenSends(command(refund));
+  });
+
+  it('leaves later versions, whose reading has a document, and lost keys, which operators judge', () => {
+    given(documentRefunds, failed({ version: 2 })).thenSends();
+    given(documentRefunds, failed({ code: 'result_unreadable' })).thenSends();
   });
 });
 

@@ -200,7 +200,9 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const fence = new HoldFence(commands, pool, time, CONFIG);
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;
-  new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
+  // No document ends its worker here.
+  const refunds = { book: async () => undefined } as never;
+  new BillingWorkerModule(work, commands, fence, idle, reconciliation, refunds, CONFIG, log as never).onModuleInit();
   const sweep = new KeySweep(queries, readings, pool, CONFIG);
   const testSweep = new TestReadingSweep(commands, readings, pool, time, CONFIG);
   new ReadingsWorkerModule(

@@ -55,6 +55,7 @@ Examples:
         findings,
         corrections: count,
         signedEntries,
+        documentRefunds,
         earlierEntries,
         quarantined,
         compensated,
@@ -63,7 +64,7 @@ Examples:
         command,
         { ok: findings.length + missing.length === 0, ...report },
         [
-          `${count} corrections; ${signedEntries} entries signed by two operators, ${earlierEntries} from before there were operators; ${quarantined} events were quarantined.`,
+          `${count} corrections; ${signedEntries} entries signed by two operators, ${documentRefunds} for documents that were given up, ${earlierEntries} from before there were operators; ${quarantined} events were quarantined.`,
           ...missing.map((sentence) => `Missing: ${sentence}`),
           ...findings.map(({ stream, revision, message }) => `${stream} revision ${revision}: ${message}`),
           ...compensated.map(describeCompensated),

@@ -46,7 +46,7 @@ const findGivenUp = async (pool: Pick<Pool, 'query'>): Promise<readonly Finding[
         warning(
           'publications',
           `${failed} documents were given up, such as that of reading ${first}: each ended three workers`,
-          'The worker’s log has more. ops readings unreadable lists those to refund.',
+          'The worker’s log has more. The credits of live readings come back by themselves; ops readings unreadable shows which did.',
         ),
       ];
 };

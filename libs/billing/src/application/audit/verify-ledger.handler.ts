@@ -6,7 +6,7 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { auditedCorrections } from '../../audit/corrections/as-differences.js';
-import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
+import { concernsCorrections, CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { CORRECTION_CATEGORIES } from '../../contracts/judged-statements.js';
 import { markOf, type SnapshotMark } from '../../audit/snapshot-check.js';
 import { BookVerifier } from '../../audit/verify-book.js';
@@ -17,7 +17,7 @@ import type { CorrectionFinding } from '../../contracts/audited-corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 import { visitLog, visitStream } from './read.js';
-import { signedFor } from './signed-for.js';
+import { signedFor, withCauses } from './signed-for.js';
 
 interface ReadSnapshots {
   readonly marks: ReadonlyMap<string, SnapshotMark>;
@@ -37,6 +37,7 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
     const roots = this.config.OPERATOR_ROOT_KEYS;
     const corrections = new CorrectionsVerifier(roots);
     const adjusted: StoredEvent[] = [];
+    const concerned: StoredEvent[] = [];
     const { marks, compared } = await this.readSnapshots(workspaceId);
     const books = new Map<string, BookVerifier>();
     const visit = (event: StoredEvent): void => {
@@ -51,10 +52,11 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
     if (workspaceId === null) {
       const visitAll = (event: StoredEvent): void => {
         visit(event);
-        corrections.see(event);
+        if (concernsCorrections(event)) concerned.push(event);
       };
       const only = { categories: [category, ...CORRECTION_CATEGORIES] };
       await visitLog(this.store, visitAll, progress, only);
+      for (const event of await withCauses(this.store, concerned)) corrections.see(event);
     } else {
       await visitStream(this.store, streamName(category, workspaceId), visit, progress);
       for (const event of await signedFor(this.store, adjusted)) corrections.see(event);

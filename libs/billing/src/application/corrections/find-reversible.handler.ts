@@ -49,7 +49,9 @@ export class FindReversibleHandler implements IQueryHandler<FindReversible> {
   }
 }
 
-const isMeant = ({ id, type, data }: Recorded<CreditsEvent>, entry: FindReversible['entry']): boolean =>
-  'eventId' in entry
-    ? id === entry.eventId
+const isMeant = ({ id, type, data }: Recorded<CreditsEvent>, entry: FindReversible['entry']): boolean => {
+  if ('eventId' in entry) return id === entry.eventId;
+  return 'readingId' in entry
+    ? type === 'CreditsCaptured' && data.readingId === entry.readingId
     : type === 'PackPurchased' && data.orderRef === entry.orderRef && data.pack === entry.pack;
+};

@@ -1,9 +1,11 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
-import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
+import { concernsCorrections, CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { VerifyCorrections, type CorrectionsReport } from '../../contracts/corrections.js';
 import { visitLog } from '../audit/read.js';
+import { withCauses } from '../audit/signed-for.js';
 
 @QueryHandler(VerifyCorrections)
 export class VerifyCorrectionsHandler implements IQueryHandler<VerifyCorrections> {
@@ -11,7 +13,12 @@ export class VerifyCorrectionsHandler implements IQueryHandler<VerifyCorrections
 
   async execute({ rootKeys, progress }: VerifyCorrections): Promise<CorrectionsReport> {
     const verifier = new CorrectionsVerifier(rootKeys);
-    await visitLog(this.store, (event) => verifier.see(event), progress);
+    const concerned: StoredEvent[] = [];
+    const visit = (event: StoredEvent): void => {
+      if (concernsCorrections(event)) concerned.push(event);
+    };
+    await visitLog(this.store, visit, progress);
+    for (const event of await withCauses(this.store, concerned)) verifier.see(event);
     return verifier.report();
   }
 }

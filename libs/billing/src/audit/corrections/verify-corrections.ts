@@ -16,6 +16,7 @@ import { CORRECTION_CATEGORIES } from '../../contracts/judged-statements.js';
 import { noOperators } from '../../domain/operators/operators.state.js';
 import { admitCorrection } from './admit-correction.js';
 import { admitOperator } from './admit-operator.js';
+import { DocumentRefunds, isCauseOfRefunds, isDocumentRefund } from './document-refunds.js';
 import { statementReader } from './statement-reader.js';
 import { UnsignedEntries } from './unsigned-entries.js';
 
@@ -41,7 +42,7 @@ interface SignedEntry {
 /**
  * Checks, in the order of the log, that operators became trusted by the rules, that every signature fits and was given
  * while its key was trusted, and that each correction in a book is one that two operators signed. It believes no event:
- * each one is decided again.
+ * each one is decided again. Entries that no operator signs must follow from their causes (`withCauses`).
  */
 export class CorrectionsVerifier {
   private readonly findings: CorrectionFinding[] = [];
@@ -57,7 +58,9 @@ export class CorrectionsVerifier {
     correctionEvents,
     ({ correctionId }, { stream }) => correctionId === streamId(stream),
   );
+  private readonly refunds = new DocumentRefunds();
   private signedEntries = 0;
+  private documentRefunds = 0;
   private earlierEntries = 0;
   private quarantined = 0;
 
@@ -68,7 +71,8 @@ export class CorrectionsVerifier {
     if (category === creditsEvents.category && stored.type === 'CreditsAdjusted')
       this.booked.add((stored.data as { adjustmentId?: unknown } | null)?.adjustmentId);
     try {
-      if (SIGNED.has(category)) this.statement(category, stored);
+      if (isCauseOfRefunds(stored)) this.refunds.see(stored);
+      else if (SIGNED.has(category)) this.statement(category, stored);
       else if (category !== creditsEvents.category) return;
       else if (isSetAside(stored)) this.quarantined += 1;
       else if (stored.type === 'CreditsAdjusted') this.entry(stored);
@@ -83,6 +87,7 @@ export class CorrectionsVerifier {
       operators: this.register.keys.length,
       corrections: this.corrections.size,
       signedEntries: this.signedEntries,
+      documentRefunds: this.documentRefunds,
       earlierEntries: this.earlierEntries,
       quarantined: this.quarantined,
       ...this.unsigned.divide(this.findings),
@@ -151,13 +156,21 @@ export class CorrectionsVerifier {
     // Nobody signs what the book works out from its own entries. `BookVerifier` checks that it follows from them.
     const { allocations, restores: _, counts: __, ...facts } = data as CreditsFacts;
     const expected = this.signed.get(facts.adjustmentId);
-    if (!expected && facts.correctionId === undefined && this.register.keys.length === 0) {
+    const isRefund = !expected && isDocumentRefund(stored);
+    const fault = isRefund
+      ? this.refunds.faultOf(stored, facts)
+      : faultOf(stored, facts, allocations, expected);
+    this.refunds.reversed(stored, facts.reversesEventId, facts.amount);
+    if (!expected && !isRefund && facts.correctionId === undefined && this.register.keys.length === 0) {
       this.earlierEntries += 1;
       return;
     }
     this.signed.delete(facts.adjustmentId);
-    const fault = faultOf(stored, facts, allocations, expected);
     if (fault !== null) return this.unsigned.addUnsigned(stored, facts, this.find(stored, fault));
+    if (isRefund) {
+      this.documentRefunds += 1;
+      return;
+    }
     this.unsigned.addSigned(stored, facts);
     this.signedEntries += 1;
   }
