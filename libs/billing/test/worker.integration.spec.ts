@@ -5,7 +5,14 @@ import pg from 'pg';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
-import { CheckHolds, GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
+import {
+  CheckHolds,
+  GetBalance,
+  PurchasePack,
+  SubscribeToPlan,
+  VerifyCorrections,
+  VerifyLedger,
+} from '@app/billing/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, EVERY_MS, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
@@ -107,6 +114,55 @@ describe('settlement', () => {
     await worker.publish('reading-1', 'ReadingCompleted', completed('r9'));
     await worker.catchUp();
     expect(worker.warnings).toMatchObject([{ reservationId: 'r9', settlement: 'capture' }]);
+  });
+});
+
+describe('a document that was given up', () => {
+  const READING = 'reading-of-r1';
+  const giveUp = () =>
+    worker.publish(`publication-${READING}`, 'PublicationFailed', {
+      workspaceId: WS,
+      version: 1,
+      code: 'generation_failed',
+    });
+  const balance = () => worker.app.get(QueryBus).execute(new GetBalance(WS));
+
+  it('gives its credits back, once, and every audit of the ledger agrees', async () => {
+    await worker.reserve('r1');
+    await worker.publish(`reading-${READING}`, 'ReadingCompleted', completed('r1'));
+    const failure = await giveUp();
+    await worker.catchUp(2);
+    expect(await balance()).toMatchObject({ available: 200, held: 0 });
+    const entries = worker.store.log.filter(({ type }) => type === 'CreditsAdjusted');
+    expect(entries).toMatchObject([
+      {
+        data: { amount: 20, reference: READING, actor: 'system:billing.document-refund' },
+        metadata: {
+          correlationId: 'correlation',
+          causationId: failure,
+          actor: 'system:billing.document-refund',
+        },
+      },
+    ]);
+    await worker.app.get(ScheduledReconciliation).round(never);
+    expect(worker.alerts).toEqual([]);
+    const queries = worker.app.get(QueryBus);
+    for (const workspaceId of [null, WS])
+      expect(await queries.execute(new VerifyLedger(workspaceId))).toMatchObject({
+        books: [{ findings: [] }],
+        corrections: [],
+      });
+    expect(await queries.execute(new VerifyCorrections([]))).toMatchObject({
+      documentRefunds: 1,
+      findings: [],
+    });
+  });
+
+  it('is tried again while its reading is not settled', async () => {
+    await worker.reserve('r1');
+    await giveUp();
+    await expect(worker.catchUp()).rejects.toThrow(/not captured yet/);
+    expect(await balance()).toMatchObject({ available: 180, held: 20 });
   });
 });
 
