@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { signatureFile, verifySignatureFile } from './signatures-file.js';
 
@@ -30,8 +31,11 @@ const quarantine = { consumers: null, by: 'operator:ada', reason: 'bad', at: '20
 const linesOf = async (events: readonly StoredEvent[]): Promise<string[]> => {
   const store = {
     head: async () => 64n,
-    async *readAll() {
-      yield* events;
+    async *readAll({ only }: { only: { categories: readonly string[] } }) {
+      yield* events.filter(({ stream }) => only.categories.includes(categoryOf(stream)));
+    },
+    async *read(stream: string) {
+      yield* events.filter((event) => event.stream === stream);
     },
   } as unknown as EventStore;
   const lines: string[] = [];
@@ -88,5 +92,39 @@ describe('The file of signed corrections', () => {
       'operators-register: revision 1 is missing',
       'correction-c1: revision 1 is missing',
     ]);
+  });
+
+  it('has what the refund of a document follows from: an auditor needs no connection', async () => {
+    const { metadata } = unreadable;
+    const failureId = '0c1a4d5e-6f70-4a81-9b92-a3b4c5d6e7f8';
+    const at = (position: bigint, stream: string, schemaVersion: number, type: string, data: object) => ({
+      ...{ id: failureId, stream, revision: position, position, type, data },
+      metadata: { ...metadata, schemaVersion },
+    });
+    const captured = { reservationId: 'r1', readingId: 'r1', amount: 20, causeEventId: 'completed' };
+    const failed = { workspaceId: 'ws_1', version: 1, code: 'generation_failed' };
+    // The id follows from that of the failure.
+    const adjustmentId = '5a44ae1c-679b-5bf6-909e-6bad2503cb7a';
+    const entry = {
+      adjustmentId,
+      amount: 20,
+      allocations: [{ grantId: `adjustment:${adjustmentId}`, amount: 20 }],
+      reason: 'the document of the reading could not be made',
+      approvedBy: 'billing.document-refund',
+      reversesEventId: 'capture',
+      reference: 'r1',
+      actor: 'system:billing.document-refund',
+    };
+    const events = [
+      { ...at(2n, 'credits-ws_1', 1, 'CreditsCaptured', captured), id: 'capture' },
+      { ...at(3n, 'credits-ws_1', 1, 'CreditsCaptured', captured), id: 'another' },
+      at(4n, 'publication-r1', 1, 'PublicationFailed', failed),
+      at(9n, 'credits-ws_1', 5, 'CreditsAdjusted', entry),
+    ];
+    const lines = await linesOf(events);
+    expect(lines).toHaveLength(4);
+    expect(await verify(lines)).toMatchObject({ documentRefunds: 1, findings: [], missing: [] });
+    for (const cause of [0, 1])
+      expect(await verify(lines.toSpliced(cause, 1))).toMatchObject({ findings: [{ revision: 9n }] });
   });
 });
