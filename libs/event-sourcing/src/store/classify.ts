@@ -76,6 +76,12 @@ export const classify = (thrown: unknown, appending: boolean): unknown => {
     : thrown;
 };
 
+/** The server names its file and the damaged record: this names the stream whose read met it, if the read was of one. */
+export const naming = (stream: string | null, error: unknown): unknown =>
+  stream !== null && error instanceof StoreDamaged
+    ? new StoreDamaged(`The stream ${stream} cannot be read: ${error.message}`, { cause: error.cause })
+    : error;
+
 /** For an error that is already classified. */
 export const isNotLeader = (error: unknown): boolean =>
   error instanceof StoreUnavailable && typeOf(error.cause ?? {}) === 'not-leader';

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isNotLeader, noAnswer } from './classify.js';
+import { isNotLeader, naming, noAnswer } from './classify.js';
 import { loadClient } from './clients/load.js';
 import { readAddress } from './address.js';
 import { openConnection, SEARCH_WITHIN_MS, type Connection, type KnownNodes } from './connection.js';
@@ -86,7 +86,11 @@ export const openEventStore = async ({
   });
 
   const readAs = <E>(decode: Decode<E>, request: ReadRequest) =>
-    kept.observed('read', () => readOnce(kept.current(), request, readTimeoutMs, decode));
+    kept
+      .observed('read', () => readOnce(kept.current(), request, readTimeoutMs, decode))
+      .catch((error: unknown) => {
+        throw naming(request.stream, error);
+      });
   const readEvents = (request: ReadRequest) => readAs(decodeReadAnswer, request);
   const last = async (count: number): Promise<readonly StoredEvent[]> =>
     (await readEvents(endOfLog(count))).filter((stored) => stored !== null);
