@@ -202,7 +202,16 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const reconciliation = { round: async () => undefined } as never;
   // No document ends its worker here.
   const refunds = { book: async () => undefined } as never;
-  new BillingWorkerModule(work, commands, fence, idle, reconciliation, refunds, CONFIG, log as never).onModuleInit();
+  new BillingWorkerModule(
+    work,
+    commands,
+    fence,
+    idle,
+    reconciliation,
+    refunds,
+    CONFIG,
+    log as never,
+  ).onModuleInit();
   const sweep = new KeySweep(queries, readings, pool, CONFIG);
   const testSweep = new TestReadingSweep(commands, readings, pool, time, CONFIG);
   new ReadingsWorkerModule(
