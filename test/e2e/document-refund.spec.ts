@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { runVerifier } from '../../libs/billing/test/run-verifier.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { Integrator, until } from '../support/integrator.js';
 import { ledgerOf } from '../support/ledger.js';
@@ -51,6 +53,7 @@ it('A document that ended three workers costs nothing: its credits come back, an
   const book = join(stack.dataDir, 'book.jsonl');
   await json('export', '--workspace', customer.workspaceId, '--format', 'jsonl', '--out', book);
   expect(await json('verify-file', book)).toMatchObject({ code: 0, balances: { available: 100 } });
+  expect(runVerifier(stack.dataDir, readFileSync(book, 'utf8'))).toMatchObject({ status: 0 });
   const file = join(stack.dataDir, 'corrections.jsonl');
   expect(await stack.runOps(['corrections', 'export', '--out', file])).toMatchObject({ code: 0 });
   const roots = ['--root', 'aa'.repeat(32)];
