@@ -11,13 +11,14 @@ import {
   type StartedStack,
 } from '../support/index.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 
-const KILLS = Number(process.env['KILLS'] ?? 12);
-const SEED = Number(process.env['CRASH_SEED'] ?? 20261123);
+const KILLS = rounds(6, 100);
+const SEED = seedOr(20261123);
 /** Readings of each batch: enough that a kill usually comes between two of them. */
 const READINGS = 15;
 /** Every so many times all of them at once: the stack gives up a process that ends five times within a minute. */
-const ALL_EVERY = 8;
+const ALL_EVERY = 5;
 const VICTIMS = ['api', 'event-store', 'postgres', 'worker'] as const;
 const IMPATIENT = {
   ...RECEIVER_SETTINGS,
@@ -128,7 +129,7 @@ const count = async (text: string): Promise<number> => {
   }
 };
 
-describe(`kill -9 during bulk requests, ${KILLS} times (CRASH_SEED=${SEED})`, () => {
+describe(`kill -9 during bulk requests, ${KILLS} times (${again('bulk-kill', KILLS, SEED)})`, () => {
   it('accepts each batch whole and once, charges each reading once, and tells once that a batch ended', async () => {
     const answers: Answer[] = [];
     const replays = new Set<string>();

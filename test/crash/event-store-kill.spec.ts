@@ -17,18 +17,15 @@ import {
   startEmbeddedChild,
   type ChildStore,
 } from '../contract/event-store/support/child-store.js';
+import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 
-const KILLS = Number(process.env['EVENT_STORE_KILLS'] ?? 10);
-const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
+const KILLS = rounds(10, 100);
+const SEED = seedOr(20261120);
 const WRITERS = 32;
 
-/** Random numbers (mulberry32) that choose the moments of kills. The seed makes a failure repeatable. */
-const random = ((state: number) => () => {
-  state = (state + 0x6d2b79f5) | 0;
-  let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-  return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-})(SEED);
+/** Chooses the moments of kills. */
+const random = new Random(SEED);
 
 interface Acknowledged {
   readonly id: string;
@@ -45,7 +42,7 @@ const placeOf = (stream: string, revision: bigint): string => `${stream}/${Strin
 const write = async (client: EventStoreDBClient, stream: string): Promise<Acknowledged[]> => {
   const acknowledged: Acknowledged[] = [];
   for (let n = 0; ;) {
-    const batch = Array.from({ length: 1 + Math.floor(random() * 5) }, () => newEvent('Written', { n: n++ }));
+    const batch = Array.from({ length: random.between(1, 5) }, () => newEvent('Written', { n: n++ }));
     try {
       const { nextExpectedRevision, position } = await client.appendToStream(stream, batch);
       for (const [index, { id }] of batch.entries()) {
@@ -66,7 +63,7 @@ const verify = async (dataDir: string): Promise<{ events: number; findings: numb
   return JSON.parse(out) as { events: number; findings: number };
 };
 
-describe(`kill -9 of the event store under ${String(WRITERS)} writers, ${String(KILLS)} times (CRASH_SEED=${String(SEED)})`, () => {
+describe(`kill -9 of the event store under ${String(WRITERS)} writers, ${String(KILLS)} times (${again('event-store-kill', KILLS, SEED)})`, () => {
   let dataDir: string;
 
   beforeAll(() => {
@@ -83,7 +80,7 @@ describe(`kill -9 of the event store under ${String(WRITERS)} writers, ${String(
     const writing = Promise.all(streams.map((stream) => write(client, stream)));
     // Waits for the first answers, which show that the load runs, and then kills at a random moment.
     await client.appendToStream('rounds', newEvent('Round', { number }));
-    await delay(random() * 250);
+    await delay(random.next() * 250);
     expect(await server.end('SIGKILL')).toBe('SIGKILL');
     const acknowledged = (await writing).flat();
     await client.dispose();

@@ -8,10 +8,11 @@ import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import { connectClient, newEvent } from '@app/embedded-event-store/testing/client.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 import type { Look } from './support/read-store.js';
 
-const FLIPS = Number(process.env['FLIPS'] ?? 40);
-const SEED = Number(process.env['FLIPS_SEED'] ?? 7);
+const FLIPS = rounds(40, 2_000);
+const SEED = seedOr(7);
 /** A damaged page may lead in a circle. */
 const LOOK_WITHIN_MS = 10_000;
 /** The first look starts the reader. A slow machine is no fault. */
@@ -74,7 +75,7 @@ const look = async (bytes: Buffer, withinMs = LOOK_WITHIN_MS): Promise<Look> => 
   }
 };
 
-it(`${FLIPS} single flipped bits are each found by name, or change no answer`, async () => {
+it(`${FLIPS} single flipped bits are each found by name, or change no answer (${again('flipped-bytes', FLIPS, SEED)})`, async () => {
   const whole = await look(intact, FIRST_LOOK_WITHIN_MS);
   expect(whole).toEqual({ said: [], answers: expect.stringMatching(/^\d+( [0-9a-f]{16}){3}$/) });
   const random = new Random(SEED);

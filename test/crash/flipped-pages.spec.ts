@@ -3,10 +3,11 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import pg from 'pg';
 import { faultOf } from '@app/platform/fault/fault.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 import { startPostgres, type StartedPostgres } from '../support/start-postgres.js';
 
-const FLIPS = Number(process.env['FLIPS'] ?? 40);
-const SEED = Number(process.env['FLIPS_SEED'] ?? 7);
+const FLIPS = rounds(40, 5_000);
+const SEED = seedOr(7);
 const KEYS = 3_000;
 const DOCUMENTS = 40;
 
@@ -74,7 +75,7 @@ const flip = ({ path }: PageFile, offset: number, bit: number): void => {
   }
 };
 
-it(`${FLIPS} single flipped bits in PostgreSQL's tables and indexes are each found, and named as damage`, async () => {
+it(`${FLIPS} single flipped bits in PostgreSQL's tables and indexes are each found, and named as damage (${again('flipped-pages', FLIPS, SEED)})`, async () => {
   // Both tables, their indexes and the long values of documents, with their index.
   expect(files.map(({ name }) => name.replace(/\d+/, 'n'))).toEqual(
     expect.arrayContaining([

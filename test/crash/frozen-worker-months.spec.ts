@@ -16,16 +16,16 @@ import { removeDataFolder } from '../support/data-dir.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { preparedDataDir } from '../support/prepared-data-dir.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 
-/** FROZEN_MONTHS=50 for the long form. FROZEN_SEED repeats a run. */
-const MONTHS = Number(process.env['FROZEN_MONTHS'] ?? 2);
-const SEED = Number(process.env['FROZEN_SEED'] ?? Date.now() % 1_000_000);
+const MONTHS = rounds(2, 50);
+const SEED = seedOr(20261120);
 
 const run = promisify(execFile);
 
 /** Both stores and all processes share one clock, which the test sets forward. A frozen process misses that. */
-describe(`workers that freeze while a month ends (seed ${SEED})`, () => {
+describe(`workers that freeze while a month ends (${again('frozen-worker-months', MONTHS, SEED)})`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'frozen-months-'));
   const shift = join(folder, 'shift');
   let stores: StartedStores;

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person } from '../support/integrator.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 
-/** FROZEN_ROUNDS=200 for the long form. FROZEN_SEED repeats a run. */
-const ROUNDS = Number(process.env['FROZEN_ROUNDS'] ?? 2);
-const SEED = Number(process.env['FROZEN_SEED'] ?? Date.now() % 1_000_000);
+const ROUNDS = rounds(1, 200);
+const SEED = seedOr(20261120);
 const POSTS = 8;
 
-describe(`a worker that freezes at random moments (seed ${SEED})`, () => {
+describe(`a worker that freezes at random moments (${again('frozen-worker.spec', ROUNDS, SEED)})`, () => {
   let stack: StartedStack;
   beforeAll(async () => {
     // Epochs end all the time, so that keys are rewrapped and destroyed while readings are created.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../support/random.js';
 import { Integrator, person, until } from '../support/integrator.js';
+import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
 import {
   RECEIVER_SETTINGS,
   startReceiver,
@@ -12,10 +13,9 @@ import {
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { nothingIsLost } from './support/nothing-lost.js';
 
-/** The long run: KILLS=300 READINGS=5000 npm run test:all -- test/crash/kill-nine */
-const KILLS = Number(process.env['KILLS'] ?? 8);
-const READINGS = Number(process.env['READINGS'] ?? 60);
-const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
+const KILLS = rounds(8, 300);
+const READINGS = isSoak ? 17 * KILLS : 60;
+const SEED = seedOr(20261120);
 const CREDITS = 1_000_000;
 const CALLERS = 4;
 /** The stack gives up a process that ends more often within a minute. After a restart of the stack it counts again. */
@@ -97,7 +97,7 @@ const kill = async (victim: Victim): Promise<void> => {
   );
 };
 
-describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CRASH_SEED=${SEED})`, () => {
+describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (${again('kill-nine', KILLS, SEED)})`, () => {
   it('loses nothing: every reading ends, all credits are accounted for, all events are delivered in order', async () => {
     let killed = 0;
     let sinceStart: Victim[] = [];

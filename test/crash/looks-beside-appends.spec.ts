@@ -11,9 +11,9 @@ import { SILENT } from '@app/embedded-event-store/operator/progress.js';
 import { verifyFolder } from '@app/embedded-event-store/operator/verify.js';
 import { StreamWriter } from '@app/embedded-event-store/streams/stream-writer.js';
 import { projectPath } from '@app/platform/project-path.js';
+import { rounds } from '../support/rounds.js';
 
-/** `LOOK_SECONDS=60` for the long run. */
-const SECONDS = process.env['LOOK_SECONDS'] ?? '3';
+const SECONDS = rounds(3, 60);
 /** A slow machine takes longer for these. */
 const LEAST_LOOKS = 50;
 
@@ -44,7 +44,7 @@ describe('operator commands beside a store that is being written', () => {
     );
     const writer = new StreamWriter(store, commits, { now: Date.now, systemLinks: false });
     const program = projectPath('dist/test/crash/support/looking-process.js');
-    const looking = fork(program, [folder, SECONDS, String(LEAST_LOOKS)], { execArgv: [] });
+    const looking = fork(program, [folder, String(SECONDS), String(LEAST_LOOKS)], { execArgv: [] });
     let looks = 0;
     looking.once('message', (count: number) => (looks = count));
     let hasEnded = false;

@@ -11,13 +11,13 @@ import { PATIENT } from '../support/patience.js';
 import type { Finding } from '../../apps/ops/src/commands/doctor/finding.js';
 import { FALLS, startPostgresPair, type PostgresPair } from '../support/postgres-pair.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 import { startLoad, type Load } from './support/load.js';
 import { everythingEnds, nothingIsLost, type Aftermath } from './support/nothing-lost.js';
 
-/** The long run: PROMOTIONS=100 npm run test:all -- test/crash/promotions */
-const PROMOTIONS = Number(process.env['PROMOTIONS'] ?? FALLS.length);
-const SEED = Number(process.env['CRASH_SEED'] ?? 20261123);
+const PROMOTIONS = rounds(1, 30);
+const SEED = seedOr(20261123);
 const READINGS_A_PROMOTION = 5;
 const CREDITS = 1_000_000;
 const PATIENCE_MS = 120_000;
@@ -116,7 +116,7 @@ const listenerHears = (payload: string): Promise<void> =>
     () => 'the listener hears the new primary',
   );
 
-describe(`the standby becomes the primary, ${PROMOTIONS} times under load (CRASH_SEED=${SEED})`, () => {
+describe(`the standby becomes the primary, ${PROMOTIONS} times under load (${again('promotions', PROMOTIONS, SEED)})`, () => {
   it('loses nothing with a synchronous standby, and no process of the service is restarted', async () => {
     for (let promotion = 1; promotion <= PROMOTIONS; promotion += 1) {
       const fall = promotion <= FALLS.length ? FALLS[promotion - 1]! : random.pick(FALLS);

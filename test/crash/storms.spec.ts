@@ -2,27 +2,24 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../support/random.js';
+import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
 import { everythingEnds, nothingIsLost } from './support/nothing-lost.js';
 import { removeDisk, smallDisk } from './support/small-disk.js';
 import { diskFilling, FORECASTS, type Forecast } from './support/storms/faults.js';
 import { Orders } from './support/storms/load.js';
 import { StormyService } from './support/storms/stormy-service.js';
 
-/**
- * The long run: STORMS=200 STORM_KIND=partition STORM_LONGEST_MS=6000 npm run test:all -- test/crash/storms. STORM_SEED is the
- * seed of the first storm; the next one has the next seed. TEST_LOGS names a folder for the logs of the processes.
- */
-const STORMS = Number(process.env['STORMS'] ?? 1);
-const SEED = Number(process.env['STORM_SEED'] ?? 3);
-const KIND = process.env['STORM_KIND'];
-const READINGS = Number(process.env['STORM_READINGS'] ?? 6);
-const LONGEST_MS = Number(process.env['STORM_LONGEST_MS'] ?? 2_000);
+/** Of each kind. TEST_LOGS names a folder for the logs of the processes. */
+const STORMS = rounds(1, 20);
+/** Of the first storm; the next one has the next seed. */
+const SEED = seedOr(3);
+const READINGS = 6;
+const LONGEST_MS = isSoak ? 5_000 : 2_000;
 const RESERVE_MIB = 100;
 const DISK_MIB = 1_024;
 
-const isWanted = (kind: string): boolean => KIND === undefined || KIND === kind;
 // Mounting needs rights that not every user has.
-const disk = isWanted('disk') ? smallDisk(DISK_MIB) : null;
+const disk = smallDisk(DISK_MIB);
 const forecasts: Readonly<Record<string, Forecast>> = {
   ...FORECASTS,
   ...(disk === null ? {} : { disk: diskFilling(disk) }),
@@ -82,15 +79,14 @@ const weather = async (kind: string, forecast: Forecast, seed: number): Promise<
     // PostgreSQL may end when its disk is full: the stack starts it when there is room.
     if (kind !== 'disk') expect(service.stores.pids()).toEqual(stores);
   } catch (error) {
-    throw new Error(`After a storm (${what})`, { cause: error });
+    throw new Error(`After a storm (${what}). Again: ${again('storms', 1, seed)}`, { cause: error });
   } finally {
-    if (process.env['STORMS'])
-      process.stderr.write(`${what}. ${course.join(', ')}; ${orders.refusals} refusals\n`);
+    if (isSoak) process.stderr.write(`${what}. ${course.join(', ')}; ${orders.refusals} refusals\n`);
   }
 };
 
 describe(`${STORMS} storms each, from seed ${SEED}, on two APIs and two workers`, () => {
-  for (const [kind, forecast] of Object.entries(forecasts).filter(([kind]) => isWanted(kind)))
+  for (const [kind, forecast] of Object.entries(forecasts))
     it(
       `lose nothing, and no process ends: ${kind}`,
       async () => {

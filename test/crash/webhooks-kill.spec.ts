@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { programPath } from '@app/platform/program-path.js';
 import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
   RECEIVER_SETTINGS,
@@ -17,8 +18,7 @@ import {
   type StartedStack,
 } from '../support/index.js';
 
-/** 200 in a long run: CRASH_ROUNDS=200 npm run test:all -- test/crash/webhooks-kill */
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 6);
+const ROUNDS = rounds(4, 200);
 const CALLERS = 2;
 /** Readings requested in a round: as many as the last worker, which is not killed, can catch up with. */
 const READINGS_A_ROUND = 4;
@@ -28,7 +28,7 @@ const THINKS_MS = [50, 300] as const;
 const REFUSES = 0.1;
 /** How long a kill waits for a delivery to be in flight. A new worker waits for the leases of the killed one. */
 const ARRIVES_WITHIN_MS = 120_000;
-const SEED = Number(process.env['CRASH_SEED'] ?? 20261121);
+const SEED = seedOr(20261121);
 const IMPATIENT = {
   ...RECEIVER_SETTINGS,
   READING_LEASE_MS: '3000',
@@ -135,7 +135,7 @@ const feed = async (): Promise<readonly { readonly id: string; readonly text: st
   return events;
 };
 
-describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})`, () => {
+describe(`kill -9 of the worker, ${ROUNDS} times under load (${again('webhooks-kill', ROUNDS, SEED)})`, () => {
   it('delivers every event at least once, those of a reading in order, with the ids and bytes of the feed', async () => {
     const accepted = new Set<string>();
     const stop = new AbortController();

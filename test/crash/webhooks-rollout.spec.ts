@@ -20,13 +20,14 @@ import { addEndpoint, settingsFor } from '../bench/webhooks/deliveries.js';
 import { freshDatabase } from '../support/fresh-database.js';
 import { until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
+import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
 import type { StartedPostgres } from '../support/start-postgres.js';
+import { buildOf, previousVersion } from './support/previous-build.js';
 
-/** 200 in a long run: CRASH_ROUNDS=200 npm run test:all -- test/crash/webhooks-rollout */
-const KILLS = Number(process.env['CRASH_ROUNDS'] ?? 6);
-/** A folder with a build of the version before, whose workers then send, too. It must take the settings below. */
-const PREVIOUS = process.env['PREVIOUS_BUILD'];
-const SEED = Number(process.env['CRASH_SEED'] ?? 20261124);
+const KILLS = rounds(6, 200);
+const SEED = seedOr(20261124);
+/** In the long form its workers send, too. */
+const EARLIER = isSoak ? previousVersion() : null;
 const ENDPOINTS = 4;
 /** Events of each reading. */
 const SEQUENCE = 3;
@@ -44,6 +45,8 @@ const IMPATIENT = {
 /** The seed makes a failure repeatable. */
 const random = new Random(SEED);
 let postgres: StartedPostgres;
+/** The folder with the build of the earlier version. */
+let previous = '';
 let pool: pg.Pool;
 let server: Server;
 const endpoints: string[] = [];
@@ -73,6 +76,7 @@ const take = ({ url = '', headers }: IncomingMessage, body: string): number => {
 };
 
 beforeAll(async () => {
+  if (EARLIER !== null) previous = await buildOf(EARLIER);
   postgres = await freshDatabase();
   pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 4 });
   server = createServer((request, response) => {
@@ -100,7 +104,7 @@ beforeAll(async () => {
     secrets.set(`/${n}`, secret!);
     endpoints.push(id);
   }
-});
+}, 600_000);
 afterAll(async () => {
   for (const worker of workers) worker.process.kill('SIGKILL');
   await pool?.end();
@@ -148,7 +152,7 @@ const addOld = (): Promise<unknown> =>
   );
 
 const startWorker = async (version: 'previous' | 'present'): Promise<ChildProcess> => {
-  const dist = version === 'present' ? projectPath('dist') : join(PREVIOUS!, 'dist');
+  const dist = version === 'present' ? projectPath('dist') : join(previous, 'dist');
   const worker = spawn(
     process.execPath,
     [join(dist, 'test/bench/webhooks/sender.js'), 'worker', postgres.databaseUrl],
@@ -158,10 +162,10 @@ const startWorker = async (version: 'previous' | 'present'): Promise<ChildProces
   return worker;
 };
 
-describe(`kill -9 of workers while the history moves, ${KILLS} times (CRASH_SEED=${SEED})`, () => {
+describe(`kill -9 of workers while the history moves, ${KILLS} times (${again('webhooks-rollout', KILLS, SEED)})`, () => {
   it('loses no delivery, and keeps the order, the bytes and the signatures', async () => {
     await addOld();
-    const versions = PREVIOUS === undefined ? (['present'] as const) : (['previous', 'present'] as const);
+    const versions = EARLIER === null ? (['present'] as const) : (['previous', 'present'] as const);
     workers = await Promise.all(
       [...versions, ...versions].map(async (version) => ({ version, process: await startWorker(version) })),
     );

@@ -8,10 +8,11 @@ import { hostileRequest, type HostileRequest, type Known } from '../support/host
 import { askCompanion } from '../support/companion.js';
 import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
 
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
+const REQUESTS = rounds(600, 50_000);
 /** The same seed draws the same requests. */
-const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
+const SEED = seedOr(20261121);
 const AT_ONCE = 8;
 /** A request without an answer by then counts as hanging. No route holds one nearly as long. */
 const ANSWERED_WITHIN_MS = 20_000;
@@ -152,7 +153,7 @@ const shown = ({ method, target, headers, body }: HostileRequest): string =>
 
 describe('The API', () => {
   it(
-    `answers ${REQUESTS} hostile requests (FUZZ_SEED=${SEED}) as documented, repeats no input and never fails`,
+    `answers ${REQUESTS} hostile requests as documented, repeats no input and never fails (${again('fuzz', REQUESTS, SEED)})`,
     async () => {
       const statuses = new Map<number, number>();
       const faults: string[] = [];
@@ -170,7 +171,7 @@ describe('The API', () => {
           }
         };
         await Promise.all(Array.from({ length: AT_ONCE }, worker));
-        if (process.env['FUZZ_REQUESTS']) {
+        if (isSoak) {
           const told = {
             requests: done + lot.length,
             faults: faults.length,

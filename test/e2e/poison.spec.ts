@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
+import { again, rounds, seedOr } from '../support/rounds.js';
 import { operatedStack, type Finding } from './support/operated-stack.js';
 import { Forger, type MalformedEvent, type Targets } from './support/malformed-events.js';
 
-/** The long form: POISON_DRAWS=200 npm run test:all -- test/e2e/poison. It draws anew each time; POISON_SEED repeats a run. */
-const DRAWS = Number(process.env['POISON_DRAWS'] ?? 4);
-const ANEW = process.env['POISON_DRAWS'] ? Date.now() % 1_000_000 : 20261123;
-const SEED = Number(process.env['POISON_SEED'] ?? ANEW);
+const DRAWS = rounds(2, 100);
+const SEED = seedOr(20261123);
 const MOST_COMMANDS = 5;
 /** Draws between two checks of everything. */
 const CHECK_EVERY = 20;
@@ -95,7 +94,7 @@ const everythingHolds = async (): Promise<void> => {
   expect(await other.untilEnded(readingId)).toMatchObject({ status: 'completed' });
 };
 
-it(`After a malformed event, at most ${MOST_COMMANDS} commands make everything whole (seed ${SEED})`, async () => {
+it(`After a malformed event, at most ${MOST_COMMANDS} commands make everything whole (${again('poison', DRAWS, SEED)})`, async () => {
   const most: (MalformedEvent & { commands: number })[] = [];
   let aim = await targets();
   for (let draw = 1; draw <= DRAWS; draw += 1) {

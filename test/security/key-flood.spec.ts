@@ -11,12 +11,13 @@ import {
 import { until } from '../support/integrator.js';
 import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
+import { rounds } from '../support/rounds.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 import { KNOWN, manageKeys, statusOf, type Customer, type Key, type Listed } from './support/key-requests.js';
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
 
-/** Floods of API keys, and keys revoked while PostgreSQL is cut off. `KEY_FLOOD_KEYS=10000` is the long form. */
-const OLD_KEYS = Number(process.env['KEY_FLOOD_KEYS'] ?? 1_100);
+/** Floods of API keys, and keys revoked while PostgreSQL is cut off. */
+const OLD_KEYS = rounds(1_100, 10_000);
 const LIMIT = 5;
 /** The default. The first API caches keys so long that only a notification can have announced a revocation. */
 const CACHE_MS = 3_000;

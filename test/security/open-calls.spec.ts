@@ -13,17 +13,15 @@ import { openCalls } from '../contract/event-store/support/open-calls.js';
 import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { isSoak, rounds } from '../support/rounds.js';
 
 /**
  * An abandoned read must not stay open at the event store, which takes 100 calls on a connection: call 101 would wait
- * forever. The counts of the long form: OPEN_CALLS_PROBES=10000 OPEN_CALLS_READS=10000 OPEN_CALLS_FREEZES=20
- * OPEN_CALLS_FREEZE_MS=5000.
+ * forever.
  */
-const count = (name: string, short: number): number => Number(process.env[name] ?? short);
-const PROBES = count('OPEN_CALLS_PROBES', 150);
-const READS = count('OPEN_CALLS_READS', 150);
-const FREEZES = count('OPEN_CALLS_FREEZES', 1);
-const FREEZE_MS = count('OPEN_CALLS_FREEZE_MS', 2_500);
+const CALLS = rounds(150, 10_000);
+const FREEZES = isSoak ? 20 : 1;
+const FREEZE_MS = isSoak ? 5_000 : 2_500;
 /** The rest of a smaller log would fit into buffers. Its calls would end by themselves, and hide a leak. */
 const EVENTS = 4_000;
 const EVENT_BYTES = 1_200;
@@ -75,7 +73,7 @@ const putConsumersBack = async (): Promise<void> => {
 
 /** Prints memory figures in the long form. */
 const tell = (when: string): void => {
-  if (process.env['OPEN_CALLS_PROBES'] === undefined) return;
+  if (!isSoak) return;
   const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${stack.pids().api}/status`, 'utf8'))?.[1];
   void openCalls(stack.eventStoreUrl).then((open) =>
     process.stderr.write(`${when}: ${Math.round(Number(rss) / 1024)} MiB resident, ${open} open calls\n`),
@@ -127,26 +125,26 @@ const leave = (path: string, afterMs: number, headers: Record<string, string> = 
 describe('no call stays open at the event store', () => {
   it('after many probes of readiness, while consumers lag far behind', async () => {
     // A few probes get a check of their own. The others share one, as in a flood.
-    for (let look = 0; look < Math.min(4, PROBES); look += 1) {
+    for (let look = 0; look < Math.min(4, CALLS); look += 1) {
       await untilStoresAnswer();
       await delay(1_050);
     }
-    await inParallel(PROBES, checksOf);
+    await inParallel(CALLS, checksOf);
     await untilStoresAnswer();
     await expectRest();
-    tell(`after ${PROBES} probes`);
+    tell(`after ${CALLS} probes`);
   });
 
   it('after many partial reads of a history', async () => {
     const answers: Record<string, number> = {};
-    await inParallel(READS, async () => {
+    await inParallel(CALLS, async () => {
       const { status } = await customer.call('GET', `/api/v1/readings/${readingId}/events?limit=1`);
       answers[status] = (answers[status] ?? 0) + 1;
     });
     // A busy machine may refuse one or two. A leak would refuse nearly all.
-    expect(answers[200]).toBeGreaterThan(READS * 0.9);
+    expect(answers[200]).toBeGreaterThan(CALLS * 0.9);
     await expectRest();
-    tell(`after ${READS} histories (${JSON.stringify(answers)})`);
+    tell(`after ${CALLS} histories (${JSON.stringify(answers)})`);
   });
 
   it('after many long polls and other requests that their callers abort', async () => {
@@ -157,14 +155,14 @@ describe('no call stays open at the event store', () => {
       `/api/v1/readings/${readingId}/result`,
       '/readyz',
     ];
-    await inParallel(READS, (n) => leave(paths[n % paths.length]!, n % 23, { prefer: 'wait=60' }));
+    await inParallel(CALLS, (n) => leave(paths[n % paths.length]!, n % 23, { prefer: 'wait=60' }));
     await expectRest();
-    tell(`after ${READS} requests left`);
+    tell(`after ${CALLS} requests left`);
   });
 
   it('after aborted exports', async () => {
     // Kills an operator's command while it reads the whole log.
-    for (let cut = 0; cut < Math.min(10, Math.ceil(READS / 100)); cut += 1) {
+    for (let cut = 0; cut < Math.min(10, Math.ceil(CALLS / 100)); cut += 1) {
       const program = programPath('ops');
       const env = { ...process.env, DATA_DIR: stack.dataDir };
       const command = spawn(process.execPath, [program, 'ledger', 'verify'], { env, stdio: 'ignore' });

@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Integrator, person, until } from '../support/integrator.js';
 import { rawConnection, requestText } from '../support/raw-connection.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { rounds } from '../support/rounds.js';
 
-/** Pipelined requests in one attack. PIPELINED=100000 is the long form. */
-const PIPELINED = Number(process.env['PIPELINED'] ?? 3_000);
+/** Pipelined requests in one attack. */
+const PIPELINED = rounds(3_000, 100_000);
 const WAITING = 10;
 const CONNECTIONS = 40;
 const ANSWER_TIMEOUT_MS = 1_000;

@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Integrator, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { rounds } from '../support/rounds.js';
 
 /**
- * Clients that hold a connection and send next to nothing. `SLOW_CLIENTS=2000` is the long form. For clients that do not
- * read their answers, see pipelining.spec.ts.
+ * Clients that hold a connection and send next to nothing. For clients that do not read their answers, see
+ * pipelining.spec.ts.
  */
-const CLIENTS = Number(process.env['SLOW_CLIENTS'] ?? 100);
+const CLIENTS = rounds(30, 2_000);
 const HEADERS_MS = 1_000;
 const REQUEST_MS = 2_000;
 

@@ -8,9 +8,10 @@ import { programPath } from '@app/platform/program-path.js';
 import { craftToken, edKey, HostilePortal, rsaKey, type PortalAnswer } from '../support/hostile-portal.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
+import { rounds } from '../support/rounds.js';
 
-/** Forged bearer tokens, and a portal with hostile answers. `TOKENS=20000` is the long form of the flood. */
-const FLOOD = Number(process.env['TOKENS'] ?? 400);
+/** Forged bearer tokens, and a portal with hostile answers. */
+const FLOOD = rounds(400, 20_000);
 const ISSUER = 'https://portal.example';
 const AUDIENCE = 'reading-service';
 const FRESH_MS = 400;

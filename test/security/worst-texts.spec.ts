@@ -7,6 +7,7 @@ import { peakMiB } from '../bench/service/process-memory.js';
 import { Integrator } from '../support/integrator.js';
 import { PortalVisitor, hiddenFields } from '../support/portal-visitor.js';
 import { sharedStack, startApi, type StartedApi, type Stack } from '../support/index.js';
+import { isSoak } from '../support/rounds.js';
 import { worstHeaders, worstRequests, type WorstRequest } from '../support/worst-texts.js';
 
 /** Who sends bulks: a workspace may have four large ones under way. */
@@ -195,7 +196,7 @@ it(
     expect(await answerTo({ method: 'GET', target: '/healthz', headers: {} }, neighbour)).toMatchObject({
       status: 200,
     });
-    if (process.env['WORST_TEXTS']) tellFigures(bulks.length);
+    if (isSoak) tellFigures(bulks.length);
   },
   SLOW_MS,
 );

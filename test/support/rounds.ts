@@ -12,3 +12,7 @@ export const rounds = (short: number, long: number): number =>
 
 /** The seed of a spec's random numbers: this one, or that of `--seed`. */
 export const seedOr = (usual: number): number => (SOAK_SEED === undefined ? usual : Number(SOAK_SEED));
+
+/** The command that repeats a run: it belongs into what a failure shows. */
+export const again = (spec: string, count: number, seed: number): string =>
+  `npm run test:soak -- ${spec} --count ${count} --seed ${seed}`;

@@ -4,12 +4,6 @@ import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 import { adjustment } from './adjustment.js';
 import { at } from './events.js';
 
-const LONG_RUN = process.env['PROPERTY_RUNS'];
-
-/** Sequences per property; `PROPERTY_RUNS=10000` for the long run. */
-export const RUNS = Number(LONG_RUN ?? 1_000);
-/** The same where each sequence is written to a store, or changed. */
-export const STORED_RUNS = Number(LONG_RUN ?? 200);
 const HOUR = 3_600_000;
 type Untimed = CreditsCommand extends infer C ? (C extends CreditsCommand ? Omit<C, 'now'> : never) : never;
 

@@ -13,15 +13,19 @@ const inside = async (folder: string, command: string, ...args: readonly string[
   await run(command, args, { cwd: folder, env, maxBuffer: 100_000_000 });
 };
 
+/** Nobody runs a version before it. */
+const FIRST_RELEASE = 'v1.0.0';
+
 /**
  * The commit before the newest migration was added: the newest version whose tables differ from ours.
- * @returns `null` without the history, as in an archive of the sources or a shallow clone
+ * @returns `null` when that is before the first release, or without tags and history, as in an archive of the sources
  */
 export const previousVersion = (): string | null => {
   const git = (...args: readonly string[]): string =>
     execFileSync('git', ['-C', projectPath('.'), ...args], { encoding: 'utf8', stdio: 'pipe' }).trim();
   try {
     const added = git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'libs/*/migrations/*.sql');
+    git('merge-base', '--is-ancestor', FIRST_RELEASE, `${added}^`);
     return git('rev-parse', '--verify', `${added}^`);
   } catch {
     return null;

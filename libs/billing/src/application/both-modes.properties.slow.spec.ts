@@ -3,7 +3,8 @@ import { it } from '@jest/globals';
 import fc from 'fast-check';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { commands, STORED_RUNS } from '../../test/commands.js';
+import { rounds, seedOr } from '../../../../test/support/rounds.js';
+import { commands } from '../../test/commands.js';
 import { testCommands } from '../../test/test-commands.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import type { CreditsCommand } from '../domain/credits/credits.commands.js';
@@ -74,6 +75,6 @@ it('leaves each book byte by byte what it is without the commands of the other m
         assert.equal(both.test, testAlone.test);
       },
     ),
-    { numRuns: STORED_RUNS },
+    { numRuns: rounds(200, 10_000), seed: seedOr(20261120) },
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
+import { isSoak } from '../../../../test/support/rounds.js';
 import {
   correctedBook,
   eventfulBook,
@@ -17,8 +18,7 @@ import { refundedBook } from '../../test/refunded-book.js';
 import type { ExportRange } from '../contracts/export.js';
 import { verifyExport } from './verify-export.js';
 
-/** `LEDGER_MUTATIONS=all`: every mutant, in minutes. Otherwise a sample with each member in it, in seconds. */
-const ALL = process.env['LEDGER_MUTATIONS'] === 'all';
+/** The long form tries every mutant, in minutes; CI a sample with each member in it, in seconds. */
 const ONE_OF = 64;
 
 const WHOLE: ExportRange = { from: null, to: null };
@@ -85,7 +85,7 @@ describe('an export', () => {
       const survivors: string[] = [];
       const disagreements: object[] = [];
       let count = 0;
-      const mutants = ALL ? mutantsOf(text) : sampledMutants(text, ONE_OF, covered);
+      const mutants = isSoak ? mutantsOf(text) : sampledMutants(text, ONE_OF, covered);
       for (const { name, member, isHarmless, bytes } of mutants) {
         count += 1;
         if (member !== null) covered.add(member);
@@ -96,7 +96,7 @@ describe('an export', () => {
         if ([...alone.findings, ...own.findings].some(({ field }) => !field))
           survivors.push(`${name}: no field`);
       }
-      if (ALL) process.stdout.write(`${count} mutants\n`);
+      if (isSoak) process.stdout.write(`${count} mutants\n`);
       expect([survivors, disagreements]).toEqual([[], []]);
       expect(count).toBeGreaterThan(5);
     },

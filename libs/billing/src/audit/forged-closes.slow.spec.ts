@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
+import { isSoak } from '../../../../test/support/rounds.js';
 import { correctedBook, eventfulBook, exportOf, idleBook, quarantinedBook } from '../../test/book.js';
 import { refundedBook } from '../../test/refunded-book.js';
 import { membersOf } from '../../test/export-members.js';
@@ -10,8 +11,8 @@ import { storedInParts } from '../../test/in-parts.js';
 import { creditsEvents } from '../contracts/events.js';
 import { verifyExport } from './verify-export.js';
 
-/** `LEDGER_MUTATIONS=all`: every change, in half a minute; otherwise a sample. */
-const ONE_OF = process.env['LEDGER_MUTATIONS'] === 'all' ? 1 : 24;
+/** The long form tries every change, in half a minute; CI a sample. */
+const ONE_OF = isSoak ? 1 : 24;
 
 const exports = async () => {
   const books = [

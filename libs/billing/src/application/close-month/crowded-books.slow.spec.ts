@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../../tools/verify-ledger.mjs';
+import { rounds } from '../../../../../test/support/rounds.js';
 import { exportOf, STREAM } from '../../../test/book.js';
 import { CrowdedBook } from '../../../test/crowded-book.js';
 import { BookVerifier } from '../../audit/verify-book.js';
@@ -9,8 +10,7 @@ import type { CreditsEventOf } from '../../contracts/events.js';
 import type { ExportRange } from '../../contracts/export.js';
 import { keysOf } from '../../domain/credits/bucket-map.js';
 
-/** `CROWDED_HOLDS=20000` for the long form. */
-const HOLDS = Number(process.env['CROWDED_HOLDS'] ?? 5_000);
+const HOLDS = rounds(5_000, 20_000);
 let book: CrowdedBook;
 let entries: number;
 let stored: number;

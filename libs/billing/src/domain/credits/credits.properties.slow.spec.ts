@@ -10,7 +10,7 @@ import { isSettled, noBook, type Credits } from './credits.state.js';
 import { dueBy } from './due.js';
 import { violations } from './invariants.js';
 import { inParts } from '../../../test/in-parts.js';
-import { commands, RUNS, STORED_RUNS } from '../../../test/commands.js';
+import { commands } from '../../../test/commands.js';
 import {
   at,
   bookOpened,
@@ -20,6 +20,9 @@ import {
   released,
   reserved,
 } from '../../../test/events.js';
+import { rounds, seedOr } from '../../../../../test/support/rounds.js';
+
+const DRAWN = { numRuns: rounds(1_000, 10_000), seed: seedOr(20261120) };
 
 /**
  * Executes commands and drops refused ones. Like a request, which reads its reading first, it never repeats a
@@ -53,12 +56,12 @@ const isForgotten = (command: CreditsCommand, events: readonly CreditsEvent[], s
   events.some((event) => isSettlementOf(event, command));
 
 const check = (property: (sequence: CreditsCommand[]) => void): void =>
-  fc.assert(fc.property(commands, property), { numRuns: RUNS });
+  fc.assert(fc.property(commands, property), DRAWN);
 
 describe('any sequence of commands', () => {
   it('is varied enough to reach every event, and a release to an expired grant', () => {
     const reached = fc
-      .sample(commands, { seed: 1, numRuns: RUNS })
+      .sample(commands, { seed: 1, numRuns: DRAWN.numRuns })
       .flatMap((sequence) => inParts(carryOut(sequence).events).flat());
     expect(new Set(reached.map(({ type }) => type))).toEqual(new Set(Object.keys(creditsEvents.definitions)));
     expect(
@@ -69,7 +72,7 @@ describe('any sequence of commands', () => {
     const openOverAClose = reached.filter(
       ({ type, data }) => type === 'PeriodCarried' && data.openHolds.length > 0,
     );
-    expect(openOverAClose.length).toBeGreaterThan(RUNS / 10);
+    expect(openOverAClose.length).toBeGreaterThan(DRAWN.numRuns / 10);
   });
 
   it('keeps every invariant after every event', () => {
@@ -86,7 +89,7 @@ describe('any sequence of commands', () => {
           assert.deepEqual(fold(credits, noBook, events.slice(start)), state);
       });
     });
-    fc.assert(property, { numRuns: STORED_RUNS });
+    fc.assert(property, { ...DRAWN, numRuns: rounds(200, 10_000) });
   });
 
   it('releases credits of an expired grant to `expired`, and all others to `available`', () => {
@@ -128,7 +131,7 @@ describe('any sequence of commands', () => {
           assert.deepEqual(fold(credits, noBook, stored), state);
         });
       }),
-      { numRuns: RUNS },
+      DRAWN,
     );
   });
 
@@ -164,7 +167,7 @@ describe('settlements', () => {
           .flatMap(({ command }) => [command, command]);
         assert.deepEqual(carryOut(shuffled, events).state, state);
       }),
-      { numRuns: RUNS },
+      DRAWN,
     );
   });
 

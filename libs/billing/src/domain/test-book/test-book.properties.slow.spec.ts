@@ -3,13 +3,15 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '@app/event-sourcing/core/decider.js';
 import { encode } from '@app/event-sourcing/core/event-catalogue.js';
+import { rounds, seedOr } from '../../../../../test/support/rounds.js';
 import { TEST_CREDITS, testBookEvents, type TestBookEvent } from '../../contracts/test-book.js';
-import { RUNS } from '../../../test/commands.js';
 import { testCommands } from '../../../test/test-commands.js';
 import { testBookViolations } from './invariants.js';
 import type { TestBookCommand } from './test-book.commands.js';
 import { testBook, testBookAt } from './test-book.decider.js';
 import { noTestBook, testPostings } from './test-book.state.js';
+
+const RUNS = rounds(1_000, 10_000);
 
 /** Executes commands and drops refused ones. */
 const carryOut = (sequence: readonly TestBookCommand[]): readonly TestBookEvent[] => {
@@ -27,7 +29,7 @@ const carryOut = (sequence: readonly TestBookCommand[]): readonly TestBookEvent[
 const check = (property: (events: readonly TestBookEvent[]) => void): void =>
   fc.assert(
     fc.property(testCommands, (sequence) => property(carryOut(sequence))),
-    { numRuns: RUNS },
+    { numRuns: RUNS, seed: seedOr(20261120) },
   );
 
 describe('any sequence of commands on a test book', () => {
