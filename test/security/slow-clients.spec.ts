@@ -23,6 +23,8 @@ beforeAll(async () => {
     env: {
       HTTP_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
       HTTP_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
+      // The default keeps an idle connection for more than a minute.
+      HTTP_KEEP_ALIVE_MS: '5000',
       // High, so that only slowness ends connections.
       HTTP_CONNECTIONS_PER_ADDRESS: '100000',
     },
