@@ -218,7 +218,7 @@ export const settings = z
       workerRoles,
       'roles of a worker process, comma-separated: follow (projections and processes), jobs (generation, publication, replay), webhooks (delivery), upkeep (fences, rescues, reconciliation, clean-up)',
     ),
-    WORKER_CONCURRENCY: count(4, 'concurrent jobs per worker process'),
+    WORKER_CONCURRENCY: count(2, 'concurrent jobs per worker process'),
   })
   .superRefine((config, context) => {
     requireKeyKeeper(config, context);

@@ -14,6 +14,7 @@ import { NotDueYet } from './not-due-yet.js';
 import { addJob, handleJobs, jobKind, removeJob, startJobs, type JobPayload } from './job.js';
 
 const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: z.int().optional() }));
+const PART = jobKind('part', GREET.payload);
 type Greet = z.infer<typeof GREET.payload>;
 
 let postgres: StartedPostgres;
@@ -125,15 +126,20 @@ describe('addJob', () => {
 
   describe('with turns', () => {
     /** Adds jobs of a workspace in one transaction, named by letter and number: a1, a2, … */
-    const order = (name: string, workspaceId: string, jobs: number, isBulk = false): Promise<void> =>
+    const order = (
+      name: string,
+      workspaceId: string,
+      jobs: number,
+      { isBulk = false, length = 1, kind = GREET } = {},
+    ): Promise<void> =>
       transaction(pool, (client) =>
         runSteps(
           client,
           Array.from({ length: jobs }, (_, index) =>
             addJob(
-              GREET,
+              kind,
               { readingId: `${name}${index + 1}` },
-              { key: `${name}${index + 1}`, turn: { workspaceId, isBulk } },
+              { key: `${name}${index + 1}`, turn: { workspaceId, isBulk, length } },
             ),
           ),
         ),
@@ -174,16 +180,23 @@ describe('addJob', () => {
     });
 
     it('serves a job of its own with the next turn of its workspace, whatever its bulks have waiting', async () => {
-      await order('bulk', 'ws_a', 50, true);
+      await order('bulk', 'ws_a', 50, { isBulk: true });
       await order('b', 'ws_b', 50);
       await serve(20);
       await order('own', 'ws_a', 1);
       expect(await next(3)).toEqual(['bulk11', 'b11', 'own1']);
     });
 
+    it('serves kinds side by side, and those with shorter turns more often', async () => {
+      await order('begins', 'ws_a', 100, { length: 2 });
+      await order('ends', 'ws_a', 10, { kind: PART });
+      await order('neighbour', 'ws_b', 1, { length: 2 });
+      expect(await next(7)).toEqual(['begins1', 'ends1', 'neighbour1', 'ends2', 'begins2', 'ends3', 'ends4']);
+    });
+
     it('serves bulks of a workspace after what it has waiting', async () => {
       await order('own', 'ws_a', 2);
-      await order('bulk', 'ws_a', 2, true);
+      await order('bulk', 'ws_a', 2, { isBulk: true });
       await order('b', 'ws_b', 3);
       expect(await next(7)).toEqual(['own1', 'b1', 'own2', 'b2', 'bulk1', 'b3', 'bulk2']);
     });

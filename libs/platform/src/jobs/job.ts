@@ -32,7 +32,7 @@ export interface JobOptions {
   readonly maxAttempts?: number;
   /** Due jobs with the lowest number go first; default: 0. */
   readonly priority?: number;
-  /** The jobs of a kind take turns by workspace. Without `turn` or with `runAt`, a job goes when its time has come. */
+  /** The jobs of a priority take turns by workspace. Without `turn` or with `runAt`, a job goes when its time has come. */
   readonly turn?: Turn;
 }
 
@@ -40,6 +40,8 @@ export interface JobOptions {
 export interface Turn {
   readonly workspaceId: string;
   readonly isBulk: boolean;
+  /** A kind of job whose turns have half the length of another's has two of them for each of the other's; default: 1. */
+  readonly length?: number;
 }
 
 export const jobKind = <Payload extends JobPayload>(
@@ -63,6 +65,7 @@ export const addJob = <Payload extends JobPayload>(
       priority,
       turn?.workspaceId ?? null,
       turn?.isBulk ?? null,
+      turn?.length ?? 1,
     ],
   ]),
   together: addTogether,
@@ -76,8 +79,9 @@ const addTogether = (each: readonly (readonly unknown[])[]): Statement =>
  * One call for all: PostgreSQL plans and runs the statements of the queue once, and wakes the workers once.
  *
  * Turns are start-time fair queueing (Goyal, Vin and Cheng, 1996). The queue hands out the due job with the earliest
- * `run_at`; so `run_at` is the virtual time of a turn, and each turn of a workspace is a microsecond after its last one.
- * A workspace whose turns are over begins at the turn that is being served, which is now when no job waits.
+ * `run_at`; so `run_at` is the virtual time of a turn, and each turn of a workspace begins at the end of its last one of
+ * that kind: the length of a turn is in microseconds. A workspace whose turns are over begins at the turn that is being
+ * served, which is now when no job waits. All kinds of a priority share this time.
  * @param each the values of each `addJob`
  */
 function addJobs(each: readonly (readonly unknown[])[]): Statement {
@@ -85,35 +89,35 @@ function addJobs(each: readonly (readonly unknown[])[]): Statement {
   const column = (index: number): readonly unknown[] => last.map((values) => values[index]);
   return sql`
   with job as (
-    select *, row_number() over (partition by task, priority, workspace_id, is_bulk order by nr) - 1 as turns_before
+    select *, row_number() over (partition by task, priority, workspace_id, is_bulk order by nr) - 1 as turns_before,
+      length * interval '1 microsecond' as turn
     from unnest(${column(0)}::text[], ${column(1)}::json[], ${column(2)}::timestamptz[], ${column(3)}::smallint[],
-                ${column(4)}::text[], ${column(5)}::smallint[], ${column(6)}::text[], ${column(7)}::boolean[])
+                ${column(4)}::text[], ${column(5)}::smallint[], ${column(6)}::text[], ${column(7)}::boolean[],
+                ${column(8)}::smallint[])
       with ordinality
-      as job (task, payload, run_at, max_attempts, key, priority, workspace_id, is_bulk, nr)
+      as job (task, payload, run_at, max_attempts, key, priority, workspace_id, is_bulk, length, nr)
   ), first as (
-    select task, priority, workspace_id, is_bulk, count(*) as turns,
+    select task, priority, workspace_id, is_bulk, count(*) as turns, turn,
       greatest(
         coalesce(
-          (select min(waiting.run_at)
-           from graphile_worker._private_jobs as waiting join graphile_worker._private_tasks on _private_tasks.id = task_id
-           where waiting.is_available and waiting.priority = job.priority and identifier = job.task
-             and waiting.run_at <= now()),
+          (select min(waiting.run_at) from graphile_worker._private_jobs as waiting
+           where waiting.is_available and waiting.priority = job.priority and waiting.run_at <= now()),
           now()),
-        (select max(last_at) + interval '1 microsecond' from platform.job_turn as earlier
+        (select max(last_at) + job.turn from platform.job_turn as earlier
          where earlier.task = job.task and earlier.priority = job.priority and earlier.workspace_id = job.workspace_id
            and (job.is_bulk or not earlier.is_bulk))) as at
     from job where workspace_id is not null and run_at is null
-    group by task, priority, workspace_id, is_bulk
+    group by task, priority, workspace_id, is_bulk, turn
   ), taken as (
     insert into platform.job_turn (task, priority, workspace_id, is_bulk, last_at)
-    select task, priority, workspace_id, is_bulk, at + (turns - 1) * interval '1 microsecond' from first
+    select task, priority, workspace_id, is_bulk, at + (turns - 1) * turn from first
     order by task, priority, workspace_id, is_bulk
     on conflict (task, priority, workspace_id, is_bulk) do update set last_at = excluded.last_at
   )
   select from graphile_worker.add_jobs(array(
-    select (task, payload, null, coalesce(run_at, at + turns_before * interval '1 microsecond'), max_attempts, key,
+    select (task, payload, null, coalesce(run_at, at + turns_before * turn), max_attempts, key,
             priority, null)::graphile_worker.job_spec
-    from job left join first using (task, priority, workspace_id, is_bulk) order by nr))`;
+    from job left join first using (task, priority, workspace_id, is_bulk, turn) order by nr))`;
 }
 
 /** Place of the key among the values of `addJob`. */

@@ -14,7 +14,7 @@ import {
 } from '@app/readings/contracts/index.js';
 import { publicationEvents } from '../contracts/events.js';
 
-export const PUBLISH_DOCUMENT = readingJobKind('publishing.publish');
+export const PUBLISH_DOCUMENT = readingJobKind('publishing.publish', 1);
 
 /** Later versions wait for first ones: a new reading does not queue behind a republication of many. */
 const LATER_VERSION = 10;
@@ -32,7 +32,8 @@ export const publicationProcess = defineProcess({
     const key = readingJobKey(PUBLISH_DOCUMENT, streamId(event.stream));
     const payload = readingJobAfter(event);
     const priority = isLater ? LATER_VERSION : readingJobPriority(PUBLISH_DOCUMENT, payload);
-    return [statement(addJob(PUBLISH_DOCUMENT, payload, { key, priority, turn: readingTurn(event) }))];
+    const turn = readingTurn(PUBLISH_DOCUMENT, event);
+    return [statement(addJob(PUBLISH_DOCUMENT, payload, { key, priority, turn }))];
   },
 });
 

@@ -24,17 +24,21 @@ export interface ReadingJobKind {
   readonly payload: z.ZodType<ReadingJob>;
   /** Among jobs of one mode, the lowest goes first. */
   readonly priority: number;
+  /** Of the turns that its jobs take, relative to each other. */
+  readonly turnLength: number;
   readonly attributes: (job: ReadingJob) => Readonly<Record<string, string>>;
 }
 
 /**
- * A kind of job. A step that ends a reading goes before one that begins another (priority 1): with many readings, the first
- * documents do not wait for the calculation of later ones, and typesetting has work early.
+ * A kind of job, which goes when its time has come, or whose jobs take turns: after those, with turns of this length. A step
+ * that ends a reading has a shorter turn than one that begins another. So with many readings, the first documents do not
+ * wait for the calculation of later ones, and typesetting has work early.
  */
-export const readingJobKind = (task: string, priority: 0 | 1 = 0): ReadingJobKind => ({
+export const readingJobKind = (task: string, turnLength?: 1 | 2): ReadingJobKind => ({
   task,
   payload: readingJob,
-  priority,
+  priority: turnLength === undefined ? 0 : 1,
+  turnLength: turnLength ?? 1,
   attributes: ({ readingId }) => ({ 'reading.id': readingId }),
 });
 
@@ -60,9 +64,10 @@ export const readingJobAfter = (event: Recorded): ReadingJob => ({
 });
 
 /** The turn of a job that an event of a reading adds. A reading of a batch was caused by the batch, not by the request. */
-export const readingTurn = ({ type, metadata }: Recorded) => ({
+export const readingTurn = ({ turnLength: length }: ReadingJobKind, { type, metadata }: Recorded) => ({
   workspaceId: metadata.workspaceId,
   isBulk: type === 'ReadingRequested' && metadata.causationId !== metadata.correlationId,
+  length,
 });
 
 const isOfTest = (data: unknown): boolean =>
@@ -91,6 +96,6 @@ export const readingJobAgain =
       payload,
       key: readingJobKey(kind, readingId),
       priority: readingJobPriority(kind, payload),
-      turn: { workspaceId, isBulk: false },
+      turn: { workspaceId, isBulk: false, length: kind.turnLength },
     };
   };

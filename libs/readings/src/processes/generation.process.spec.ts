@@ -24,7 +24,7 @@ const payload = {
   correlationId: 'correlation',
   causationId: 'event-1',
 };
-const TURN = { workspaceId: 'ws_1', isBulk: false };
+const TURN = { workspaceId: 'ws_1', isBulk: false, length: 2 };
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 const REQUEST = {
   ...ids,
@@ -40,24 +40,21 @@ describe('the generation process', () => {
   it.each([
     ['ordered alone', 'correlation', { ...TURN, isBulk: false }],
     ['of a batch', 'batch-1', { ...TURN, isBulk: true }],
-  ])(
-    'has a reading %s generated in turn after begun ones are published, and sets its timers',
-    (_, causationId, turn) => {
-      const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
-      given(process, reading({ type: 'ReadingRequested', data: requested }, 1, causationId)).thenSends(
-        statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', priority: 1, turn })),
-        statement(
-          addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
-        ),
-        statement(
-          addJob(TIME_OUT_READING, payload, {
-            key: 'readings.time-out:7f9c',
-            runAt: '2026-04-13T10:00:00.000Z',
-          }),
-        ),
-      );
-    },
-  );
+  ])('has a reading %s generated in turn, and sets its timers', (_, causationId, turn) => {
+    const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
+    given(process, reading({ type: 'ReadingRequested', data: requested }, 1, causationId)).thenSends(
+      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', priority: 1, turn })),
+      statement(
+        addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
+      ),
+      statement(
+        addJob(TIME_OUT_READING, payload, {
+          key: 'readings.time-out:7f9c',
+          runAt: '2026-04-13T10:00:00.000Z',
+        }),
+      ),
+    );
+  });
 
   it('has a test reading generated after live ones that wait', () => {
     const requested = readingEvents.definitions.ReadingRequested.schema.parse({

@@ -15,7 +15,7 @@ import { addEndBatchJob } from '../application/end-batch/end-batch.job.js';
 import { batchEvents, readingEvents } from '../contracts/events.js';
 
 export const GENERATION = 'readings.generation.v1';
-export const GENERATE_READING = readingJobKind('readings.generate', 1);
+export const GENERATE_READING = readingJobKind('readings.generate', 2);
 export const DELAY_READING = readingJobKind('readings.delay');
 export const TIME_OUT_READING = readingJobKind('readings.time-out');
 
@@ -48,7 +48,7 @@ export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: n
               addJob(GENERATE_READING, payload, {
                 key,
                 priority: readingJobPriority(GENERATE_READING, payload),
-                turn: readingTurn(event),
+                turn: readingTurn(GENERATE_READING, event),
               }),
             ),
             timer(DELAY_READING, instant(acceptedAt + bounds.delayedAfterMs)),

@@ -46,7 +46,7 @@ it('a later version that is rescued still waits for first ones', async () => {
   const { rows } = await pool.query<OverduePublication>(OVERDUE_PUBLICATIONS, [10]);
   expect(rows.map(publishJobAgain).map(({ key, priority }) => [key, priority])).toEqual([
     [`publishing.publish:${later}`, 10],
-    [`publishing.publish:${first}`, 0],
+    [`publishing.publish:${first}`, 1],
   ]);
 });
 
