@@ -53,6 +53,8 @@ export class Form {
 export const instantOf = (typed: string): string =>
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(typed) ? `${typed}:00Z` : typed;
 
+/** More than any form of the portal has. A page that shows a form again would be many times as long as a body of fields. */
+const MOST_FIELDS = 100;
 const MEDIA_TYPE = 'application/x-www-form-urlencoded';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -60,7 +62,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export const readForm = (body: unknown, mediaType: string | undefined): Form | null => {
   if (mediaType?.split(';')[0]?.trim().toLowerCase() !== MEDIA_TYPE) return null;
   try {
-    return new Form(new URLSearchParams(Buffer.isBuffer(body) ? utf8.decode(body) : ''));
+    const values = new URLSearchParams(Buffer.isBuffer(body) ? utf8.decode(body) : '');
+    return values.size > MOST_FIELDS ? null : new Form(values);
   } catch {
     return null;
   }
