@@ -89,6 +89,11 @@ const shapes = (most: number): readonly (readonly [string, () => string])[] => {
       'a reading of lists',
       () => `{"mode":"available","readings":[{"name":{"firstNames":[${times('[],', 300_000)}1]}}]}`,
     ],
+    [
+      'an escaped name, and brackets',
+      () => String.raw`{"\u0061` + `${'n'.repeat(most / 2)}":${times('[]', most / 2 - 20)}`,
+    ],
+    ['commas', () => `{"mode":"available","readings":[${times(',')}`],
     ['unknown members', () => `{"mode":"available","readings":[${times(`{"${'n'.repeat(4_000)}":1},`)}{}]}`],
   ];
 };

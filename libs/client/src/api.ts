@@ -79,7 +79,7 @@ export interface paths {
         put?: never;
         /**
          * Create up to 1,000 readings
-         * @description Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`, whatever becomes of its readings. One that accepts none leaves no batch: its `batchId` is null. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.
+         * @description Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`, whatever becomes of its readings, and at least as one for each 16 KiB of its body. One that accepts none leaves no batch: its `batchId` is null. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.
          */
         post: operations["createReadings"];
         delete?: never;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Problem } from '@app/platform/http/problem.js';
 import { CreateReadingDto } from '../application/request-reading/request-reading.body.js';
 import { checkReadings, readBulk } from './bulk-body.js';
@@ -46,6 +46,44 @@ describe('A bulk body', () => {
       expect.objectContaining({
         options: expect.objectContaining({
           errors: [expect.objectContaining({ pointer: '', code: 'too_many' })],
+        }),
+      }),
+    );
+  });
+
+  it.each([
+    ['JSON', (one: object) => json([one, READING]), undefined],
+    ['lines', (one: object) => Buffer.from(`${JSON.stringify(one)}\n${JSON.stringify(READING)}`), 'all'],
+  ])(
+    'as %s refuses a reading that is larger than one alone may be, and no other',
+    async (_, bodyOf, mode) => {
+      const items = await checked(bodyOf({ ...READING, externalId: 'x'.repeat(16_384) }), mode);
+      expect(items.map((item) => item.checked)).toEqual([
+        expect.objectContaining({
+          options: expect.objectContaining({
+            errors: [{ pointer: '', code: 'too_long', detail: 'must have at most 16384 bytes' }],
+          }),
+        }),
+        expect.any(CreateReadingDto),
+      ]);
+    },
+  );
+
+  it('has each name read once, however many brackets follow', () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const body = Buffer.from(String.raw`{"\u0072eading":${'[]'.repeat(1_000)}`);
+    expect(() => readBulk(body, false, undefined)).toThrow(
+      expect.objectContaining({ code: 'malformed_json' }),
+    );
+    expect(parse.mock.calls.length).toBeLessThan(10);
+    parse.mockRestore();
+  });
+
+  it('is refused at its first reading too many', () => {
+    expect(() => readBulk(Buffer.from(`{"readings":[${','.repeat(5_000)}`), false, undefined)).toThrow(
+      expect.objectContaining({
+        options: expect.objectContaining({
+          errors: [expect.objectContaining({ pointer: '/readings', code: 'too_many' })],
         }),
       }),
     );

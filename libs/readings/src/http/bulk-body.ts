@@ -5,6 +5,8 @@ import { decoded, parseStrictJson, toPointer } from '@app/platform/http/strict-j
 import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
 
 export const MOST_READINGS = 1_000;
+/** Bytes of one reading, at most: as many as `POST /readings` takes by default (HTTP_BODY_LIMIT_BYTES). */
+export const LARGEST_READING = 16_384;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -77,17 +79,20 @@ const readObject = (text: string, queryMode: string | undefined): SentBulk => {
 };
 
 /**
- * The readings in the text of a body, at most one too many, and the text around them: what is wrong in one of them is wrong
- * with that one alone. The text may be no JSON: then one of the parts is none either.
+ * The readings in the text of a body, and the text around them: what is wrong in one of them is wrong with that one alone.
+ * The text may be no JSON: then one of the parts is none either.
+ * @throws Problem for one reading too many
  */
 const apart = (text: string): { readonly around: string; readonly list: readonly string[] } => {
   const list: string[] = [];
-  let [around, kept, depth, begun, name] = ['', 0, 0, 0, ''];
+  let [around, kept, depth, begun] = ['', 0, 0, 0];
+  /** Whether the last string at the first depth is the member's name. It is read once, however often it is asked. */
+  let isNamed = false;
   let isWithin = false;
   const endReading = (at: number, isLast: boolean): void => {
     const reading = text.slice(begun, at);
     const isEmptyList = isLast && list.length === 0 && !/[^ \t\n\r]/.test(reading);
-    if (!isEmptyList && list.length <= MOST_READINGS) list.push(reading);
+    if (!isEmptyList) checkCount(list.push(reading));
     begun = at + 1;
   };
   for (let at = 0; at < text.length; at += 1) {
@@ -95,12 +100,12 @@ const apart = (text: string): { readonly around: string; readonly list: readonly
       case '"': {
         const start = at;
         for (at += 1; at < text.length && text[at] !== '"'; at += 1) if (text[at] === '\\') at += 1;
-        if (depth === 1) name = text.slice(start, at + 1);
+        if (depth === 1) isNamed = isReadings(text.slice(start, at + 1));
         break;
       }
       case '{':
       case '[':
-        if (depth === 1 && text[at] === '[' && isReadings(name)) {
+        if (depth === 1 && text[at] === '[' && isNamed) {
           isWithin = true;
           begun = at + 1;
           around += text.slice(kept, begun);
@@ -124,8 +129,12 @@ const apart = (text: string): { readonly around: string; readonly list: readonly
   return { around: around + text.slice(kept), list };
 };
 
+/** `"readings"` with each letter escaped. */
+const LONGEST_NAME = 50;
+
 /** @param name as it stands in the text, with its quotes */
 const isReadings = (name: string): boolean => {
+  if (name.length > LONGEST_NAME) return false;
   try {
     return name === '"readings"' || (name.includes('\\') && JSON.parse(name) === 'readings');
   } catch {
@@ -190,6 +199,10 @@ const check = async <T extends object>(
   json: Uint8Array | string,
   metatype: new () => T,
 ): Promise<T | Problem> => {
+  if (Buffer.byteLength(json) > LARGEST_READING)
+    return invalidRequest([
+      { pointer: '', code: 'too_long', detail: `must have at most ${LARGEST_READING} bytes` },
+    ]);
   try {
     return (await pipe.transform(parseStrictJson(json), { type: 'body', metatype })) as T;
   } catch (error) {

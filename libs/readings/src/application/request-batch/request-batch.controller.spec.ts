@@ -82,6 +82,34 @@ it.each([
   ]);
 });
 
+it.each([
+  ['was answered before', async () => ({ outcome: 'replayed', batchId: 'b', items: [] })],
+  [
+    'finds too many others waiting',
+    async () => {
+      throw new LineFull();
+    },
+  ],
+])('charges a repeat that %s like any other bulk: its readings are checked again', async (_, execute) => {
+  const charge = jest.fn(async () => LEFT);
+  await orderFrom(controllerOf(execute, { charge, isRequested: true })).catch(() => null);
+  expect(charge.mock.calls).toEqual([['ws_1', CREATE, 2]]);
+});
+
+it('charges one request for each 16 KiB of a bulk before it reads it, and its readings beyond them', async () => {
+  const charge = jest.fn(async () => LEFT);
+  const long = { ...READING, externalId: 'x'.repeat(8_000) };
+  await orderFrom(
+    controllerOf(async () => null, { charge }),
+    anyResponse(),
+    long,
+  ).catch(() => null);
+  expect(charge.mock.calls).toEqual([
+    ['ws_1', CREATE, 1],
+    ['ws_1', CREATE, 1],
+  ]);
+});
+
 it('gives back nothing that the buckets did not count', async () => {
   const charge = jest.fn(async () => {
     throw new Error('away');

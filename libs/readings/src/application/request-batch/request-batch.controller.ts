@@ -28,7 +28,14 @@ import { requestedFields } from '../../domain/reading/requested-fields.js';
 import { refusedAsAsked } from '../../http/asked-refusal.js';
 import { batchAnswerSchema, type BatchAnswer, type BatchItemView } from '../../http/batch.schemas.js';
 import { POLL_AFTER } from '../../http/reading.schemas.js';
-import { MOST_READINGS, checkReadings, readBulk, refusalOfAll, type BulkItem } from '../../http/bulk-body.js';
+import {
+  LARGEST_READING,
+  MOST_READINGS,
+  checkReadings,
+  readBulk,
+  refusalOfAll,
+  type BulkItem,
+} from '../../http/bulk-body.js';
 import { BatchQuery } from '../../read-models/batch/batch.query.js';
 import { ReadingsInFlight, type Admission } from '../../read-models/reading/in-flight.js';
 import type { Config } from '../../settings.js';
@@ -64,7 +71,7 @@ export class RequestBatchController {
     operationId: 'createReadings',
     summary: 'Create up to 1,000 readings',
     description:
-      'Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`, whatever becomes of its readings. One that accepts none leaves no batch: its `batchId` is null. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.',
+      'Accepts many readings with one reservation of credits. Mode `all` accepts all of them or none; mode `available` accepts those that are valid and that the credits allow, in their order. A bulk of n counts as n requests of the policy `create`, whatever becomes of its readings, and at least as one for each 16 KiB of its body. One that accepts none leaves no batch: its `batchId` is null. Repeat it with the same Idempotency-Key after a 503: it continues where it stopped.',
     requestBody: {
       required: true,
       content: {
@@ -115,15 +122,21 @@ export class RequestBatchController {
   ): Promise<BatchAnswer> {
     const key = readIdempotencyKey(idempotencyKey);
     const isLines = request.is(NDJSON) !== false;
-    const { mode, readings } = readBulk(request.body as Buffer | undefined, isLines, queryMode);
+    const body = request.body as Buffer | undefined;
+    // Before it is read: to tell its readings apart has a cost of its own.
+    const byBytes = Math.ceil((body?.length ?? 1) / LARGEST_READING);
+    const areBytesCharged = await this.charge(caller, byBytes - 1, response);
+    const { mode, readings } = readBulk(body, isLines, queryMode);
     const livemode = caller.mode === 'live';
     // A repeated bulk was admitted before. Its own readings must not keep it from its answer.
     const isRepeated = key !== null && (await this.batches.isRequested(caller.workspaceId, livemode, key));
     const admissions = isRepeated ? [] : await this.admit(caller, readings.length);
     let accepted: readonly string[] = [];
     try {
-      const isCharged = await this.charge(caller, readings.length - 1, response);
-      const giveBack = async () => isCharged && this.charge(caller, 1 - readings.length, response);
+      const byReadings = Math.max(readings.length - byBytes, 0);
+      const areReadingsCharged = await this.charge(caller, byReadings, response);
+      const charged = (areBytesCharged ? byBytes - 1 : 0) + (areReadingsCharged ? byReadings : 0);
+      const giveBack = () => this.charge(caller, -charged, response);
       const checked = await checkReadings(readings, CreateReadingDto);
       const items = checked.map((item) => refusedAsAsked(item, caller.mode));
       const refusal = mode === 'all' ? refusalOfAll(items) : null;
@@ -136,8 +149,9 @@ export class RequestBatchController {
           new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departureOf(response)),
         )
         .catch(async (error: unknown) => {
-          await giveBack();
-          throw error instanceof LineFull ? tooManyRepeats() : error;
+          const isLineFull = error instanceof LineFull;
+          if (!(isLineFull && isRepeated)) await giveBack();
+          throw isLineFull ? tooManyRepeats() : error;
         });
       if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');
       if (result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured')
@@ -148,7 +162,8 @@ export class RequestBatchController {
       if (batchId !== null)
         response.set({ Location: `/api/v1/batches/${batchId}`, 'Retry-After': POLL_AFTER });
       if (result.outcome === 'replayed') {
-        await giveBack();
+        // One that arrived twice at once counts once. To check one that was answered before costs as much as at first.
+        if (!isRepeated) await giveBack();
         response.set('Idempotency-Replayed', 'true');
       } else accepted = shown.flatMap(({ readingId }) => readingId ?? []);
       const count = shown.filter(({ status }) => status === 'accepted').length;
@@ -176,9 +191,10 @@ export class RequestBatchController {
   }
 
   /**
-   * Takes the tokens of a bulk beyond its first one, before its readings are checked: the check is what costs. Those of a
-   * bulk that does nothing new or has no answer are given back (below 0): the caller is to repeat it at once. When the
-   * buckets do not answer, the bulk passes, as every request does. The headers say what is left.
+   * Takes the tokens of a bulk beyond its first one, before what they pay for: those of its bytes before it is read, and
+   * those of its readings before they are checked. Those of a bulk that has no answer, or the answer to one that arrived at
+   * the same time, are given back (below 0). When the buckets do not answer, the bulk passes, as every request does. The
+   * headers say what is left.
    * @returns whether the bucket has counted them
    */
   private async charge(caller: Principal, tokens: number, response: Response): Promise<boolean> {
