@@ -146,7 +146,7 @@ it('A bulk pays for each of its readings, also when it is refused', async () => 
 });
 
 describe('A repeated bulk', () => {
-  it('is answered although its own readings fill the limits, and takes one token', async () => {
+  it('is answered although its own readings fill the limits, and counts as often', async () => {
     const customer = await Integrator.open(stack, 400);
     process.kill(stack.pids().worker, 'SIGSTOP');
     const order = () =>
@@ -154,11 +154,11 @@ describe('A repeated bulk', () => {
         body: { mode: 'all', readings: [person(), person(), person()] },
         headers: { 'idempotency-key': 'repeated' },
       });
-    const answers = [await order(), await order(), await order()];
+    const answers = [await order(), await order()];
     process.kill(stack.pids().worker, 'SIGCONT');
-    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
-    expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true', 'true']);
-    // A slow machine gets another token meanwhile, or lets a request pass.
+    expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+    expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+    // The two took six tokens of five. A slow machine gets another one meanwhile, or lets a request pass.
     await until(
       async () => (await order()).status === 429,
       () => 'the tokens are used up',

@@ -126,6 +126,15 @@ it('is not missing in a search by its external id because this process lacks its
   await expect(page('order-4711')).rejects.toBeInstanceOf(KeyNotHeld);
 });
 
+it('shows the end to the next look, too, once a missing input has shown it', async () => {
+  const store = new InMemoryEventStore();
+  await store.append(`reading-${ID}`, 'no_stream', [requested, failed]);
+  const query = queryOf(store, { query: async () => ({ rows: [{ ...BARE_ROW, status: 'queued' }] }) });
+  const stored = (await query.find(ID))!;
+  expect(await query.opened(stored)).toMatchObject({ record: { status: 'failed' }, input: null });
+  expect((await query.find(ID))?.record.status).toBe('failed');
+});
+
 it('shows the erasure with the missing input, while the row shows only the failure', async () => {
   const store = new InMemoryEventStore();
   await store.append(`reading-${ID}`, 'no_stream', [

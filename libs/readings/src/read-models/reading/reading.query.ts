@@ -65,9 +65,7 @@ export class ReadingQuery {
     const row = await this.row(readingId);
     const isBehind = row?.status === 'queued' || row?.status === 'processing';
     if (row && !(isBehind && this.aheadOfRow.get(readingId))) return fromRow(row);
-    const folded = await this.fold(readingId);
-    if (folded && folded.record.status !== 'queued') this.aheadOfRow.set(readingId, true);
-    return folded;
+    return this.fold(readingId);
   }
 
   /**
@@ -220,13 +218,16 @@ export class ReadingQuery {
     return null;
   }
 
+  /** As its stream shows it, which the row may do later. */
   private async fold(readingId: string): Promise<StoredReading | null> {
     const events = [];
     for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
       const event = decodeOrShow(readingEvents, stored);
       if (!isOpaque(event)) events.push(event);
     }
-    return foldReading(events);
+    const folded = foldReading(events);
+    if (folded && folded.record.status !== 'queued') this.aheadOfRow.set(readingId, true);
+    return folded;
   }
 }
 
