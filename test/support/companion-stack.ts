@@ -3,7 +3,7 @@ import { preparedDataDir } from './prepared-data-dir.js';
 import { startStackProcess, type StackProcess } from './stack-process.js';
 import { RECEIVER_SETTINGS } from './start-receiver.js';
 
-/** The runner starts specs that share a stack one after the other (test/sequencer.mjs). A stack costs CPU while it waits. */
+/** A stack costs CPU while it waits for the next spec. */
 const UNUSED_FOR_MS = 15_000;
 
 interface Running {
