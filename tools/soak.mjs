@@ -27,8 +27,7 @@ const specs = ['libs', 'test']
   )
   .filter(
     (file) => file.endsWith('.spec.ts') && readFileSync(join(root, file), 'utf8').includes('/rounds.js'),
-  )
-  .toSorted();
+  );
 
 const options = {
   count: { type: 'string' },
