@@ -63,11 +63,14 @@ describe('The rows of every view', () => {
   });
 
   it('are the same for any order of the categories in which no effect precedes its cause', () => {
+    let reordered = 0;
     for (const [index, log] of logs.entries()) {
       const other = interleaved(log, index + 1);
-      expect(other).not.toEqual(log);
+      // A log of a few events may come in its own order again.
+      if (other.some(({ id }, place) => id !== log[place]!.id)) reordered += 1;
       expect(rowsOf(other)).toEqual(rowsOf(log));
     }
+    expect(reordered).toBeGreaterThan(logs.length / 2);
   });
 });
 
