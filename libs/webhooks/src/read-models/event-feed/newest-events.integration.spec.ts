@@ -4,6 +4,7 @@ import { FindToldEvent, ListNewestEvents } from '../../contracts/feed.js';
 import { GetEndpointQueue } from '../../contracts/health.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { reading } from '../../../test/events.js';
+import { eventually } from '../../../test/receiver.js';
 import { webhookRequests } from '../../../test/webhook-requests.js';
 import { GetEndpointQueueHandler } from '../health/queue-health.js';
 import { FindToldEventHandler, ListNewestEventsHandler } from './newest-events.js';
@@ -64,6 +65,7 @@ describe('the queue of an endpoint', () => {
     await test.happen(reading(randomUUID()).completed());
     const { body } = await test.post(`/${endpointId}/rotate-secret`, { overlapSeconds: 60 }).expect(200);
     const { previousValidUntil } = body as { previousValidUntil: string };
+    await eventually(async () => typeof (await queue(endpointId))?.oldSecretsValidUntil === 'string');
     expect(await queue(endpointId)).toMatchObject({
       pending: 1,
       nextAttemptAt: expect.any(String),
