@@ -102,8 +102,14 @@ describe('a checkpoint beyond the end of the log', () => {
        where name = $1 returning before.position`,
       [name],
     );
-    // Something to settle stops the consumer, which tries again after a pause of up to 15 s.
-    await published();
+    let refusal: Awaited<ReturnType<typeof operated.customer.create>> | undefined;
+    await until(
+      async () => {
+        refusal = await operated.customer.create(person());
+        return refusal.status !== 202;
+      },
+      () => 'new work is refused',
+    );
     const doctor = await operated.stack.runOps(['doctor']);
     const lag = await json(['projections', 'lag', '--max-seconds', '3600']);
     const status = await json(['processes', 'status']);
@@ -111,6 +117,10 @@ describe('a checkpoint beyond the end of the log', () => {
     await operated.database.query('update event_sourcing.consumer set position = $2 where name = $1', [
       name,
       rows[0]!.position,
+    ]);
+    expect([refusal!.status, refusal!.body]).toEqual([
+      503,
+      expect.objectContaining({ code: 'enqueue_unavailable' }),
     ]);
     expect([doctor.code, doctor.stdout]).toEqual([
       1,
