@@ -7,7 +7,7 @@ import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
 import { askCompanion } from '../support/companion.js';
 import { Integrator, person, until, untilServed } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
 
 const REQUESTS = rounds(600, 50_000);
@@ -24,12 +24,12 @@ const THINGS = 6;
 /** Credits for a lot's readings, and for three of its requests to be accepted. */
 const CREDITS = THINGS * 20 + 60;
 
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   customer = await Integrator.open(stack, 0);
 });
 

@@ -3,21 +3,19 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator } from '../support/integrator.js';
-import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 
 /** Requests with an ambiguous end, and text that attempts an injection. */
-const dataDir = temporaryDataDir();
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 
 beforeAll(async () => {
-  stack = await startStack({ dataDir });
+  stack = await sharedStack();
   customer = await Integrator.open(stack, 100);
 });
 
 afterAll(async () => {
   await stack?.stop();
-  removeDataFolder(dataDir);
 });
 
 /** Sends these bytes and waits until the service closes. @returns everything it answered */
@@ -146,7 +144,7 @@ describe('An injection attempt', () => {
   });
 
   it('breaks no log line and forges none', () => {
-    const lines = readFileSync(join(dataDir, 'logs', 'api.log'), 'utf8')
+    const lines = readFileSync(join(stack.dataDir, 'logs', 'api.log'), 'utf8')
       .split('\n')
       .filter(Boolean);
     const read = lines.map((line) => JSON.parse(line) as { level: number; msg: string });

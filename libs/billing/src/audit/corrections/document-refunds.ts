@@ -29,7 +29,7 @@ export const isCauseOfRefunds = (stored: StoredEvent): boolean =>
     : stored.type === 'CreditsCaptured' && categoryOf(stored.stream) === creditsEvents.category);
 
 /** Entries that no operator signs: each follows from a document that was given up, and from the capture of its reading. */
-export class DocumentRefunds {
+export class JudgedDocumentRefunds {
   /** By stream and event id; `left`: credits that no entry has reversed. */
   private readonly captures = new Map<string, { readonly readingId: string; left: number }>();
   /** By the id of the entry that follows from it. */

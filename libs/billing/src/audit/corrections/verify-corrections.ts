@@ -16,7 +16,7 @@ import { CORRECTION_CATEGORIES } from '../../contracts/judged-statements.js';
 import { noOperators } from '../../domain/operators/operators.state.js';
 import { admitCorrection } from './admit-correction.js';
 import { admitOperator } from './admit-operator.js';
-import { DocumentRefunds, isCauseOfRefunds, isDocumentRefund } from './document-refunds.js';
+import { JudgedDocumentRefunds, isCauseOfRefunds, isDocumentRefund } from './document-refunds.js';
 import { statementReader } from './statement-reader.js';
 import { UnsignedEntries } from './unsigned-entries.js';
 
@@ -58,7 +58,7 @@ export class CorrectionsVerifier {
     correctionEvents,
     ({ correctionId }, { stream }) => correctionId === streamId(stream),
   );
-  private readonly refunds = new DocumentRefunds();
+  private readonly refunds = new JudgedDocumentRefunds();
   private signedEntries = 0;
   private documentRefunds = 0;
   private earlierEntries = 0;
