@@ -16,7 +16,7 @@ import { again, rounds, seedOr } from '../support/rounds.js';
 const KILLS = rounds(6, 100);
 const SEED = seedOr(20261123);
 /** Readings of each batch: enough that a kill usually comes between two of them. */
-const READINGS = 15;
+const READINGS = 6;
 /** Every so many times all of them at once: the stack gives up a process that ends five times within a minute. */
 const ALL_EVERY = 5;
 const VICTIMS = ['api', 'event-store', 'postgres', 'worker'] as const;

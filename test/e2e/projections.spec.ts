@@ -161,7 +161,7 @@ describe('a rebuild under load', () => {
         const { status } = await customer.create(person());
         if (status !== 202) failures.push(`POST /readings: ${status}`);
         writes += 1;
-        await delay(40);
+        await delay(250);
       }
     })();
     const paths = [

@@ -21,8 +21,8 @@ const ROLES = ['follow,jobs', 'jobs,webhooks,upkeep', 'follow,webhooks,upkeep'];
 const CALLERS = 2;
 const BETWEEN_READINGS_MS = 400;
 const CREDITS = 1_000_000;
-/** Readings of a customer that fill the queue: the workers need half a minute for them. */
-const BULK = 200;
+/** Readings of a customer that fill the queue: the workers need many seconds for them. */
+const BULK = 60;
 
 let stores: StartedStores;
 let receiver: Receiver;
