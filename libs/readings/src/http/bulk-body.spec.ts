@@ -79,6 +79,30 @@ describe('A bulk body', () => {
     parse.mockRestore();
   });
 
+  it('has no name parsed that JSON does not know', () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const body = Buffer.from(`{${String.raw`"\x"`.repeat(3_000)}`);
+    expect(() => readBulk(body, false, undefined)).toThrow(
+      expect.objectContaining({ code: 'malformed_json' }),
+    );
+    expect(parse.mock.calls.length).toBeLessThan(10);
+    parse.mockRestore();
+  });
+
+  it.each([
+    ['names', `{${'"x":1,'.repeat(3_000)}"readings":[1]}`],
+    ['lists', `{${'"readings":[],'.repeat(2_000)}"mode":"all"}`],
+    ['blanks', `{"readings":[1],${' '.repeat(20_000)}"mode":"all"}`],
+  ])('has at most 16 KiB beside its readings, whatever they are: %s', (_, text) => {
+    expect(() => readBulk(Buffer.from(text), false, undefined)).toThrow(
+      expect.objectContaining({
+        options: expect.objectContaining({
+          errors: [expect.objectContaining({ pointer: '', code: 'too_long' })],
+        }),
+      }),
+    );
+  });
+
   it('is refused at its first reading too many', () => {
     expect(() => readBulk(Buffer.from(`{"readings":[${','.repeat(5_000)}`), false, undefined)).toThrow(
       expect.objectContaining({

@@ -7,6 +7,8 @@ import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
 export const MOST_READINGS = 1_000;
 /** Bytes of one reading, at most: as many as `POST /readings` takes by default (HTTP_BODY_LIMIT_BYTES). */
 export const LARGEST_READING = 16_384;
+/** Characters around the readings, at most: they are read as one text, without a turn for others. */
+const LARGEST_AROUND = 16_384;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -81,7 +83,7 @@ const readObject = (text: string, queryMode: string | undefined): SentBulk => {
 /**
  * The readings in the text of a body, and the text around them: what is wrong in one of them is wrong with that one alone.
  * The text may be no JSON: then one of the parts is none either.
- * @throws Problem for one reading too many
+ * @throws Problem for one reading too many, or for too much around them
  */
 const apart = (text: string): { readonly around: string; readonly list: readonly string[] } => {
   const list: string[] = [];
@@ -125,22 +127,26 @@ const apart = (text: string): { readonly around: string; readonly list: readonly
         break;
       default:
     }
+    if (!isWithin && around.length + at - kept > LARGEST_AROUND) throw tooMuchAround();
   }
   return { around: around + text.slice(kept), list };
 };
 
-/** `"readings"` with each letter escaped. */
-const LONGEST_NAME = 50;
+const tooMuchAround = (): Problem =>
+  invalidRequest([
+    {
+      pointer: '',
+      code: 'too_long',
+      detail: `must have at most ${LARGEST_AROUND} characters beside its readings`,
+    },
+  ]);
+
+/** `readings` in quotes, any of its letters escaped. A name that JSON does not know costs an exception. */
+const ESCAPED_LETTERS = /^"(?:[a-z]|\\u00[67][0-9A-Fa-f]){8}"$/;
 
 /** @param name as it stands in the text, with its quotes */
-const isReadings = (name: string): boolean => {
-  if (name.length > LONGEST_NAME) return false;
-  try {
-    return name === '"readings"' || (name.includes('\\') && JSON.parse(name) === 'readings');
-  } catch {
-    return false;
-  }
-};
+const isReadings = (name: string): boolean =>
+  name === '"readings"' || (ESCAPED_LETTERS.test(name) && JSON.parse(name) === 'readings');
 
 const checkCount = (count: number): void => {
   if (count >= 1 && count <= MOST_READINGS) return;

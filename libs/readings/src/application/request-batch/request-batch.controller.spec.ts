@@ -19,7 +19,7 @@ const caller = { workspaceId: 'ws_1', mode: 'live' };
 
 const controllerOf = (
   execute: (command: RequestBatch) => Promise<unknown>,
-  { charge = async () => null, isRequested = false }: { charge?: unknown; isRequested?: boolean } = {},
+  { charge = async () => LEFT, isRequested = false }: { charge?: unknown; isRequested?: boolean } = {},
 ) =>
   new RequestBatchController(
     { execute } as never,
@@ -110,12 +110,43 @@ it('charges one request for each 16 KiB of a bulk before it reads it, and its re
   ]);
 });
 
-it('gives back nothing that the buckets did not count', async () => {
+it('answers 503 to a bulk that the buckets did not count, before it checks its readings', async () => {
   const charge = jest.fn(async () => {
     throw new Error('away');
   });
-  await orderFrom(controllerOf(async () => ({ outcome: 'replayed', batchId: 'b', items: [] }), { charge }));
+  const execute = jest.fn(async () => null);
+  await expect(orderFrom(controllerOf(execute, { charge }), anyResponse(), {})).rejects.toMatchObject({
+    code: 'enqueue_unavailable',
+    options: { headers: { 'Retry-After': '5' } },
+  });
   expect(charge).toHaveBeenCalledTimes(1);
+  expect(execute).not.toHaveBeenCalled();
+});
+
+it('checks the repeats of a workspace one after another, beside those of others', async () => {
+  let underWay = 0;
+  let most = 0;
+  const execute = async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise(setImmediate);
+    underWay -= 1;
+    return { outcome: 'replayed', batchId: 'b', items: [] };
+  };
+  const controller = controllerOf(execute, { isRequested: true });
+  await Promise.all(Array.from({ length: 8 }, () => orderFrom(controller)));
+  expect(most).toBe(1);
+});
+
+it('checks no repeat whose caller has left while it waited', async () => {
+  const left = anyResponse();
+  const execute = jest.fn(async () => {
+    left.emit('close');
+    return { outcome: 'replayed', batchId: 'b', items: [] };
+  });
+  const controller = controllerOf(execute, { isRequested: true });
+  await Promise.all([orderFrom(controller), orderFrom(controller, left).catch(() => null)]);
+  expect(execute).toHaveBeenCalledTimes(1);
 });
 
 it('answers 503 to a repeat for which too many others wait', async () => {

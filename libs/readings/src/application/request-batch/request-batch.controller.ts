@@ -4,6 +4,7 @@ import { ApiExtraModels, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger
 import type { Request, Response } from 'express';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { LineFull } from '@app/platform/async/line.js';
+import { Lines } from '@app/platform/async/lines.js';
 import { within } from '@app/platform/async/within.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { NDJSON, TakesLines } from '@app/platform/http/bulk-body.js';
@@ -14,7 +15,6 @@ import { ErrorRoom, Problem, problemBody } from '@app/platform/http/problem.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import {
-  ASKED_WITHIN_MS,
   RATE_POLICIES,
   RateLimited,
   rateHeaders,
@@ -44,6 +44,10 @@ import { RequestBatch, type BatchItem } from './request-batch.command.js';
 
 /** Bytes that the errors of all readings take as JSON, at most. */
 const LARGEST_BULK_ERRORS = 262_144;
+/** How long a bulk waits to be counted (ms). */
+const COUNTED_WITHIN_MS = 3_000;
+/** Repeats of a workspace in one mode, under way or waiting: as many as the policy `create` lets in at once. */
+const MOST_REPEATS = 100;
 const READING = { $ref: '#/components/schemas/CreateReading' };
 const MODE = { type: 'string' as const, enum: [...BATCH_MODES], examples: ['available'] };
 
@@ -52,6 +56,9 @@ const MODE = { type: 'string' as const, enum: [...BATCH_MODES], examples: ['avai
 @Accepts({ apiKey: 'readings:write' })
 @ApiTags('Readings')
 export class RequestBatchController {
+  /** No limit of readings in flight bounds repeats: of each workspace and mode, a process checks and answers one at a time. */
+  private readonly repeats = new Lines(MOST_REPEATS);
+
   constructor(
     private readonly commands: CommandBus,
     private readonly batches: BatchQuery,
@@ -125,18 +132,16 @@ export class RequestBatchController {
     const body = request.body as Buffer | undefined;
     // Before it is read: to tell its readings apart has a cost of its own.
     const byBytes = Math.ceil((body?.length ?? 1) / LARGEST_READING);
-    const areBytesCharged = await this.charge(caller, byBytes - 1, response);
+    await this.charge(caller, byBytes - 1, response);
     const { mode, readings } = readBulk(body, isLines, queryMode);
     const livemode = caller.mode === 'live';
     // A repeated bulk was admitted before. Its own readings must not keep it from its answer.
     const isRepeated = key !== null && (await this.batches.isRequested(caller.workspaceId, livemode, key));
+    const departed = departureOf(response);
     const admissions = isRepeated ? [] : await this.admit(caller, readings.length);
     let accepted: readonly string[] = [];
-    try {
-      const byReadings = Math.max(readings.length - byBytes, 0);
-      const areReadingsCharged = await this.charge(caller, byReadings, response);
-      const charged = (areBytesCharged ? byBytes - 1 : 0) + (areReadingsCharged ? byReadings : 0);
-      const giveBack = () => this.charge(caller, -charged, response);
+    const answer = async (): Promise<BatchAnswer> => {
+      departed.throwIfAborted();
       const checked = await checkReadings(readings, CreateReadingDto);
       const items = checked.map((item) => refusedAsAsked(item, caller.mode));
       const refusal = mode === 'all' ? refusalOfAll(items) : null;
@@ -145,13 +150,10 @@ export class RequestBatchController {
         one instanceof Problem ? null : { ...requestedFields(one), input: inputOf(one) },
       );
       const result = await this.commands
-        .execute(
-          new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departureOf(response)),
-        )
+        .execute(new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departed))
         .catch(async (error: unknown) => {
-          const isLineFull = error instanceof LineFull;
-          if (!(isLineFull && isRepeated)) await giveBack();
-          throw isLineFull ? tooManyRepeats() : error;
+          if (!(error instanceof LineFull && isRepeated)) await giveBack();
+          throw error;
         });
       if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');
       if (result.outcome === 'insufficient_credits' || result.outcome === 'billing_misconfigured')
@@ -168,6 +170,15 @@ export class RequestBatchController {
       } else accepted = shown.flatMap(({ readingId }) => readingId ?? []);
       const count = shown.filter(({ status }) => status === 'accepted').length;
       return { batchId, accepted: count, refused: shown.length - count, items: shown };
+    };
+    const byReadings = Math.max(readings.length - byBytes, 0);
+    const giveBack = () => this.giveBack(caller, byBytes - 1 + byReadings, response);
+    try {
+      await this.charge(caller, byReadings, response);
+      if (!isRepeated) return await answer();
+      return await this.repeats.run(`${caller.workspaceId}:${livemode}`, answer);
+    } catch (error) {
+      throw error instanceof LineFull ? tooManyRepeats() : error;
     } finally {
       for (const [index, admission] of admissions.entries()) {
         const readingId = accepted[index];
@@ -192,15 +203,21 @@ export class RequestBatchController {
 
   /**
    * Takes the tokens of a bulk beyond its first one, before what they pay for: those of its bytes before it is read, and
-   * those of its readings before they are checked. Those of a bulk that has no answer, or the answer to one that arrived at
-   * the same time, are given back (below 0). When the buckets do not answer, the bulk passes, as every request does. The
-   * headers say what is left.
-   * @returns whether the bucket has counted them
+   * those of its readings before they are checked. The headers say what is left.
+   * @throws Problem when the buckets do not count them: a bulk that nobody counts would be free when they are slowest
    */
-  private async charge(caller: Principal, tokens: number, response: Response): Promise<boolean> {
-    if (tokens === 0) return false;
+  private async charge(caller: Principal, tokens: number, response: Response): Promise<void> {
+    if (tokens > 0 && !(await this.count(caller, tokens, response))) throw notCounted();
+  }
+
+  /** The tokens of a bulk that has no answer, or the answer to one that arrived at the same time. */
+  private async giveBack(caller: Principal, tokens: number, response: Response): Promise<void> {
+    if (tokens > 0) await this.count(caller, -tokens, response);
+  }
+
+  private async count(caller: Principal, tokens: number, response: Response): Promise<boolean> {
     const { create } = this.policies;
-    const verdict = await within(ASKED_WITHIN_MS, this.limiter.charge(rateSubject(caller), create, tokens));
+    const verdict = await within(COUNTED_WITHIN_MS, this.limiter.charge(rateSubject(caller), create, tokens));
     if (verdict) response.set(rateHeaders(create, verdict));
     return verdict !== null;
   }
@@ -220,6 +237,13 @@ const problemOf = (refusal: Refusal): Problem => {
     members: { required, available },
   });
 };
+
+const notCounted = (): Problem =>
+  new Problem('enqueue_unavailable', {
+    detail: 'The readings of the bulk could not be counted in time',
+    headers: { 'Retry-After': '5' },
+    isLogged: true,
+  });
 
 const tooManyRepeats = (): Problem =>
   new Problem('enqueue_unavailable', {
