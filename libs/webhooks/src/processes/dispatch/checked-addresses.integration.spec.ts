@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Receiver } from '../../../test/receiver.js';
 import { send, senderWith, sending } from '../../../test/sending.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
@@ -39,6 +39,20 @@ describe('A name', () => {
       error: 'dns_failed',
     });
     expect(told).toEqual(['receiver.example']);
+    expect(test.receiver.sockets.size).toBe(0);
+  });
+
+  it('with thousands of addresses is not dialled, and none of them is looked at', async () => {
+    const looked = jest.fn(() => '127.0.0.1');
+    const many = Array.from({ length: 5_000 });
+    const addresses = new Proxy(many, {
+      get: (all, key) => (typeof key === 'string' && /^\d+$/.test(key) ? looked() : Reflect.get(all, key)),
+    }) as string[];
+    const sender = senderWith({ resolve: async () => addresses });
+    expect(await send(sender, `http://receiver.example:${test.receiver.port}/`)).toMatchObject({
+      error: 'dns_failed',
+    });
+    expect(looked).not.toHaveBeenCalled();
     expect(test.receiver.sockets.size).toBe(0);
   });
 

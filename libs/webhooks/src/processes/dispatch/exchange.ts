@@ -9,6 +9,8 @@ const KEPT_BYTES = 4_096;
  * interim responses, chunk extensions, empty lines, the reason phrase. They could keep a worker busy until the deadline.
  */
 const RESPONSE_BYTES = 262_144;
+/** Session tickets of TLS 1.3 in one exchange. Servers send two; they are outside the bytes of the response. */
+const SESSION_TICKETS = 16;
 
 export interface Response {
   readonly statusCode: number;
@@ -52,9 +54,14 @@ export class Exchange {
       bytes += chunk.length;
       if (bytes > RESPONSE_BYTES) this.cancel(new AttemptFailed('invalid_response'));
     };
+    let tickets = 0;
+    const countTicket = (): void => {
+      tickets += 1;
+      if (tickets > SESSION_TICKETS) this.cancel(new AttemptFailed('invalid_response'));
+    };
     request.once('socket', (socket) => {
-      socket.on('data', count);
-      request.once('close', () => socket.off('data', count));
+      socket.on('data', count).on('session', countTicket);
+      request.once('close', () => socket.off('data', count).off('session', countTicket));
     });
     request.once('response', (response) => this.read(response));
     // A response 101 to a request that asked for no other protocol.

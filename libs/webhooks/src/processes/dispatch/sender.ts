@@ -22,6 +22,8 @@ class Cancelled extends Error {
 }
 
 const CACHED_VERDICTS = 1_000;
+/** Addresses of one name. Each is checked, and whoever owns the name chooses their number. */
+const MOST_ADDRESSES = 64;
 
 /** Makes one HTTP request to a receiver. Whatever the receiver or the network does becomes a result. */
 export class Sender {
@@ -96,6 +98,7 @@ export class Sender {
     const isOpen = (address: string): boolean =>
       remembered(this.reachable, address, () => isReachable(address, allowCidrs));
     const addresses = await this.resolve(host).catch(() => []);
+    if (addresses.length > MOST_ADDRESSES) throw new AttemptFailed('dns_failed');
     const areOpen = addresses.every(isOpen);
     if (!areOpen) this.blocked(host, endpointId);
     if (!areOpen || addresses.length === 0) throw new AttemptFailed('dns_failed');

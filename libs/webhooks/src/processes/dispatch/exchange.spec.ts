@@ -1,0 +1,28 @@
+import { expect, it } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import { Exchange } from './exchange.js';
+
+/** A request on a connection that the spec speaks for. */
+const begun = () => {
+  const exchange = new Exchange();
+  const socket = new EventEmitter();
+  const request = Object.assign(new EventEmitter(), { end: () => undefined, destroy: () => undefined });
+  exchange.begin(() => request as never, Buffer.from('{}'));
+  request.emit('socket', socket);
+  return { exchange, request, socket };
+};
+
+it('An exchange ends when the receiver sends one session ticket of TLS after the other', async () => {
+  const { exchange, socket } = begun();
+  for (let tickets = 0; tickets < 100; tickets += 1) socket.emit('session', Buffer.alloc(0));
+  expect(exchange.isCancelled).toBe(true);
+  await expect(exchange.response).rejects.toMatchObject({ reason: 'invalid_response' });
+});
+
+it('An exchange takes the few tickets that servers send, and leaves nothing on a connection that is kept', () => {
+  const { exchange, request, socket } = begun();
+  for (let tickets = 0; tickets < 4; tickets += 1) socket.emit('session', Buffer.alloc(0));
+  expect(exchange.isCancelled).toBe(false);
+  request.emit('close');
+  expect([socket.listenerCount('session'), socket.listenerCount('data')]).toEqual([0, 0]);
+});
