@@ -21,8 +21,17 @@ export const ASKED_WITHIN_MS = 300;
 export const rateSubject = ({ workspaceId, mode }: Pick<Principal, 'workspaceId' | 'mode'>): string =>
   mode === 'live' ? workspaceId : `${workspaceId}:test`;
 
-/** Names the policy of a route; by default, GET counts as `read` and everything else as `manage`. */
-export const RateLimited = (policy: RatePolicy['name']) => SetMetadata(POLICY, policy);
+interface Cost {
+  readonly name: RatePolicy['name'];
+  readonly tokens: number;
+}
+
+/**
+ * Names the policy of a route; by default, GET counts as `read` and everything else as `manage`.
+ * @param tokens that a request takes; it needs one, and may exceed the burst with the others
+ */
+export const RateLimited = (name: RatePolicy['name'], tokens = 1) =>
+  SetMetadata(POLICY, { name, tokens } satisfies Cost);
 
 /**
  * Limits the requests of a workspace in one mode across its keys and tokens, and reports its quota in the headers of
@@ -44,11 +53,12 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const name =
-      this.reflector.getAllAndOverride<RatePolicy['name'] | undefined>(POLICY, targets) ??
-      (isRead ? 'read' : 'manage');
+    const { name, tokens } = this.reflector.getAllAndOverride<Cost | undefined>(POLICY, targets) ?? {
+      name: isRead ? 'read' : 'manage',
+      tokens: 1,
+    };
     const policy = this.policies[name];
-    const verdict = await this.ask(request, policy);
+    const verdict = await this.ask(request, policy, tokens);
     if (!verdict) return true;
     http.getResponse<Response>().set(rateHeaders(policy, verdict));
     if (!verdict.allowed) throw rateLimited(policy, verdict);
@@ -56,7 +66,7 @@ export class RateLimitGuard implements CanActivate {
     return true;
   }
 
-  private async ask(request: Request, policy: RatePolicy): Promise<RateVerdict | null> {
+  private async ask(request: Request, policy: RatePolicy, tokens: number): Promise<RateVerdict | null> {
     const subject = rateSubject(principalOf(request));
     const verdict =
       this.limiter.takeNow(subject, policy) ??
@@ -66,7 +76,8 @@ export class RateLimitGuard implements CanActivate {
         { requestId: requestIdOf(request) },
         'the rate limit could not be asked; the request passes',
       );
-    return verdict;
+    if (!verdict?.allowed || tokens === 1) return verdict;
+    return (await within(ASKED_WITHIN_MS, this.limiter.charge(subject, policy, tokens - 1))) ?? verdict;
   }
 }
 

@@ -8,6 +8,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { parseInstant } from '@app/platform/http/instant.js';
+import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { ReplayEvents, StopReplay, type ReplayRecord } from '../../contracts/replay.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import type { Config } from '../../settings.js';
@@ -18,6 +19,8 @@ import { EndpointRoutes, NamesReplay, ReadsWebhooks, WritesWebhooks } from '../.
 import { replaySchema } from '../../http/webhook.schemas.js';
 
 const LOOK_AGAIN_MS = 50;
+/** Tokens of the policy `manage` that a replay takes: each of its events is stored and sent again. */
+const COST = 10;
 
 @EndpointRoutes()
 export class ReplayController {
@@ -30,12 +33,13 @@ export class ReplayController {
   @Post('replay')
   @WritesWebhooks()
   @OwnIdempotency()
+  @RateLimited('manage', COST)
   @HttpCode(202)
   @ApiOperation({
     operationId: 'replayEvents',
     summary: 'Send past events of the workspace to an endpoint',
     description:
-      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant.',
+      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 10 requests of the policy `manage`.',
   })
   @Answers(
     202,
