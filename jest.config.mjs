@@ -61,8 +61,6 @@ export default {
       ...suites.slice(0, place).map(([, earlier]) => earlier),
       ...leftOut.map(([path]) => `/${path}[.]spec[.]ts$`),
     ],
-    globalSetup: '<rootDir>/test/packages/bundle.mjs',
-    resolver: '<rootDir>/test/packages/resolve.cjs',
     modulePathIgnorePatterns: ['<rootDir>/dist/'],
     moduleNameMapper: {
       '^@app/([^/]+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2',

@@ -93,6 +93,9 @@ const shapes = (most: number): readonly (readonly [string, () => string])[] => {
       'an escaped name, and brackets',
       () => String.raw`{"\u0061` + `${'n'.repeat(most / 2)}":${times('[]', most / 2 - 20)}`,
     ],
+    ['names that JSON does not know', () => `{${times(String.raw`"\x"`)}`],
+    ['escaped names', () => `{${times(String.raw`"\u0061",`)}`],
+    ['lists again and again', () => `{${times('"readings":[],')}"mode":"all"}`],
     ['commas', () => `{"mode":"available","readings":[${times(',')}`],
     ['unknown members', () => `{"mode":"available","readings":[${times(`{"${'n'.repeat(4_000)}":1},`)}{}]}`],
   ];
