@@ -16,7 +16,7 @@ const POLL_MS = 25;
 /**
  * Asks the companion: a process that does for specs what takes long to load. It lives as long as this worker of the test
  * runner, so that one spec file after the other finds it loaded. The first question starts it. It saves 2 s of CPU for
- * each of 130 spec files with a database, 6 s for each of 30 with a stack, 0.4 s for each command: a fifth of all.
+ * each of 130 spec files with a database, 3 s for each of 30 with a stack, 0.4 s for each command: a fifth of all.
  *
  * @param signal ends the companion, with whatever it is doing
  * @throws Error with the companion's own message, or when it ends meanwhile
