@@ -1,3 +1,5 @@
+import { constants } from 'node:crypto';
+import type { Agent } from 'node:https';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
@@ -5,8 +7,19 @@ import { makeCertificate } from '../../../test/certificate.js';
 import { eventually } from '../../../test/receiver.js';
 import { listen, rawServer, send, senderWith, sending } from '../../../test/sending.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
+import { PinnedConnections } from './pinned-connections.js';
 
 const test = sending();
+
+/** What the first message of a TLS client offers (RFC 8446, 4.1.2). */
+const cipherSuitesOf = (hello: Buffer): readonly number[] => {
+  // The record's header, the message's, its version, and a random number.
+  const session = 5 + 4 + 2 + 32;
+  const suites = session + 1 + hello[session]!;
+  return Array.from({ length: hello.readUInt16BE(suites) / 2 }, (_, n) =>
+    hello.readUInt16BE(suites + 2 + 2 * n),
+  );
+};
 
 describe('A hostile receiver', () => {
   it('that never answers ends in a timeout', async () => {
@@ -111,6 +124,37 @@ describe('A hostile receiver', () => {
     expect(await send(senderWith(), garbage)).toMatchObject({ error: 'invalid_response' });
     const silence = await rawServer((socket) => socket.once('data', () => socket.destroy()));
     expect(await send(senderWith(), silence)).toMatchObject({ error: 'connection_lost' });
+  });
+
+  it('cannot choose an exchange of keys whose numbers are its own, and cost seconds', async () => {
+    const hellos: Buffer[] = [];
+    const url = await rawServer((socket) =>
+      socket.once('data', (data: Buffer) => {
+        hellos.push(data);
+        socket.destroy();
+      }),
+    );
+    await send(senderWith(), url.replace('http:', 'https:'));
+    const suites = cipherSuitesOf(hellos[0]!);
+    // Of TLS 1.3, and with elliptic curves.
+    expect(suites).toEqual(expect.arrayContaining([0x1301, 0xc02f]));
+    // DHE with RSA, RFC 5246, 5288 and 7905.
+    expect(suites.filter((suite) => [0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xccaa].includes(suite))).toEqual(
+      [],
+    );
+  });
+
+  it('cannot ask to negotiate a connection again, as often as it likes', () => {
+    const connections = new PinnedConnections({
+      connectTimeoutMs: 1_000,
+      allowCidrs: ['127.0.0.0/8'],
+      proxy: null,
+      sources: [],
+    });
+    const request = connections.post('we_a', new URL('https://receiver.example:1/'), '127.0.0.1', []);
+    request.on('error', () => undefined).destroy();
+    const { options } = request.agent as Agent;
+    expect(Number(options.secureOptions) & constants.SSL_OP_NO_RENEGOTIATION).not.toBe(0);
   });
 
   it('that presents an untrusted certificate is not sent anything', async () => {

@@ -1,7 +1,9 @@
+import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
 import { isAddress, isReachable, isSameAddress } from '../../domain/url/addresses.js';
@@ -102,6 +104,9 @@ export class PinnedConnections {
       // Set here, so that no environment variable can disable it.
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
+      // With DHE the receiver chooses the numbers, and a prime of 10,000 bits takes a second of the worker's only thread.
+      ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...(source !== null && { localAddress: source }),
     });
     const connect = agent.createConnection.bind(agent);
