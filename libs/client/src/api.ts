@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once.
+         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once. A page counts as one request of the policy `read` for each 20 readings that it may have.
          */
         get: operations["listReadings"];
         put?: never;
@@ -415,7 +415,7 @@ export interface paths {
         put?: never;
         /**
          * Send a trial to an endpoint
-         * @description The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`.
+         * @description The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`. A trial counts as 10 requests of the policy `manage`.
          */
         post: operations["sendTestEvent"];
         delete?: never;

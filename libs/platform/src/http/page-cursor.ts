@@ -11,8 +11,8 @@ export interface PageRequest {
   readonly after: PageEnd | null;
 }
 
-const DEFAULT_LIMIT = 50;
-const LARGEST_LIMIT = 100;
+export const DEFAULT_LIMIT = 50;
+export const LARGEST_LIMIT = 100;
 const SIGNATURE_BYTES = 16;
 
 /**

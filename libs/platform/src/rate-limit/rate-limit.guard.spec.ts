@@ -31,36 +31,43 @@ it('A request passes when the buckets are away, and a line of the log names it',
   expect(said).toEqual([[{ requestId: requestIdOf(request) }, expect.stringContaining('passes')]]);
 });
 
-it('A request to a route that costs several tokens takes all of them, and says what is left', async () => {
-  const verdict = { allowed: true, remaining: 30, fullAfterSeconds: 1, retryAfterSeconds: 1 };
-  const charged: unknown[] = [];
-  const limiter = {
-    takeNow: () => verdict,
-    charge: async (...asked: unknown[]) => {
-      charged.push(asked);
-      return { ...verdict, remaining: 21 };
-    },
-  };
-  const manage = { name: 'manage', perMinute: 60, burst: 30 } as const;
-  const guard = new RateLimitGuard(
-    new Reflector(),
-    limiter as unknown as RateLimiter,
-    { manage } as unknown as RatePolicies,
-    { warn: () => undefined },
-  );
-  const route = () => undefined;
-  RateLimited('manage', 10)(route);
-  const request = { method: 'POST' } as Request;
-  setPrincipal(request, { workspaceId: 'ws_1', mode: 'live' } as Principal);
-  const headers: Record<string, string> = {};
-  const response = { set: (more: Record<string, string>) => Object.assign(headers, more) };
-  const context = {
-    getHandler: () => route,
-    getClass: () => Object,
-    switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
-  } as unknown as ExecutionContext;
+it.each([
+  ['always', 10, '/replay', 9],
+  ['by what it asks for', (request: Request) => Number(request.query['limit']), '/list?limit=5', 4],
+])(
+  'A request to a route that costs several tokens (%s) takes all of them, and says what is left',
+  async (_, tokens, url, more) => {
+    const verdict = { allowed: true, remaining: 30, fullAfterSeconds: 1, retryAfterSeconds: 1 };
+    const charged: unknown[] = [];
+    const limiter = {
+      takeNow: () => verdict,
+      charge: async (...asked: unknown[]) => {
+        charged.push(asked);
+        return { ...verdict, remaining: 21 };
+      },
+    };
+    const manage = { name: 'manage', perMinute: 60, burst: 30 } as const;
+    const guard = new RateLimitGuard(
+      new Reflector(),
+      limiter as unknown as RateLimiter,
+      { manage } as unknown as RatePolicies,
+      { warn: () => undefined },
+    );
+    const route = () => undefined;
+    RateLimited('manage', tokens)(route);
+    const query = Object.fromEntries(new URL(url, 'http://localhost').searchParams);
+    const request = { method: 'POST', query } as unknown as Request;
+    setPrincipal(request, { workspaceId: 'ws_1', mode: 'live' } as Principal);
+    const headers: Record<string, string> = {};
+    const response = { set: (more: Record<string, string>) => Object.assign(headers, more) };
+    const context = {
+      getHandler: () => route,
+      getClass: () => Object,
+      switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
+    } as unknown as ExecutionContext;
 
-  expect(await guard.canActivate(context)).toBe(true);
-  expect(charged).toEqual([['ws_1', manage, 9]]);
-  expect(headers['RateLimit']).toBe('"manage";r=21;t=1');
-});
+    expect(await guard.canActivate(context)).toBe(true);
+    expect(charged).toEqual([['ws_1', manage, more]]);
+    expect(headers['RateLimit']).toBe('"manage";r=21;t=1');
+  },
+);

@@ -21,16 +21,19 @@ export const ASKED_WITHIN_MS = 300;
 export const rateSubject = ({ workspaceId, mode }: Pick<Principal, 'workspaceId' | 'mode'>): string =>
   mode === 'live' ? workspaceId : `${workspaceId}:test`;
 
+/** How many tokens a request takes; at least one. */
+type Tokens = number | ((request: Request) => number);
+
 interface Cost {
   readonly name: RatePolicy['name'];
-  readonly tokens: number;
+  readonly tokens: Tokens;
 }
 
 /**
  * Names the policy of a route; by default, GET counts as `read` and everything else as `manage`.
  * @param tokens that a request takes; it needs one, and may exceed the burst with the others
  */
-export const RateLimited = (name: RatePolicy['name'], tokens = 1) =>
+export const RateLimited = (name: RatePolicy['name'], tokens: Tokens = 1) =>
   SetMetadata(POLICY, { name, tokens } satisfies Cost);
 
 /**
@@ -58,7 +61,7 @@ export class RateLimitGuard implements CanActivate {
       tokens: 1,
     };
     const policy = this.policies[name];
-    const verdict = await this.ask(request, policy, tokens);
+    const verdict = await this.ask(request, policy, typeof tokens === 'number' ? tokens : tokens(request));
     if (!verdict) return true;
     http.getResponse<Response>().set(rateHeaders(policy, verdict));
     if (!verdict.allowed) throw rateLimited(policy, verdict);

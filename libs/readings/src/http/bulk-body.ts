@@ -181,15 +181,18 @@ const pipe = new BodyPipe();
 
 /**
  * Checks each reading of a bulk as the body of a request of its own, in turns with other work.
+ * @param departed aborts when nobody waits for the answer
  * @throws Problem malformed_json when a reading in a JSON body is no JSON
  */
 export const checkReadings = async <T extends object>(
   readings: readonly SentReading[],
   metatype: new () => T,
+  departed: AbortSignal,
 ): Promise<readonly BulkItem<T>[]> => {
   const checked: BulkItem<T>[] = [];
   for (let from = 0; from < readings.length; from += AT_ONCE) {
     if (from > 0) await turn();
+    departed.throwIfAborted();
     const some = readings.slice(from, from + AT_ONCE);
     for (const { line, json } of some) {
       const one = await check(json, metatype);

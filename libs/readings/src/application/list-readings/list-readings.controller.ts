@@ -1,10 +1,12 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { livemodeOf } from '@app/platform/auth/livemode.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { DEFAULT_LIMIT, LARGEST_LIMIT, PageCursors } from '@app/platform/http/page-cursor.js';
+import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { READING_STATUSES } from '../../contracts/queries.js';
 import { readingSummaryView } from '../../domain/reading/reading-view.js';
 import { isSameExternalId } from '../../external-id.js';
@@ -21,6 +23,15 @@ const instantFilter = (name: string, description: string) =>
     schema: { type: 'string', format: 'date-time', examples: ['2026-04-04T00:00:00Z'] },
   });
 
+/** Readings of a page that count as one request: each is opened, and may have 4 KB of metadata. */
+const READINGS_A_TOKEN = 20;
+
+/** What a page counts as. One that asks for too many, or for nonsense, is refused, and counts as one. */
+const tokensOf = ({ query }: Request): number => {
+  const limit = Number(query['limit'] ?? DEFAULT_LIMIT);
+  return limit >= 1 && limit <= LARGEST_LIMIT ? Math.ceil(limit / READINGS_A_TOKEN) : 1;
+};
+
 /** Lists the readings of a workspace, newest first, without the persons. */
 @Controller('api/v1/readings')
 @Accepts({ apiKey: 'readings:read' })
@@ -32,12 +43,13 @@ export class ListReadingsController {
   ) {}
 
   @Get()
+  @RateLimited('read', tokensOf)
   @GivesPersonalData()
   @ApiOperation({
     operationId: 'listReadings',
     summary: 'List the readings of the workspace',
     description:
-      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once.',
+      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once. A page counts as one request of the policy `read` for each 20 readings that it may have.',
   })
   @ApiQuery({
     name: 'status',

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { LineFull } from '@app/platform/async/line.js';
+import { Problem } from '@app/platform/http/problem.js';
 import type { RequestBatch } from './request-batch.command.js';
 import { RequestBatchController } from './request-batch.controller.js';
 
@@ -84,6 +85,12 @@ it.each([
 
 it.each([
   ['was answered before', async () => ({ outcome: 'replayed', batchId: 'b', items: [] })],
+  [
+    'nobody waits for any more',
+    async () => {
+      throw new Problem('enqueue_unavailable', { detail: 'The caller has gone' });
+    },
+  ],
   [
     'finds too many others waiting',
     async () => {

@@ -141,8 +141,7 @@ export class RequestBatchController {
     const admissions = isRepeated ? [] : await this.admit(caller, readings.length);
     let accepted: readonly string[] = [];
     const answer = async (): Promise<BatchAnswer> => {
-      departed.throwIfAborted();
-      const checked = await checkReadings(readings, CreateReadingDto);
+      const checked = await checkReadings(readings, CreateReadingDto, departed);
       const items = checked.map((item) => refusedAsAsked(item, caller.mode));
       const refusal = mode === 'all' ? refusalOfAll(items) : null;
       if (refusal) throw refusal;
@@ -152,7 +151,8 @@ export class RequestBatchController {
       const result = await this.commands
         .execute(new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departed))
         .catch(async (error: unknown) => {
-          if (!(error instanceof LineFull && isRepeated)) await giveBack();
+          // The readings of a repeat are checked again, whatever becomes of it.
+          if (!isRepeated) await giveBack();
           throw error;
         });
       if (result.outcome === 'different_request') throw new Problem('idempotency_key_reused');

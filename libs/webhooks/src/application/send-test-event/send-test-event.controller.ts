@@ -5,6 +5,7 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
+import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
@@ -12,18 +13,22 @@ import { deliverySchema } from '../../http/webhook.schemas.js';
 import { SendTestEventDto } from './send-test-event.body.js';
 import { SendTestEvent } from './send-test-event.command.js';
 
+/** Tokens of the policy `manage` that a trial takes: unlike deliveries, none waits longer because others failed. */
+const COST = 10;
+
 @EndpointRoutes()
 export class SendTestEventController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('test')
   @WritesWebhooks()
+  @RateLimited('manage', COST)
   @HttpCode(202)
   @ApiOperation({
     operationId: 'sendTestEvent',
     summary: 'Send a trial to an endpoint',
     description:
-      'The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`.',
+      'The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`. A trial counts as 10 requests of the policy `manage`.',
   })
   @ApiBody({ type: SendTestEventDto, required: false })
   @Answers(202, 'The delivery is queued', deliverySchema)
