@@ -277,7 +277,8 @@ it('An event store older than PostgreSQL takes no new work, however far its log 
     () => said,
   );
 
-  const { body } = await untilServed(() => customer.create(person()));
+  const { status, body } = await untilServed(() => customer.create(person()));
+  expect([status, body]).toEqual([202, expect.objectContaining({ readingId: expect.any(String) })]);
   for (const readingId of [kept, body.readingId]) {
     expect(await customer.untilEnded(readingId)).toMatchObject({ status: 'completed' });
   }

@@ -153,8 +153,8 @@ describe('A hostile receiver', () => {
     });
     const request = connections.post('we_a', new URL('https://receiver.example:1/'), '127.0.0.1', []);
     request.on('error', () => undefined).destroy();
-    const { options } = request.agent as Agent;
-    expect(Number(options.secureOptions) & constants.SSL_OP_NO_RENEGOTIATION).not.toBe(0);
+    const { options } = (request as unknown as { readonly agent: Agent }).agent;
+    expect((options.secureOptions ?? 0) & constants.SSL_OP_NO_RENEGOTIATION).not.toBe(0);
   });
 
   it('that presents an untrusted certificate is not sent anything', async () => {
