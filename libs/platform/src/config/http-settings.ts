@@ -5,7 +5,7 @@ export const httpSettings = {
   HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
   HTTP_BULK_LIMIT_BYTES: count(
     4_194_304,
-    'largest body of a bulk request; a process holds 16 times as much at once, of one workspace in one mode 4 times (bytes)',
+    'largest body of a bulk request; a process holds 16 times as much at once, of one workspace 4 times (bytes)',
   ),
   HTTP_HEADERS_TIMEOUT_MS: milliseconds(
     8_000,
