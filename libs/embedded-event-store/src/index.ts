@@ -7,8 +7,6 @@ import { DEFAULT_LIMITS, type Limits, type ServerContext } from './grpc/context.
 import { OpenCalls } from './grpc/open-calls.js';
 import type { Login } from './grpc/authentication.js';
 import { startGrpcServer, type TlsKeyPair } from './grpc/server.js';
-import { groupFailure } from './grpc/rpc-error.js';
-import { Groups } from './persistent-subscriptions/groups.js';
 import { writeFirstEvents } from './streams/first-events.js';
 import { StreamWriter } from './streams/stream-writer.js';
 import { CommitSignal } from './subscriptions/commit-signal.js';
@@ -109,20 +107,11 @@ export const startEmbeddedEventStore = async (
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const admission = new Admission(dataDir, limits, () => commits.pendingBytes, now);
     const calls = new OpenCalls();
-    const groups = new Groups({
-      store: opened,
-      writer,
-      signal,
-      now,
-      report,
-      dropped: (source, group) => groupFailure('dropped', source, group),
-    });
     const context: ServerContext = {
       store: opened,
       writer,
       admission,
       signal,
-      groups,
       calls,
       limits,
       now,
@@ -133,7 +122,6 @@ export const startEmbeddedEventStore = async (
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       await server.stop();
-      await groups.close();
       await commits.settled();
       await endSnapshots?.();
       await opened.close();

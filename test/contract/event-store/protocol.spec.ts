@@ -1,5 +1,9 @@
 import { credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
-import { connect, generated } from './support/clients/under-test.js';
+import {
+  connect,
+  generated,
+  persistentSubscriptionToStreamSettingsFromDefaults,
+} from './support/clients/under-test.js';
 import type { AppendResp, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -233,5 +237,14 @@ whenInsecure('the protocol beneath the client', () => {
     const projection = await rejection(store.client.createProjection('p', 'fromAll()'));
     expect(projection.code).toBe(12);
     expect(projection.message).toMatch(/no projections/);
+    const group = await rejection(
+      store.client.createPersistentSubscriptionToStream(
+        freshStream(),
+        'readers',
+        persistentSubscriptionToStreamSettingsFromDefaults(),
+      ),
+    );
+    expect(group.code).toBe(12);
+    expect(group.message).toMatch(/no persistent subscriptions: use a catch-up subscription/);
   });
 });

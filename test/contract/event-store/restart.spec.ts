@@ -1,20 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  connect,
-  persistentSubscriptionToStreamSettingsFromDefaults,
-  streamNameFilter,
-  type StoreClient,
-} from './support/clients/under-test.js';
-import { join as joinGroup, numbers } from './support/consumer.js';
+import { connect, streamNameFilter, type StoreClient } from './support/clients/under-test.js';
 import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
 import { EXTERNAL_URL, launchStore, type LaunchedStore } from './support/store-under-test.js';
-
-/** A server may report a checkpoint before it is written, and write none meanwhile. */
-const CHECKPOINT_MS = 300;
 
 /** CANCELLED, UNKNOWN, INTERNAL, UNAVAILABLE: of calls that end with the server. */
 const LEFT_OPEN = [1, 2, 13, 14];
@@ -65,34 +55,6 @@ whenStarted('after a restart', () => {
     expect(second.nextExpectedRevision).toBe(3n);
     expect(second.position?.commit).toBeGreaterThan(first.position?.commit ?? 0n);
     expect(revisions(await collect(client.readStream(stream)))).toEqual([0n, 1n, 2n, 3n]);
-  });
-
-  it('a persistent subscription resumes at its checkpoint and keeps its parked messages', async () => {
-    const stream = freshStream();
-    await client.appendToStream(stream, numbered(6));
-    const settings = persistentSubscriptionToStreamSettingsFromDefaults({
-      startFrom: 'start',
-      checkPointLowerBound: 1,
-      checkPointUpperBound: 1,
-    });
-    const stats = async () => (await client.getPersistentSubscriptionToStreamInfo(stream, 'readers')).stats;
-    await client.createPersistentSubscriptionToStream(stream, 'readers', settings);
-    const before = await joinGroup(client, stream, 'readers', 1);
-    for (let event = 0; event < 2; event++) {
-      await before.process(1);
-      await delay(CHECKPOINT_MS);
-    }
-    await before.subscription.nack('park', 'broken', ...(await before.next()));
-    await before.next();
-    while ((await stats()).lastCheckpointedEventRevision !== 2n) await delay(20);
-    await delay(CHECKPOINT_MS);
-    await restart();
-    while ((await stats()).parkedMessageCount !== 1n) await delay(20);
-    const after = await joinGroup(client, stream, 'readers');
-    expect(numbers(await after.process(3))).toEqual([3, 4, 5]);
-    await client.replayParkedMessagesToStream(stream, 'readers');
-    expect(numbers(await after.process(1))).toEqual([2]);
-    await after.leave();
   });
 
   it('new streams do not mix with old ones', async () => {

@@ -12,8 +12,6 @@ export const PROTOCOL_VERSION = '23.10.0';
 
 const STREAMS = 'event_store.client.streams.streams';
 
-const PERSISTENT = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
-
 /** The supported methods with their features. Names are lower case, because clients compare them that way. */
 const METHODS: readonly (readonly [service: string, method: string, features: readonly string[]])[] = [
   [STREAMS, 'append', []],
@@ -21,9 +19,6 @@ const METHODS: readonly (readonly [service: string, method: string, features: re
   [STREAMS, 'delete', []],
   [STREAMS, 'read', ['position', 'events']],
   [STREAMS, 'tombstone', []],
-  ...['create', 'update', 'delete', 'read', 'getinfo', 'replayparked', 'list', 'restartsubsystem'].map(
-    (method) => [PERSISTENT, method, ['stream', 'all']] as const,
-  ),
   ['event_store.client.gossip.gossip', 'read', []],
   ['event_store.client.server_features.serverfeatures', 'getsupportedmethods', []],
 ];

@@ -1,6 +1,5 @@
 import type { Admission, AdmissionLimits } from '../log/admission.js';
 import type { LogStore } from '../log/log-store.js';
-import type { Groups } from '../persistent-subscriptions/groups.js';
 import type { StreamWriter } from '../streams/stream-writer.js';
 import type { CommitSignal } from '../subscriptions/commit-signal.js';
 import type { OpenCalls } from './open-calls.js';
@@ -31,7 +30,6 @@ export interface ServerContext {
   readonly writer: StreamWriter;
   readonly admission: Admission;
   readonly signal: CommitSignal;
-  readonly groups: Groups;
   readonly calls: OpenCalls;
   readonly limits: Limits;
   /** Milliseconds since 1970. */

@@ -65,37 +65,6 @@ export const missingMetadata = (property: string): RpcError =>
     'required-metadata-properties': REQUIRED_METADATA.join(','),
   });
 
-type GroupFailure = 'exists' | 'does-not-exist' | 'dropped' | 'failed' | 'full';
-
-const GROUP_FAILURES: Readonly<Record<GroupFailure, readonly [status, string, string]>> = {
-  exists: [status.ALREADY_EXISTS, 'persistent-subscription-exists', 'already exists'],
-  'does-not-exist': [status.NOT_FOUND, 'persistent-subscription-does-not-exist', 'does not exist'],
-  dropped: [status.CANCELLED, 'persistent-subscription-dropped', 'was dropped'],
-  failed: [status.INTERNAL, 'persistent-subscription-failed', 'failed'],
-  full: [
-    status.FAILED_PRECONDITION,
-    'maximum-subscribers-reached',
-    'has reached its maximum number of subscribers',
-  ],
-};
-
-/** A persistent subscription failure; `stream` is `$all` for a subscription to all events. */
-export const groupFailure = (
-  failure: GroupFailure,
-  stream: string,
-  group: string,
-  reason?: string,
-): RpcError => {
-  const [code, exception, what] = GROUP_FAILURES[failure];
-  const details = `Subscription group ${group} on stream ${stream} ${what}${reason ? `: ${reason}` : ''}.`;
-  return new RpcError(code, details, {
-    exception,
-    'stream-name': ascii(stream),
-    'group-name': ascii(group),
-    ...(reason !== undefined && { reason: ascii(reason) }),
-  });
-};
-
 export const resourceExhausted = (details: string): RpcError =>
   new RpcError(status.RESOURCE_EXHAUSTED, details);
 

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServerCredentials, type Server } from '@grpc/grpc-js';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import monitoringGrpc from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
-import persistentGrpc from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { append } from './append.js';
@@ -13,7 +12,6 @@ import { getSupportedMethods, readGossip } from './cluster.js';
 import type { ServerContext } from './context.js';
 import { deleteStream, tombstoneStream } from './delete.js';
 import { stats } from './monitoring.js';
-import { persistentSubscriptions } from './persistent.js';
 import { read } from './read.js';
 import { addUnsupportedServices } from './unsupported.js';
 
@@ -41,11 +39,6 @@ const streamsService = {
   ...streamsGrpc.StreamsService,
   read: { ...streamsGrpc.StreamsService.read, ...encoded },
   batchAppend: { ...streamsGrpc.StreamsService.batchAppend, ...encoded },
-};
-
-const persistentService = {
-  ...persistentGrpc.PersistentSubscriptionsService,
-  read: { ...persistentGrpc.PersistentSubscriptionsService.read, ...encoded },
 };
 
 /** Certificate and private key, PEM. */
@@ -96,7 +89,6 @@ export const startGrpcServer = async (
     read: read(context),
   };
   server.addService(streamsService, guarded(streams, login));
-  server.addService(persistentService, guarded(persistentSubscriptions(context), login));
   server.addService(monitoringGrpc.MonitoringService, guarded({ stats: stats(openCalls) }, login));
   server.addService(gossipGrpc.GossipService, { read: readGossip(() => ({ host, port: boundPort })) });
   server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });

@@ -1,5 +1,6 @@
 import { status, type Server, type ServiceDefinition, type UntypedHandleCall } from '@grpc/grpc-js';
 import operationsGrpc from '@eventstore/db-client/generated/operations_grpc_pb.js';
+import persistentGrpc from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import projectionsGrpc from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import usersGrpc from '@eventstore/db-client/generated/users_grpc_pb.js';
 import { RpcError } from './rpc-error.js';
@@ -12,6 +13,10 @@ const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
   [
     operationsGrpc.OperationsService,
     'The embedded event store has no remote operations (scavenge, restart).',
+  ],
+  [
+    persistentGrpc.PersistentSubscriptionsService,
+    'The embedded event store has no persistent subscriptions: use a catch-up subscription and keep its checkpoint.',
   ],
   [usersGrpc.UsersService, 'The embedded event store has no user management: it supports a single login.'],
 ];

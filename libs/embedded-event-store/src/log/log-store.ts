@@ -60,7 +60,6 @@ const entries = (table: Database<Buffer, Buffer>): number =>
  *   index  stream number, revision   → position
  *   heads  stream name               → head
  *   about  'format', 'streams'       → text
- *   groups source, group             → persistent subscription with its checkpoint, as JSON
  *
  * A write is one LMDB transaction, committed and synced as a whole, so a crash leaves either all of it or nothing
  * (LMDB switches between two root pages; there is no log tail to repair). Reads see committed data only.
@@ -70,7 +69,6 @@ export class LogStore {
   private readonly index: Database<Buffer, Buffer>;
   private readonly heads: Database<Buffer, Buffer>;
   private readonly about: Database<string, string>;
-  private groupTable: Database<string, string> | undefined;
   /** Skips unchanged counts, because writing them would cost every transaction a page. */
   private writtenStreamCount: number | undefined;
 
@@ -98,7 +96,6 @@ export class LogStore {
       await store.checkFormat();
       store.verifyCounts();
       store.verifyTail();
-      store.groupTable = environment.openDB('groups', { encoding: 'string' });
     } catch (error) {
       await store.close();
       if (!isDamage(error)) throw error;
@@ -193,19 +190,6 @@ export class LogStore {
   lastRecord(): StoredRecord | undefined {
     const [last] = this.records({ from: MAX_UINT64, limit: 1, backwards: true });
     return last;
-  }
-
-  /** Persistent subscriptions as text, in no particular order. */
-  groups(): string[] {
-    return [...(this.groupTable?.getRange({}) ?? [])].map(({ value }) => value);
-  }
-
-  /** Resolves when the group is durable. */
-  async putGroup(key: string, text: string): Promise<void> {
-    await this.groupTable?.put(key, text);
-  }
-  async removeGroup(key: string): Promise<void> {
-    await this.groupTable?.remove(key);
   }
 
   /** Storage figures of one durable state. */

@@ -1,6 +1,6 @@
 import { ID_FIELD_BYTES, type StoredRecord } from '../log/record.js';
 import type { ResolvedRecord } from '../reads/resolve-link.js';
-import { bytesFieldSize, FieldWriter, VARINT, varint64Size, varintSize } from './protobuf.js';
+import { bytesFieldSize, FieldWriter, varint64Size } from './protobuf.js';
 import { uuidHalves } from './uuid.js';
 
 /** ReadResp content fields. */
@@ -12,8 +12,6 @@ const CAUGHT_UP = 8;
 
 /** ReadEvent fields. */
 const COMMIT_POSITION = 3;
-/** Persistent subscriptions only. */
-const RETRY_COUNT = 5;
 
 const uint64FieldSize = (value: bigint): number => 1 + varint64Size(value);
 
@@ -35,21 +33,7 @@ const withStructuredId = (record: StoredRecord): Buffer => {
 };
 
 /** A ReadResp with an event: the stored message with length prefixes around it. */
-export const encodeReadEvent = (resolved: ResolvedRecord, structuredIds: boolean): Buffer =>
-  encodeEvent(resolved, structuredIds, undefined);
-
-/** The same for a persistent subscription, with the number of earlier deliveries. */
-export const encodePersistentEvent = (
-  resolved: ResolvedRecord,
-  structuredIds: boolean,
-  retries: number,
-): Buffer => encodeEvent(resolved, structuredIds, retries);
-
-const encodeEvent = (
-  { event, link }: ResolvedRecord,
-  structuredIds: boolean,
-  retries: number | undefined,
-): Buffer => {
+export const encodeReadEvent = ({ event, link }: ResolvedRecord, structuredIds: boolean): Buffer => {
   const message = (record: StoredRecord): Buffer =>
     structuredIds ? withStructuredId(record) : record.message;
   const eventMessage = event && message(event);
@@ -58,18 +42,16 @@ const encodeEvent = (
   const size =
     (eventMessage ? bytesFieldSize(eventMessage.length) : 0) +
     (linkMessage ? bytesFieldSize(linkMessage.length) : 0) +
-    uint64FieldSize(position) +
-    (retries === undefined ? 0 : 1 + varintSize(retries));
+    uint64FieldSize(position);
   const writer = new FieldWriter(Buffer.allocUnsafe(bytesFieldSize(size)));
   writer.header(EVENT, size);
   if (eventMessage) writer.bytesField(1, eventMessage);
   if (linkMessage) writer.bytesField(2, linkMessage);
   writer.uint64Field(COMMIT_POSITION, position);
-  if (retries !== undefined) writer.tag(RETRY_COUNT, VARINT).varint(retries);
   return writer.buffer;
 };
 
-/** The first response of a subscription, catch-up or persistent. */
+/** The first response of a subscription. */
 export const encodeConfirmation = (subscriptionId: string): Buffer =>
   wrapped(CONFIRMATION, wrapped(1, Buffer.from(subscriptionId)));
 

@@ -7,29 +7,15 @@ import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 export type StoreClient = Pick<
   db.EventStoreDBClient,
   | 'appendToStream'
-  | 'createPersistentSubscriptionToAll'
   | 'createPersistentSubscriptionToStream'
   | 'createProjection'
-  | 'deletePersistentSubscriptionToAll'
-  | 'deletePersistentSubscriptionToStream'
   | 'deleteStream'
   | 'dispose'
-  | 'getPersistentSubscriptionToAllInfo'
-  | 'getPersistentSubscriptionToStreamInfo'
   | 'getStreamMetadata'
-  | 'listAllPersistentSubscriptions'
-  | 'listPersistentSubscriptionsToAll'
-  | 'listPersistentSubscriptionsToStream'
-  | 'replayParkedMessagesToStream'
-  | 'restartPersistentSubscriptionSubsystem'
   | 'setStreamMetadata'
   | 'subscribeToAll'
-  | 'subscribeToPersistentSubscriptionToAll'
-  | 'subscribeToPersistentSubscriptionToStream'
   | 'subscribeToStream'
   | 'tombstoneStream'
-  | 'updatePersistentSubscriptionToAll'
-  | 'updatePersistentSubscriptionToStream'
 > & {
   // The newer client's reads are iterables only: no streams that can be cancelled.
   readStream(stream: string, options?: db.ReadStreamOptions): AsyncIterable<db.ResolvedEvent>;
@@ -43,7 +29,6 @@ export interface ClientLibrary extends Pick<
   | 'eventTypeFilter'
   | 'excludeSystemEvents'
   | 'jsonEvent'
-  | 'persistentSubscriptionToAllSettingsFromDefaults'
   | 'persistentSubscriptionToStreamSettingsFromDefaults'
   | 'streamNameFilter'
 > {

@@ -16,7 +16,6 @@ export const {
   excludeSystemEvents,
   generated,
   jsonEvent,
-  persistentSubscriptionToAllSettingsFromDefaults,
   persistentSubscriptionToStreamSettingsFromDefaults,
   streamNameFilter,
 } = library;
