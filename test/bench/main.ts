@@ -6,13 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { projectPath } from '@app/platform/project-path.js';
 import { ledgerBenchmark } from './billing/benchmark.js';
 import { monthBenchmark } from './billing/month-benchmark.js';
-import { clientsBenchmark } from './clients/benchmark.js';
 import { crudBenchmark } from './crud/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
-import { floodBenchmark } from './flood/benchmark.js';
 import { numerologyBenchmark } from './numerology/benchmark.js';
-import { opsBenchmark } from './ops/benchmark.js';
-import { portalBenchmark } from './portal/benchmark.js';
 import { projectionsBenchmark } from './projections/benchmark.js';
 import { publishingBenchmark } from './publishing/benchmark.js';
 import { markdownSection, withSections, type Benchmark, type Row } from './report.js';
@@ -21,9 +17,6 @@ import { webhooksBenchmark } from './webhooks/benchmark.js';
 
 const BENCHMARKS: readonly Benchmark[] = [
   serviceBenchmark,
-  portalBenchmark,
-  floodBenchmark,
-  opsBenchmark,
   crudBenchmark,
   numerologyBenchmark,
   publishingBenchmark,
@@ -32,7 +25,6 @@ const BENCHMARKS: readonly Benchmark[] = [
   webhooksBenchmark,
   projectionsBenchmark,
   eventStoreBenchmark,
-  clientsBenchmark,
 ];
 
 const wholeNumber = (text: string): number => {
