@@ -26,7 +26,7 @@ const FROM_SECRETS = [
   'ENCRYPTION_KEYS',
   'DIGEST_KEY',
 ];
-const SECRET = new Set([...FROM_SECRETS, 'KEY_VAULT_TOKEN', 'TOKEN_SIGNING_KEY']);
+const SECRET = new Set([...FROM_SECRETS, 'TOKEN_SIGNING_KEY']);
 
 /** What Node and the libraries read. */
 const OF_LIBRARIES =

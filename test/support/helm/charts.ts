@@ -36,10 +36,9 @@ export const INSTALLATIONS: Readonly<Record<string, Readonly<Record<string, unkn
     ...REQUIRED,
     image: { ...REQUIRED.image, digest: `sha256:${'0'.repeat(64)}` },
     imagePullSecrets: [{ name: 'registry' }],
-    secretSettings: ['KEY_VAULT_TOKEN'],
+    secretSettings: ['TOKEN_SIGNING_KEY'],
     prepare: { enabled: true, existingSecret: 'administrators' },
     settings: {
-      KEY_VAULT_URL: 'https://vault.example.com:8200',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
       TOKEN_JWKS_URL: 'https://portal.example.com/jwks.json',
       TRUSTED_PROXIES: '1',

@@ -33,6 +33,6 @@ describe('A mirror of the keys requires', () => {
     await requireEpochKeys([row], finds('destroyed'));
     await requireEpochKeys([{ ...row, fingerprint: null }], finds(Buffer.alloc(32, 2)));
     await requireEpochKeys([{ ...row, destroyedAt: 1 }], finds('missing'));
-    await requireEpochKeys([{ ...row, provider: 'vault' }], null);
+    await requireEpochKeys([{ ...row, provider: 'environment' }], null);
   });
 });

@@ -77,8 +77,8 @@ export const settings = z
       'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals and opens, the others only open',
     ),
     KEY_PROVIDER: setting(
-      z.enum(['environment', 'file', 'vault']).default('environment'),
-      'who keeps the keys that wrap the keys of readings: environment (ENCRYPTION_KEYS), file (KEY_DIRECTORY) or vault (KEY_VAULT_URL); file and vault rotate them in epochs and destroy old ones',
+      z.enum(['environment', 'file']).default('environment'),
+      'who keeps the keys that wrap the keys of readings: environment (ENCRYPTION_KEYS), or file (KEY_DIRECTORY), which rotates them in epochs and destroys old ones',
     ),
     KEY_DIRECTORY: setting(
       z.string().min(1).optional(),
@@ -101,47 +101,6 @@ export const settings = z
     KEY_UPKEEP_EVERY_MS: milliseconds(
       60_000,
       'how often the worker wraps surviving keys again, destroys due ones, deletes keys without a reading and erases old test readings',
-    ),
-    KEY_VAULT_URL: setting(
-      z
-        .string()
-        .regex(
-          /^(https:\/\/|http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/])/,
-          'must start with https:// (http:// only on loopback)',
-        )
-        .optional(),
-      'HashiCorp Vault, or a server with its transit API, as https://vault.example.com:8200',
-    ),
-    KEY_VAULT_MOUNT: setting(
-      z
-        .string()
-        .regex(/^[\w-]+(\/[\w-]+)*$/, 'must be a path such as transit')
-        .default('transit'),
-      'mount path of the vault’s transit engine',
-    ),
-    KEY_VAULT_PREFIX: setting(
-      z
-        .string()
-        .regex(/^[\w-]{1,64}$/, 'must be letters, digits, _ and -')
-        .default('reading-service'),
-      'prefix of key names in the vault',
-    ),
-    KEY_VAULT_NAMESPACE: setting(z.string().min(1).optional(), 'namespace in the vault'),
-    KEY_VAULT_TOKEN: setting(
-      z.string().min(1).optional(),
-      'token for the vault; prefer KEY_VAULT_TOKEN_FILE',
-    ),
-    KEY_VAULT_TOKEN_FILE: setting(
-      z.string().min(1).optional(),
-      'file with the token for the vault, read again for each call, so an agent can renew it',
-    ),
-    KEY_VAULT_CA_FILE: setting(
-      z.string().min(1).optional(),
-      'CA certificates (PEM) of the vault, instead of the system’s',
-    ),
-    KEY_VAULT_TIMEOUT_MS: milliseconds(
-      1_000,
-      'longest wait for a response of the vault; three attempts at most',
     ),
     DIGEST_KEY: setting(
       base64Key,
@@ -253,19 +212,10 @@ const parseKeys = (text: string, context: z.RefinementCtx): readonly EncryptionK
 interface KeyKeeper {
   readonly KEY_PROVIDER: string;
   readonly KEY_DIRECTORY?: string | undefined;
-  readonly KEY_VAULT_URL?: string | undefined;
-  readonly KEY_VAULT_TOKEN?: string | undefined;
-  readonly KEY_VAULT_TOKEN_FILE?: string | undefined;
 }
 
-/** Reports settings that the chosen key keeper requires and that are missing. */
-const requireKeyKeeper = (
-  { KEY_PROVIDER, KEY_DIRECTORY, KEY_VAULT_URL, KEY_VAULT_TOKEN, KEY_VAULT_TOKEN_FILE }: KeyKeeper,
-  context: z.RefinementCtx,
-): void => {
-  const report = (name: keyof KeyKeeper): void =>
-    context.addIssue({ code: 'custom', path: [name], message: 'is required' });
-  if (KEY_PROVIDER === 'file' && !KEY_DIRECTORY) report('KEY_DIRECTORY');
-  if (KEY_PROVIDER === 'vault' && !KEY_VAULT_URL) report('KEY_VAULT_URL');
-  if (KEY_VAULT_URL && !KEY_VAULT_TOKEN && !KEY_VAULT_TOKEN_FILE) report('KEY_VAULT_TOKEN_FILE');
+/** Reports the setting that the chosen key keeper requires, when it is missing. */
+const requireKeyKeeper = ({ KEY_PROVIDER, KEY_DIRECTORY }: KeyKeeper, context: z.RefinementCtx): void => {
+  if (KEY_PROVIDER === 'file' && !KEY_DIRECTORY)
+    context.addIssue({ code: 'custom', path: ['KEY_DIRECTORY'], message: 'is required' });
 };

@@ -26,16 +26,15 @@ export const forgetEpoch = async (
   const rows = new EpochRows(pool);
   const row = await requireEpoch(rows, epoch);
   if (row.destroyedAt !== null) throw new OpsError(`The key of ${epoch} counts as destroyed already.`);
-  const place = placeOf(row);
   const found = await keyFound(keys, row);
   if (found === 'opens') throw new OpsError(`The key of ${epoch} is present: nothing is lost.`);
   if (found === 'destroyed')
     throw new OpsError(
-      `${place} records that the key of ${epoch} was destroyed: there is nothing to declare.`,
+      `KEY_DIRECTORY records that the key of ${epoch} was destroyed: there is nothing to declare.`,
     );
   if (found === 'another')
     throw new OpsError(
-      `${place} has another key for ${epoch} than the one that wrapped. Is it the right one? If it is, move that key away first.`,
+      `KEY_DIRECTORY has another key for ${epoch} than the one that wrapped. Is it the right one? If it is, move that key away first.`,
     );
   const readings = await readingsOf(pool, epoch);
   const expected = (await rows.all()).filter(
@@ -43,7 +42,7 @@ export const forgetEpoch = async (
   );
   if (!allKeysLost && !(await anyOpens(keys, expected)))
     throw new OpsError(
-      `${place} has none of the ${expected.length} keys that should be there: is it the right one, and mounted? Nothing was changed. ${epoch} wraps ${readings} readings, which nobody could read again. If all keys are lost permanently, add --all-keys-lost.`,
+      `KEY_DIRECTORY has none of the ${expected.length} keys that should be there: is it the right one, and mounted? Nothing was changed. ${epoch} wraps ${readings} readings, which nobody could read again. If all keys are lost permanently, add --all-keys-lost.`,
     );
   if (yes) await rows.markDestroyed(epoch);
   return readings;
@@ -62,18 +61,15 @@ export const rememberEpoch = async (
   const rows = new EpochRows(pool);
   const row = await requireEpoch(rows, epoch);
   if (row.destroyedAt === null) throw new OpsError(`The key of ${epoch} does not count as destroyed.`);
-  if (row.provider === 'vault')
-    throw new OpsError(
-      `${epoch} cannot be remembered: Vault opened its key only with what PostgreSQL had of it.`,
-    );
-  const place = placeOf(row);
   const found = await keyFound(keys, row);
   if (found === 'missing')
-    throw new OpsError(`The key of ${epoch} is not in ${place}: put ${epoch}.key there first.`);
+    throw new OpsError(`The key of ${epoch} is not in KEY_DIRECTORY: put ${epoch}.key there first.`);
   if (found === 'destroyed')
-    throw new OpsError(`${place} records that the key of ${epoch} was destroyed. That cannot be undone.`);
+    throw new OpsError(
+      `KEY_DIRECTORY records that the key of ${epoch} was destroyed. That cannot be undone.`,
+    );
   if (found === 'another')
-    throw new OpsError(`${place} has another key for ${epoch} than the one that wrapped.`);
+    throw new OpsError(`KEY_DIRECTORY has another key for ${epoch} than the one that wrapped.`);
   if (yes) await rows.unmarkDestroyed(epoch);
   return readingsOf(pool, epoch);
 };
@@ -83,9 +79,6 @@ const requireEpoch = async (rows: EpochRows, epoch: string): Promise<EpochRow> =
   if (!row || row.provider === 'environment') throw new OpsError(`There is no epoch ${epoch}.`);
   return row;
 };
-
-const placeOf = ({ provider }: EpochRow): string =>
-  provider === 'vault' ? 'KEY_VAULT_URL' : 'KEY_DIRECTORY';
 
 const readingsOf = async (pool: Parts['pool'], epoch: string): Promise<number> =>
   (await countByKey(pool, SUBJECT_KEY_COLUMN)).get(epoch) ?? 0;

@@ -1,22 +1,15 @@
-import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { startKms, type Kms } from '../../../../../test/support/start-kms.js';
 import { SubjectKeys } from '../subject-keys.js';
 import { KeyDestroyed, KeysUnavailable } from '../wrapping-keys.js';
-import { EpochKeys } from './epoch-keys.js';
 import { EpochRows } from './epoch-rows.js';
 import { FileKeyStore } from './file-key-store.js';
-import { VaultClient } from './vault-client.js';
-import { VaultKeyStore } from './vault-key-store.js';
-import { RING, SECRET, WEEK_MS, never, epochsUnderTest } from './testing/epochs-under-test.js';
+import { RING, SECRET, epochsUnderTest } from './testing/epochs-under-test.js';
 
 const epochs = epochsUnderTest();
 const { keysOf, upkeepOf, seal, wrappedBy } = epochs;
-let kms: Kms | undefined;
-
-afterAll(() => kms?.stop());
 
 describe('EpochKeys', () => {
   it('start one epoch, even in many processes at once', async () => {
@@ -97,35 +90,5 @@ describe('EpochKeys', () => {
     await again.named(second);
     now += 1;
     await expect(again.named(second)).rejects.toBeInstanceOf(KeyDestroyed);
-  });
-
-  it('call a KMS once per epoch, not per reading, and report when it is unavailable', async () => {
-    kms = await startKms();
-    const client = new VaultClient({ url: kms.url, token: kms.token, timeoutMs: 30_000 });
-    const keysInKms = () =>
-      new EpochKeys(epochs.pool, RING, [new VaultKeyStore(client, { mount: 'transit', prefix: 'p' })], {
-        provider: 'vault',
-        lengthMs: WEEK_MS,
-        cacheMs: 60_000,
-      });
-    const keys = keysInKms();
-    const made = await Promise.all(Array.from({ length: 50 }, () => seal(keys)));
-    expect(kms.calls.length).toBeLessThanOrEqual(4);
-    kms.mood = 503;
-    expect(
-      (await new SubjectKeys(epochs.pool, keys).find(made[0]!.subject))!.open('input', made[0]!.sealed),
-    ).toEqual(SECRET);
-    await seal(keys);
-    await expect(new SubjectKeys(epochs.pool, keysInKms()).ready()).rejects.toBeInstanceOf(KeysUnavailable);
-    kms.mood = 'well';
-    await upkeepOf(keys).advance();
-    await upkeepOf(keys).round(never);
-    expect([...kms.keys.keys()].filter((name) => name.endsWith('destroyed'))).toHaveLength(1);
-    expect(
-      (await new SubjectKeys(epochs.pool, keysInKms()).find(made[0]!.subject))!.open(
-        'input',
-        made[0]!.sealed,
-      ),
-    ).toEqual(SECRET);
   });
 });

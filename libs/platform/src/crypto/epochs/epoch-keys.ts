@@ -105,9 +105,7 @@ export class EpochKeys implements WrappingKeys {
   storeOf(provider: Provider): EpochKeyStore {
     const store = this.stores.find((one) => one.provider === provider);
     if (!store)
-      throw new KeysUnavailable(
-        `"${provider}" keeps epoch keys and is not configured here: ${provider === 'vault' ? 'KEY_VAULT_URL' : 'KEY_DIRECTORY'}`,
-      );
+      throw new KeysUnavailable(`"${provider}" keeps epoch keys and is not configured here: KEY_DIRECTORY`);
     return store;
   }
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Epoch } from './epoch.js';
 
-export type Provider = 'environment' | 'file' | 'vault';
+export type Provider = 'environment' | 'file';
 
 /** PostgreSQL's record of an epoch. Times in milliseconds since 1970, by its clock. */
 export interface EpochRow {
@@ -60,8 +60,7 @@ export class EpochRows {
 
   /**
    * What the next epoch of a provider follows: the provider's newest epoch whose key is not destroyed, and the earliest
-   * start. The earliest start is after the end of all ended epochs, and a second after the start of open ones, such as
-   * another provider's. `null` while an epoch of this provider wraps: another process has just started it.
+   * start. The earliest start is after the end of all ended epochs, and a second after the start of open ones. `null` while an epoch of this provider wraps: another process has just started it.
    */
   async before(provider: Provider): Promise<{ now: number; lastEnd: number; newest: string | null } | null> {
     const { rows } = await this.pool.query<{

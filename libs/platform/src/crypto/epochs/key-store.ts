@@ -1,6 +1,6 @@
-/** The keeper of epoch keys, apart from PostgreSQL: a folder of files, or a KMS. */
+/** The keeper of epoch keys, apart from PostgreSQL: a folder of files. Another one, such as a KMS, is an adapter of this. */
 export interface EpochKeyStore {
-  readonly provider: 'file' | 'vault';
+  readonly provider: 'file';
   /**
    * Makes the key of an epoch, or returns the existing one: concurrent processes get the same key. `stored` goes into
    * PostgreSQL, and opens nothing without what this store keeps.

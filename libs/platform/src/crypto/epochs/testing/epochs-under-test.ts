@@ -14,7 +14,6 @@ import { SUBJECT_KEY_COLUMN, SubjectKeys } from '../../subject-keys.js';
 import { EpochKeys, type EpochSettings } from '../epoch-keys.js';
 import { EpochRows } from '../epoch-rows.js';
 import { FileKeyStore } from '../file-key-store.js';
-import type { EpochKeyStore } from '../key-store.js';
 import { KeyUpkeep, type UpkeepSettings } from '../key-upkeep.js';
 
 export const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
@@ -51,14 +50,12 @@ export const epochsUnderTest = () => {
   });
 
   const inFiles = (other = folder) => new FileKeyStore(other, RING);
-  const keysOf = (
-    changed: Partial<EpochSettings> & { now?: () => number; folder?: string; vault?: EpochKeyStore } = {},
-  ) => {
-    const { now, folder: other, vault, ...settings } = changed;
+  const keysOf = (changed: Partial<EpochSettings> & { now?: () => number; folder?: string } = {}) => {
+    const { now, folder: other, ...settings } = changed;
     return new EpochKeys(
       pool,
       RING,
-      [inFiles(other), ...(vault ? [vault] : [])],
+      [inFiles(other)],
       { provider: 'file', lengthMs: WEEK_MS, cacheMs: 60_000, ...settings },
       now,
     );
