@@ -28,7 +28,7 @@ export const problemOf = (refusal: KeyRefusal): Problem => {
       return new Problem('unauthenticated', { headers: { 'WWW-Authenticate': API_KEY_CHALLENGE } });
     case 'key_limit_reached':
       return new Problem('key_limit_reached', {
-        detail: `A workspace has at most ${refusal.limit} active keys; revoked and expired ones do not count`,
+        detail: `A workspace has at most ${refusal.limit} active keys, and ten times as many with expired ones; revoke some`,
       });
     case 'beyond_caller':
       return beyond(refusal);

@@ -86,7 +86,7 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
     members: { required: 20, available: 10 },
   },
   key_limit_reached: {
-    detail: 'A workspace has at most 100 active keys; revoked and expired ones do not count',
+    detail: 'A workspace has at most 100 active keys, and ten times as many with expired ones; revoke some',
   },
   link_limit_reached: { detail: 'A document has at most 100 live links' },
   version_limit_reached: { detail: 'A document has at most 20 versions' },

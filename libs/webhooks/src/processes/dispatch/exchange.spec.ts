@@ -26,3 +26,9 @@ it('An exchange takes the few tickets that servers send, and leaves nothing on a
   request.emit('close');
   expect([socket.listenerCount('session'), socket.listenerCount('data')]).toEqual([0, 0]);
 });
+
+it('An exchange ends when the receiver answers byte by byte without end', async () => {
+  const { exchange, socket } = begun();
+  for (let bytes = 0; bytes < 10_000; bytes += 1) socket.emit('data', Buffer.alloc(1));
+  await expect(exchange.response).rejects.toMatchObject({ reason: 'invalid_response' });
+});

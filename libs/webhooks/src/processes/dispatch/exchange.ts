@@ -9,6 +9,8 @@ const KEPT_BYTES = 4_096;
  * interim responses, chunk extensions, empty lines, the reason phrase. They could keep a worker busy until the deadline.
  */
 const RESPONSE_BYTES = 262_144;
+/** Pieces in which a response may come: each costs as much as a thousand bytes. */
+const RESPONSE_PIECES = 4_096;
 /** Session tickets of TLS 1.3 in one exchange. Servers send two; they are outside the bytes of the response. */
 const SESSION_TICKETS = 16;
 
@@ -49,10 +51,12 @@ export class Exchange {
   begin(open: () => ClientRequest, body: Uint8Array): void {
     const request = open();
     this.request = request;
-    let bytes = 0;
+    let [bytes, pieces] = [0, 0];
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > RESPONSE_BYTES) this.cancel(new AttemptFailed('invalid_response'));
+      pieces += 1;
+      if (bytes > RESPONSE_BYTES || pieces > RESPONSE_PIECES)
+        this.cancel(new AttemptFailed('invalid_response'));
     };
     let tickets = 0;
     const countTicket = (): void => {

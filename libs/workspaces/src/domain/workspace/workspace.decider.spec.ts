@@ -77,6 +77,20 @@ describe('a workspace', () => {
       .then(key('key00001', { mode: 'test', scopes: ORDINARY, networks: [] }));
   });
 
+  it('keeps ten times as many with the expired ones; then some of them must be revoked first', () => {
+    const expired = Array.from({ length: 20 }, (_, n) =>
+      key(`old${n}`, { expiresAt: '2026-04-03T00:00:00.000Z' }),
+    );
+    const two = { ...issue, limit: 2 };
+    given(workspaceDecider, [opened, ...expired])
+      .when(two)
+      .thenRejects('KeyLimitReached', { limit: 2 });
+    const less: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'old7', reason: 'requested' } };
+    given(workspaceDecider, [opened, ...expired, less])
+      .when(two)
+      .then(issued);
+  });
+
   it('issues no more keys than may be active at once; revoked and expired ones do not count', () => {
     const two = { ...issue, limit: 2 };
     const full = [opened, key('a'), key('b', { expiresAt: '2026-04-04T00:00:00.001Z' })];

@@ -109,9 +109,13 @@ const activeKey = ({ standing }: Workspace, keyId: string, now: number): Standin
   return key && key.endsAt > now ? key : undefined;
 };
 
-/** Expired keys remain until they are revoked. Only a check of the limit counts them. */
+/** Keys that are not revoked, as a multiple of those that may be active. Each takes 3 kB of memory, also once expired. */
+const WITH_EXPIRED = 10;
+
+/** Expired keys remain until they are revoked. */
 const isFull = ({ standing }: Workspace, limit: number, now: number): boolean => {
   if (standing.size < limit) return false;
+  if (standing.size >= WITH_EXPIRED * limit) return true;
   let active = 0;
   for (const { endsAt } of standing.values()) if (endsAt > now) active += 1;
   return active >= limit;
