@@ -45,7 +45,7 @@ describe('a simulated service of two APIs and two workers', () => {
       expect(unanswered).toBeGreaterThan(SEEDS);
       expect(losses).toBeGreaterThan(SEEDS / 10);
     },
-    // Half a second each on a quiet machine.
+    // A fifth of a second each on a quiet machine.
     SEEDS * 30_000,
   );
 
