@@ -31,8 +31,8 @@ beforeAll(async () => {
   await client.query(`
     insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
       select gen_random_uuid(), 'ws_1', uuid_send(gen_random_uuid()) from generate_series(1, ${KEYS});
-    insert into publishing.artifact (artifact_id, format, reading_id, version, media_type, content_version, sealed)
-      select 'a' || n, 'pdf', gen_random_uuid(), 1, 'application/pdf', 1,
+    insert into publishing.artifact (artifact_id, format, reading_id, version, media_type, content_version, digest, bytes, sealed)
+      select 'a' || n, 'pdf', gen_random_uuid(), 1, 'application/pdf', '1', '', 1,
              (select string_agg(uuid_send(gen_random_uuid()), '' order by part + n) from generate_series(1, 500) as part)
       from generate_series(1, ${DOCUMENTS}) as n`);
   await client.query('vacuum (freeze, analyze)');

@@ -78,18 +78,6 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-describe('unkeyed digests of a person in older events', () => {
-  it.each(['ReadingRequested.v1', 'ReadingCompleted.v1', 'DocumentPublished.v1'])(
-    'is never decoded: %s',
-    (name) => {
-      const golden = goldenOf(name);
-      const digest = /[0-9a-f]{64}/;
-      expect(JSON.stringify(golden.data)).toMatch(digest);
-      expect(JSON.stringify(decodeGolden(catalogues, golden).data)).not.toMatch(digest);
-    },
-  );
-});
-
 describe('a change of schema', () => {
   const first = z.strictObject({ fullName: z.string() });
   const second = z.strictObject({ first: z.string(), last: z.string() });

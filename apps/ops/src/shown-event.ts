@@ -6,27 +6,17 @@ import { readingEvents } from '@app/readings/contracts/index.js';
 
 const ABOUT_PEOPLE: readonly EventCatalogue[] = [readingEvents, publicationEvents];
 
-/** Sealed members, and digests of older event versions that are not keyed with the reading's own key. */
-const WITHHELD = new Set([
-  'sealedInput',
-  'sealedResult',
-  'inputDigest',
-  'idempotencyDigest',
-  'resultSha256',
-  'sha256',
-]);
+/** Members that are sealed. */
+const WITHHELD = new Set(['sealedInput', 'sealedResult']);
 const MARK = '(withheld)';
 
-/**
- * A stored event as operators see it and may share it. It lacks anything that could confirm who an erased person was
- * (docs/adr/0018). Sealed members go too, because ids of older events cover them together with an unkeyed digest.
- */
+/** A stored event as operators see it and may share it: without its sealed members. */
 export const shownEvent = (event: StoredEvent): StoredEvent => {
   const catalogue = ABOUT_PEOPLE.find(({ category }) => category === categoryOf(event.stream));
   if (!catalogue) return event;
   const decoded = decodeOrShow(catalogue, event);
   const isRead = !isOpaque(decoded) || decoded.problem === null;
-  return { ...event, id: shownId(event), data: isRead ? withhold(event.data) : membersOf(event.data) };
+  return { ...event, data: isRead ? withhold(event.data) : membersOf(event.data) };
 };
 
 /** Anything may stand in an event that cannot be read: only the names of its members are shown. */
@@ -35,18 +25,11 @@ const membersOf = (data: unknown): unknown =>
     ? Object.fromEntries(Object.keys(data).map((name) => [name, MARK]))
     : MARK;
 
-/** The first version of this event has only guessable facts. Its id is a hash of them and would confirm a guess. */
-export const shownId = ({ id, type, metadata }: StoredEvent): string =>
-  type === 'DocumentPublished' && metadata.schemaVersion === 1 ? MARK : id;
-
 const withhold = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withhold);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const isExactSize = name === 'bytes' && 'sha256' in value;
-      return [name, WITHHELD.has(name) || isExactSize ? MARK : withhold(member)];
-    }),
+    Object.entries(value).map(([name, member]) => [name, WITHHELD.has(name) ? MARK : withhold(member)]),
   );
 };
 

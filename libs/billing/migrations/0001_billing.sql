@@ -12,6 +12,10 @@ create table billing.balance (
   adjusted      bigint not null default 0,
   revision      numeric(20, 0) not null,   -- of the last event applied
   due_at        timestamptz not null,      -- next expiry, monthly grant or end of month; a nudge, not a deadline
+  agenda        jsonb,                     -- what due_at is computed from: the open month, the subscription, grants that expire
+  -- Available and held after the last grant, and which grant that was: whether few credits are left is judged by it.
+  topped_up_to  bigint,
+  topped_up_by  text,
   updated_at    timestamptz not null,
   check (granted + adjusted = available + held + consumed + expired)
 );
@@ -28,6 +32,52 @@ create table billing.hold (
   primary key (workspace_id, reservation_id)
 );
 create index hold_unconfirmed on billing.hold (reserved_at, workspace_id, reservation_id) where not confirmed;
+
+-- Projected from the test books. Nothing that reads the live tables reads these, and the reverse.
+create table billing.test_balance (
+  workspace_id  text primary key,
+  available     bigint not null check (available >= 0),
+  held          bigint not null check (held >= 0),
+  consumed      bigint not null,
+  filled        bigint not null,
+  revision      numeric(20, 0) not null,   -- of the last event applied
+  updated_at    timestamptz not null,
+  check (filled = available + held + consumed)
+);
+
+-- Open reservations of test readings. `confirmed` as in billing.hold.
+create table billing.test_hold (
+  workspace_id    text not null,
+  reservation_id  text not null,
+  reading_id      text not null,
+  amount          bigint not null,
+  reserved_at     timestamptz not null,
+  confirmed       boolean not null default false,
+  primary key (workspace_id, reservation_id)
+);
+create index test_hold_unconfirmed on billing.test_hold (reserved_at, workspace_id, reservation_id) where not confirmed;
+
+-- The last scheduled reconciliation, for monitoring. A worker locks the row, so that only one runs it.
+create table billing.reconciliation (
+  only_row     boolean primary key default true check (only_row),
+  started_at   timestamptz not null,
+  finished_at  timestamptz,          -- null while it runs, or when its worker died
+  books        bigint,
+  captures     bigint,
+  completed    bigint,
+  differences  bigint,               -- the gauge to alert on: anything but 0
+  pending      bigint
+);
+
+-- The last fold of each long credit book, so that a process that starts need not read its whole open month (ADR 0037).
+-- May be lost at any time.
+create table billing.book_snapshot (
+  stream    text primary key,
+  fold      integer not null,        -- FOLD_VERSION of the program that made it
+  body      bytea not null,          -- JSON
+  mac       bytea not null,          -- of stream, fold and body: only the service can have made it
+  taken_at  timestamptz not null
+);
 
 -- Down Migration
 drop schema billing cascade;

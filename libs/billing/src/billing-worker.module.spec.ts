@@ -9,7 +9,7 @@ import type { Config } from './settings.js';
 
 const completed = recorded('reading-1', {
   type: 'ReadingCompleted',
-  data: { workspaceId: 'ws_1', reservationId: 'r1', attempt: 1, sealedResult: 'sealed' },
+  data: { workspaceId: 'ws_1', livemode: true, reservationId: 'r1', attempt: 1, sealedResult: 'sealed' },
 });
 
 /** What the consumer of the settlement process does when settling has this outcome. */

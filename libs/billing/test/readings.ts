@@ -6,7 +6,7 @@ import { WS } from './book.js';
 type Ended = 'ReadingCompleted' | 'ReadingFailed' | 'ReadingAbandoned';
 
 const END_DATA: Readonly<Record<Ended, object>> = {
-  ReadingCompleted: { attempt: 1, sealedResult: '', resultSha256: '' },
+  ReadingCompleted: { attempt: 1, sealedResult: '' },
   ReadingFailed: { code: 'internal_error', attempts: 3 },
   ReadingAbandoned: { reason: 'no reading was requested in time' },
 };
@@ -38,7 +38,7 @@ export const eventsOfReading = (
     occurredAt,
     schemaVersion: 1,
   };
-  const owned = { workspaceId: WS, reservationId: id };
+  const owned = { workspaceId: WS, livemode: true, reservationId: id };
   const requested = {
     id: `request-${id}`,
     type: 'ReadingRequested',
@@ -49,8 +49,6 @@ export const eventsOfReading = (
       locale: 'fr-FR',
       asOf: '2026-04-12',
       sealedInput: '',
-      inputDigest: '',
-      idempotencyDigest: null,
       cost,
     },
     metadata,

@@ -27,11 +27,6 @@ export interface ModuleManifest {
    * only come back from a backup.
    */
   readonly expendableTables?: Readonly<Record<`${string}.${string}`, string>>;
-  /**
-   * Indexes of tables that may be large, by name, with what follows `on` in SQL. They are built after the migrations, while
-   * others write. So the program must work without them.
-   */
-  readonly onlineIndexes?: Readonly<Record<`${string}.${string}`, string>>;
   /** Its read models, by the permanent name of the projection, with what each shows. Rebuilt from events. */
   readonly projections: Readonly<Record<string, string>>;
   /** Its consumers with effects, by the permanent name of the checkpoint, with what each does. Never rebuilt. */

@@ -35,16 +35,6 @@ export const webhooks = {
     'webhooks.replay': 'replays that were requested: request unfinished ones again',
     'webhooks.lane': 'nothing: workers fill it within 30 seconds',
   },
-  onlineIndexes: {
-    // For retention, the oldest first.
-    'webhooks.public_event_age':
-      'webhooks.public_event (occurred_at) where livemode and reading_id is not null',
-    'webhooks.public_event_notice_age':
-      'webhooks.public_event (occurred_at) where livemode and reading_id is null',
-    // For lists of events and deliveries of few types.
-    'webhooks.public_event_rare':
-      "webhooks.public_event (workspace_id, position) where type not in ('reading.completed', 'reading.published')",
-  },
   projections: {
     'webhooks.endpoint.v1': 'endpoints and their settings',
     'webhooks.content.v1': 'what the webhook bodies of each workspace show',

@@ -27,7 +27,6 @@ import { endpointLooks } from './processes/notices/endpoint-looks.js';
 import { watchNotices } from './processes/notices/notice-watch.js';
 import { verifyEndpoints } from './processes/verification/verify-endpoints.js';
 import { webhookRetentions } from './processes/retention/retentions.js';
-import { moveSettled } from './processes/settled/move-settled.js';
 import { makePartitions } from './processes/settled/partitions.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
@@ -63,7 +62,6 @@ export class WebhooksWorkerModule implements OnModuleInit {
     const looks = [...endpointLooks(pool, config), ...accountLooks(pool, queryBus)];
     this.registry.addLoop(watchNotices({ pool, clock: trustedClock, config, looks, log }));
     this.registry.addLoop(makePartitions(pool, trustedClock, log));
-    this.registry.addLoop(moveSettled(pool, log));
     const retentions = webhookRetentions(pool, config);
     this.registry.addLoop(retentionLoop('webhooks.retention', pool, retentions, trustedClock, log));
     this.registry.addLoop(destroyUnusedSecrets({ pool, streams, clock, log }));

@@ -15,7 +15,7 @@ export const stored = (
   revision: number,
   type: string,
   data: object,
-  options: { position?: bigint; at?: number; version?: number } = {},
+  options: { position?: bigint; at?: number } = {},
 ): StoredEvent => ({
   id: randomUUID(),
   stream,
@@ -29,7 +29,7 @@ export const stored = (
     workspaceId: (data as { workspaceId?: string }).workspaceId ?? 'ws_1',
     actor: 'system:test',
     occurredAt: instant(options.at ?? Date.parse('2026-04-04T09:30:00Z')),
-    schemaVersion: options.version ?? 1,
+    schemaVersion: 1,
   },
 });
 
@@ -42,17 +42,19 @@ export const movedTo = (workspaceId: string, event: StoredEvent): StoredEvent =>
 });
 
 const inWorkspace = { workspaceId: 'ws_1' };
+const live = { ...inWorkspace, livemode: true };
 type Options = Parameters<typeof stored>[4];
 
 /** Events of a reading, at their real revisions. */
 export const reading = (readingId: string) => ({
-  delayed: (options?: Options) => stored(`reading-${readingId}`, 1, 'ReadingDelayed', inWorkspace, options),
+  delayed: (attempts = 0, options?: Options) =>
+    stored(`reading-${readingId}`, 1, 'ReadingDelayed', { ...live, attempts }, options),
   completed: (options?: Options) =>
     stored(
       `reading-${readingId}`,
       2,
       'ReadingCompleted',
-      { ...inWorkspace, attempt: 1, reservationId: 'r', sealedResult: 'sealed', resultSha256: '00' },
+      { ...live, attempt: 1, reservationId: 'r', sealedResult: 'sealed' },
       options,
     ),
   failed: (options?: Options) =>
@@ -60,7 +62,7 @@ export const reading = (readingId: string) => ({
       `reading-${readingId}`,
       3,
       'ReadingFailed',
-      { ...inWorkspace, code: 'input_unprocessable', attempts: 1, reservationId: 'r' },
+      { ...live, code: 'input_unprocessable', attempts: 1, reservationId: 'r' },
       options,
     ),
   published: (options?: Options) =>
@@ -69,11 +71,12 @@ export const reading = (readingId: string) => ({
       1,
       'DocumentPublished',
       {
-        ...inWorkspace,
+        ...live,
         version: 1,
         artifactId: 'art_1',
         formats: [],
         publishedAt: '2026-04-04T09:31:00.000Z',
+        contentVersion: '2026.11.5',
       },
       options,
     ),
@@ -83,13 +86,7 @@ export const reading = (readingId: string) => ({
 export const testReading = (readingId: string) => {
   const about = { ...inWorkspace, livemode: false };
   const of = (revision: number, type: string, data: object) =>
-    stored(
-      `reading-${readingId}`,
-      revision,
-      type,
-      { ...about, ...data },
-      { version: type === 'ReadingFailed' ? 2 : 3 },
-    );
+    stored(`reading-${readingId}`, revision, type, { ...about, ...data });
   return {
     completed: () => of(2, 'ReadingCompleted', { attempt: 1, reservationId: 'r', sealedResult: 'sealed' }),
     failed: () => of(3, 'ReadingFailed', { code: 'timed_out', attempts: 1, reservationId: 'r' }),
@@ -167,6 +164,11 @@ export const endpoint = (endpointId: string) => {
     url: 'https://receiver.example/hook',
     events: ['reading.completed', 'reading.published', 'reading.failed', 'reading.delayed'],
     description: null,
+    modes: ['live'],
+    notices: [],
+    headersRef: null,
+    maxPerSecond: null,
+    verified: true,
   };
   return {
     created: (changes: object = {}, options?: Options) =>

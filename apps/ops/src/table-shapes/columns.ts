@@ -38,8 +38,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'is_bulk boolean, last_at timestamp with time zone, priority smallint, task text, workspace_id text',
   'platform.key_epoch':
     'announced_at timestamp with time zone, destroyed_at timestamp with time zone, emptied_at timestamp with time zone, ends_at timestamp with time zone, epoch text, fingerprint bytea, provider text, started_at timestamp with time zone, stored bytea',
-  'platform.key_sweep':
-    'created_at timestamp with time zone, not_before timestamp with time zone, single boolean, subject_id uuid',
+  'platform.key_sweep': 'created_at timestamp with time zone, single boolean, subject_id uuid',
   'platform.rate_bucket':
     'granted integer, policy text, refilled_at timestamp with time zone, subject text, tokens double precision',
   'platform.retention_progress':
@@ -49,7 +48,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'platform.subject_key':
     'created_at timestamp with time zone, lookups bytea[], subject_id uuid, workspace_id text, wrapped_key bytea',
   'publishing.artifact':
-    'artifact_id text, bytes integer, content_version text, digest text, format text, media_type text, reading_id uuid, sealed bytea, sha256 text, version integer',
+    'artifact_id text, bytes integer, content_version text, digest text, format text, media_type text, reading_id uuid, sealed bytea, version integer',
   'publishing.document_link':
     'created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, format text, last_used_at timestamp with time zone, link_id uuid, reading_id uuid, revoked_at timestamp with time zone, token_sha256 bytea, uses bigint, version integer, workspace_id text',
   'publishing.publication':
@@ -61,9 +60,9 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'accepted integer, batch_id uuid, correlation_id text, ended_at timestamp with time zone, livemode boolean, requested_at timestamp with time zone, workspace_id text',
   'readings.reading':
     'artifact_id text, completed_at timestamp with time zone, correlation_id text, created_at timestamp with time zone, document_version integer, due_at timestamp with time zone, erased_at timestamp with time zone, error_code text, failed_at timestamp with time zone, livemode boolean, locale text, product_id text, profile_id text, published_at timestamp with time zone, reading_id uuid, sealed_input text, status text, updated_at timestamp with time zone, workspace_id text',
-  'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, sha256 text, workspace_id text',
+  'readings.result': 'livemode boolean, reading_id uuid, sealed_result text, workspace_id text',
   'webhooks.attempt':
-    'answer bytea, delivery_id uuid, duration_ms integer, endpoint_id text, error text, number integer, response_body bytea, started_at timestamp with time zone, status_code integer',
+    'answer bytea, delivery_id uuid, duration_ms integer, endpoint_id text, error text, number integer, started_at timestamp with time zone, status_code integer',
   'webhooks.content': 'external_id boolean, low_credits_percent smallint, workspace_id text',
   'webhooks.deleted_past':
     'livemode boolean, position numeric(20,0), type text, until timestamp with time zone, workspace_id text',
@@ -90,12 +89,12 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.secret':
     'created_at timestamp with time zone, endpoint_id text, hint text, sealed bytea, secret_ref uuid, workspace_id text',
   'webhooks.settled_delivery':
-    'answer bytea, attempts integer, created_at timestamp with time zone, delivery_id uuid, duration_ms integer, earlier jsonb, endpoint_id text, error text, event_id text, redelivery boolean, replay_id uuid, response_body bytea, settled_at timestamp with time zone, started_at timestamp with time zone, status text, status_code integer, test boolean',
+    'answer bytea, attempts integer, created_at timestamp with time zone, delivery_id uuid, duration_ms integer, earlier jsonb, endpoint_id text, error text, event_id text, redelivery boolean, replay_id uuid, settled_at timestamp with time zone, started_at timestamp with time zone, status text, status_code integer, test boolean',
   'webhooks.skipping': 'endpoint_id text, skipped_at timestamp with time zone, up_to bigint',
   'webhooks.unreleased_failure':
     'cause_event_id text, correlation_id text, event_id text, head text, livemode boolean, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
   'webhooks.verification':
-    'asked_at timestamp with time zone, attempts integer, due_at timestamp with time zone, endpoint_id text, host text, last_error text, rests_until timestamp with time zone, url text',
+    'asked_at timestamp with time zone, attempts integer, due_at timestamp with time zone, endpoint_id text, host text, last_error text, url text',
   'workspaces.api_key':
     'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, mode text, networks text[], revoked_at timestamp with time zone, scopes text[], workspace_id text',
   'workspaces.api_key_use': 'key_id text, used_at timestamp with time zone',

@@ -86,10 +86,10 @@ describe('the readings of the other mode', () => {
   };
 
   it('are not seen, completed or unreadable', async () => {
-    await append('no_stream', 'ReadingRequested', request, 3);
+    await append('no_stream', 'ReadingRequested', request, 1);
     await append(0n, 'ReadingStarted', { of: 'no version' }, 1);
-    await append(1n, 'ReadingCompleted', completed, 3);
-    await append(2n, 'ReadingFailed', { livemode: false, of: 'no version' }, 2);
+    await append(1n, 'ReadingCompleted', completed, 1);
+    await append(2n, 'ReadingFailed', { livemode: false, of: 'no version' }, 1);
     expect(kinds(LIVE_BOOKS)).toEqual(['balance_missing']);
     expect(kinds(TEST_BOOKS)).toEqual(['unreadable', 'unreadable', 'not_captured']);
   });

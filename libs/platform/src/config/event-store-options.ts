@@ -12,7 +12,7 @@ type StoreSettings = Pick<
   | 'EVENT_STORE_PROXY'
 >;
 
-/** An operator may remove what came before: docs/operations.md, "Readings erased by older versions". */
+/** An operator may truncate the streams of an erased reading before these. */
 export const LAST_WORDS: ReadonlySet<string> = new Set(['ReadingErased', 'PublicationWithdrawn']);
 
 /** How every program of the service connects to the event store. */

@@ -4,7 +4,6 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { LONGEST_PAUSE_MS } from '@app/event-sourcing/projections/transaction.js';
 import { grantToApplication } from './application-rights.js';
-import { buildOnlineIndexes } from './online-indexes.js';
 import { migrationsOf } from './pending-migrations.js';
 import { openPool } from './pool.js';
 import { REFUSE_OLD_SERVER } from './server-version.js';
@@ -25,7 +24,6 @@ export const migrate = async (
 ): Promise<void> => {
   await applyMigrations(databaseUrl, modules);
   await prepareJobs(databaseUrl, modules, application);
-  await buildOnlineIndexes(databaseUrl, modules);
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { ModuleManifest } from '../manifest.js';
 
 /** Modules with their own SQL, in the order in which it may reference earlier modules. */
-export type Migrated = readonly Pick<ModuleManifest, 'name' | 'onlineIndexes'>[];
+export type Migrated = readonly Pick<ModuleManifest, 'name'>[];
 
 /** Every library with its own SQL, in migration order. */
 export const migratedLibraries = (modules: Migrated): readonly string[] => [

@@ -35,7 +35,7 @@ interface Edition {
   readonly readingId: string;
   readonly version: number;
   readonly artifactId: string;
-  readonly contentVersion: string | null;
+  readonly contentVersion: string;
 }
 
 interface Wanted {
@@ -50,9 +50,7 @@ interface SealedArtifact {
   readonly sealed: string;
 }
 
-/** A process of the previous version stores exact lengths and no digest. Events must not contain exact lengths. */
-const SUMMARY =
-  'format, media_type as "mediaType", digest, case when digest is not null then bytes end as bytes, content_version as "contentVersion"';
+const SUMMARY = 'format, media_type as "mediaType", digest, bytes, content_version as "contentVersion"';
 
 type SummaryRow = FormatSummary & Pick<StoredVersion, 'contentVersion'>;
 
@@ -60,8 +58,7 @@ const storedVersion = (rows: readonly SummaryRow[]): StoredVersion => ({
   formats: rows
     .map(({ contentVersion: _, ...summary }) => summary)
     .toSorted((one, other) => (one.format < other.format ? -1 : 1)),
-  // Rows of a previous worker have none. Those of one version were stored by one statement.
-  contentVersion: rows[0]?.contentVersion ?? null,
+  contentVersion: rows[0]!.contentVersion,
 });
 
 /** Artifacts read in one statement, at most; each has up to 250 kB. */

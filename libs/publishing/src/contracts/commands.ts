@@ -27,13 +27,7 @@ export class RepublishDocument extends Command<RepublishResult> {
   }
 }
 
-export const REMAKE_OUTCOMES = [
-  'remade',
-  'texts_changed',
-  'renders_differently',
-  'not_verifiable',
-  'erased',
-] as const;
+export const REMAKE_OUTCOMES = ['remade', 'texts_changed', 'renders_differently', 'erased'] as const;
 
 /** What became of a version with lost formats. */
 export interface RemadeVersion {
@@ -41,12 +35,12 @@ export interface RemadeVersion {
   readonly lost: readonly string[];
   /**
    * `remade`: the same bytes are stored again; in a dry run, they can be. `texts_changed`: it is from other texts than
-   * this program has. `renders_differently`: this program makes other bytes from the same texts. `not_verifiable`: an
-   * event of version 1 has no digest to compare with. `erased`: the key of the reading is gone.
+   * this program has. `renders_differently`: this program makes other bytes from the same texts. `erased`: the
+   * key of the reading is gone.
    */
   readonly outcome: (typeof REMAKE_OUTCOMES)[number];
-  /** Version of the texts that it was made from, where known. */
-  readonly contentVersion: string | null;
+  /** Version of the texts that it was made from. */
+  readonly contentVersion: string;
 }
 
 /**

@@ -4,15 +4,11 @@ import {
   event,
   eventCatalogue,
   type EventOf,
-  type Upcaster,
 } from '@app/event-sourcing/core/event-catalogue.js';
 import { PAPERS } from './paper.js';
 
 export const DOCUMENT_FORMATS = ['document_v1', 'markdown', 'pdf'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
-
-/** Upgrades events from before test mode: their readings are live. */
-const live: Upcaster = (data) => ({ ...(data as object), livemode: true });
 
 /**
  * Stream `publication-<readingId>`: the published documents of one reading. `livemode` is false for those of a test
@@ -20,11 +16,10 @@ const live: Upcaster = (data) => ({ ...(data as object), livemode: true });
  */
 export const publicationEvents = eventCatalogue('publication', {
   /**
-   * `publishedAt` and `paper` are fixed here, so that every retry and every later remake renders the same bytes. All PDFs
-   * of versions 1 and 2 are on A4.
+   * `publishedAt` and `paper` are fixed here, so that every retry and every later remake renders the same bytes.
    */
   PublicationRequested: event(
-    3,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
@@ -33,10 +28,9 @@ export const publicationEvents = eventCatalogue('publication', {
       publishedAt: z.string(),
       paper: z.enum(PAPERS),
     }),
-    { 1: live, 2: (data) => ({ ...(data as object), paper: 'a4' }) },
   ),
   DocumentPublished: event(
-    3,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
@@ -44,30 +38,20 @@ export const publicationEvents = eventCatalogue('publication', {
       artifactId: z.string(),
       /**
        * What `/document` serves: its digest under the reading's own key (hex), which reveals nothing once the key is
-       * destroyed, and its size in bytes, padded. Version 1 had its SHA-256 and exact size.
+       * destroyed, and its size in bytes, padded.
        */
       formats: z.array(
         z.strictObject({
           format: z.enum(DOCUMENT_FORMATS),
           mediaType: z.string(),
-          digest: z.string().nullable(),
-          bytes: z.int().nullable(),
+          digest: z.string(),
+          bytes: z.int(),
         }),
       ),
       publishedAt: z.string(),
-      /** Version of the texts that it was made from; `null` when a worker before version 3 of the event made it. */
-      contentVersion: z.string().nullable(),
+      /** Version of the texts that it was made from. */
+      contentVersion: z.string(),
     }),
-    {
-      1: (data) => {
-        const { formats, ...rest } = data as { formats: readonly { format: string; mediaType: string }[] };
-        return {
-          ...rest,
-          formats: formats.map(({ format, mediaType }) => ({ format, mediaType, digest: null, bytes: null })),
-        };
-      },
-      2: (data) => ({ ...(data as object), livemode: true, contentVersion: null }),
-    },
   ),
   PublicationFailed: event(
     1,

@@ -107,8 +107,8 @@ it('ends the live links that some callers made in a workspace, and no other', as
 it('forgets links a month after they expired, in steps, until the process stops', async () => {
   const readingId = await reading();
   await pool.query(
-    `insert into publishing.document_link (link_id, reading_id, workspace_id, format, created_at, expires_at, token_sha256)
-     select gen_random_uuid(), $1, 'ws_1', 'pdf', now() - interval '60 days',
+    `insert into publishing.document_link (link_id, reading_id, workspace_id, format, created_by, created_at, expires_at, token_sha256)
+     select gen_random_uuid(), $1, 'ws_1', 'pdf', 'apiKey:k', now() - interval '60 days',
             now() - case when n = 0 then interval '29 days' else interval '31 days' end, sha256(n::text::bytea)
      from generate_series(0, 5_001) n`,
     [readingId],

@@ -7,8 +7,7 @@ import type { ReadingEvent } from '@app/readings/contracts/index.js';
 import type { PublicationEvent } from '../contracts/events.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './publication.process.js';
 
-const reading = (event: ReadingEvent, schemaVersion = 1) =>
-  recorded('reading-7f9c', event, { metadata: { schemaVersion } });
+const reading = (event: ReadingEvent) => recorded('reading-7f9c', event);
 const TURN = { workspaceId: 'ws_1', isBulk: false, length: 1 };
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
 
@@ -40,7 +39,7 @@ describe('the publication process', () => {
       correlationId: 'correlation',
       causationId: 'event-1',
     };
-    given(publicationProcess, reading({ type: 'ReadingCompleted', data }, 3)).thenSends(
+    given(publicationProcess, reading({ type: 'ReadingCompleted', data })).thenSends(
       statement(
         addJob(PUBLISH_DOCUMENT, payload, { key: 'publishing.publish:7f9c', priority: 5, turn: TURN }),
       ),

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  event,
-  eventCatalogue,
-  type EventOf,
-  type Upcaster,
-} from '@app/event-sourcing/core/event-catalogue.js';
+import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 
 /** Why a reading failed: part of the public contract (`error.code`). */
 export const FAILURE_CODES = [
@@ -15,23 +10,13 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** Removes fields of older events that must no longer be read. */
-const without =
-  (...names: readonly string[]): Upcaster =>
-  (data) =>
-    Object.fromEntries(Object.entries(data as object).filter(([name]) => !names.includes(name)));
-
-/** Upgrades events from before test mode: their readings are live. */
-const live: Upcaster = (data) => ({ ...(data as object), livemode: true });
-
 /**
  * Stream `reading-<readingId>`. Personal data is sealed with the reading's own key (base64), padded to steps; no event
- * holds a digest of it (docs/adr/0018). `livemode` is false for a test reading; events from before test mode lack it.
+ * holds a digest of it (docs/adr/0018). `livemode` is false for a test reading.
  */
 export const readingEvents = eventCatalogue('reading', {
-  /** Version 1 had digests of the body and of the Idempotency-Key, made with a service-wide key. */
   ReadingRequested: event(
-    3,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
@@ -45,7 +30,6 @@ export const readingEvents = eventCatalogue('reading', {
       cost: z.int(),
       reservationId: z.string(),
     }),
-    { 1: without('inputDigest', 'idempotencyDigest'), 2: live },
   ),
   ReadingStarted: event(
     1,
@@ -55,15 +39,14 @@ export const readingEvents = eventCatalogue('reading', {
     1,
     z.strictObject({ attempt: z.int(), code: z.enum(FAILURE_CODES), retryAt: z.string() }),
   ),
-  /** `attempts`: number started before the event; absent in version 1. */
+  /** `attempts`: number started before the event. */
   ReadingDelayed: event(
-    3,
-    z.strictObject({ workspaceId: z.string(), livemode: z.boolean(), attempts: z.int().nullable() }),
-    { 1: (data) => ({ ...(data as object), attempts: null }), 2: live },
+    1,
+    z.strictObject({ workspaceId: z.string(), livemode: z.boolean(), attempts: z.int() }),
   ),
-  /** `sealedResult` opens to the bytes of `/result`; its seal authenticates them. Version 1 also had their SHA-256. */
+  /** `sealedResult` opens to the bytes of `/result`; its seal authenticates them. */
   ReadingCompleted: event(
-    3,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
@@ -71,10 +54,9 @@ export const readingEvents = eventCatalogue('reading', {
       reservationId: z.string(),
       sealedResult: z.string(),
     }),
-    { 1: without('resultSha256'), 2: live },
   ),
   ReadingFailed: event(
-    2,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
@@ -82,18 +64,16 @@ export const readingEvents = eventCatalogue('reading', {
       attempts: z.int(),
       reservationId: z.string(),
     }),
-    { 1: live },
   ),
   /** No reading used this reservation, and none can from now on. Its credits may be released. */
   ReadingAbandoned: event(
-    2,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
       reservationId: z.string(),
       reason: z.string(),
     }),
-    { 1: live },
   ),
   /** The reading's key was destroyed by this request. What it sealed, here and elsewhere, can no longer be opened. */
   ReadingErased: event(1, z.strictObject({ workspaceId: z.string() })),
@@ -112,19 +92,18 @@ export type BatchMode = (typeof BATCH_MODES)[number];
 export const batchEvents = eventCatalogue('batch', {
   /**
    * Credits are held for all items but `refused` (indexes, ascending). `invalid`: those of them that were no valid
-   * requests; the others had no credits. `null` in version 1. Recorded before their readings.
+   * requests; the others had no credits. Recorded before their readings.
    */
   BatchRequested: event(
-    2,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       livemode: z.boolean(),
       mode: z.enum(BATCH_MODES),
       items: z.int(),
       refused: z.array(z.int()),
-      invalid: z.array(z.int()).nullable(),
+      invalid: z.array(z.int()),
     }),
-    { 1: (data) => ({ ...(data as object), invalid: null }) },
   ),
   /** Each accepted reading has ended. At most one for a batch; the numbers are those of that moment. */
   BatchEnded: event(

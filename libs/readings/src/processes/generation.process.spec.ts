@@ -13,9 +13,9 @@ import {
 } from './generation.process.js';
 
 const process = generationProcess({ delayedAfterMs: 300_000, timeoutMs: 86_400_000 });
-const reading = (event: ReadingEvent, schemaVersion = 1, causationId = 'correlation') =>
+const reading = (event: ReadingEvent, causationId = 'correlation') =>
   recorded('reading-7f9c', event, {
-    metadata: { occurredAt: '2026-04-12T10:00:00.000Z', schemaVersion, causationId },
+    metadata: { occurredAt: '2026-04-12T10:00:00.000Z', causationId },
   });
 
 const payload = {
@@ -42,7 +42,7 @@ describe('the generation process', () => {
     ['of a batch', 'batch-1', { ...TURN, isBulk: true }],
   ])('has a reading %s generated in turn, and sets its timers', (_, causationId, turn) => {
     const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
-    given(process, reading({ type: 'ReadingRequested', data: requested }, 1, causationId)).thenSends(
+    given(process, reading({ type: 'ReadingRequested', data: requested }, causationId)).thenSends(
       statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', priority: 1, turn })),
       statement(
         addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
@@ -63,7 +63,7 @@ describe('the generation process', () => {
     });
     const { readingId, workspaceId, ...cause } = payload;
     const test = { readingId, workspaceId, mode: 'test' as const, ...cause };
-    given(process, reading({ type: 'ReadingRequested', data: requested }, 3)).thenSends(
+    given(process, reading({ type: 'ReadingRequested', data: requested })).thenSends(
       statement(addJob(GENERATE_READING, test, { key: 'readings.generate:7f9c', priority: 5, turn: TURN })),
       statement(
         addJob(DELAY_READING, test, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
@@ -99,8 +99,11 @@ describe('the generation process', () => {
   });
 
   it('has a batch looked at from its request on', () => {
-    const data = { workspaceId: 'ws_1', livemode: true, mode: 'all', items: 2, refused: [] } as const;
-    const batch = recorded('batch-b1', { type: 'BatchRequested', data: { ...data, refused: [] } });
+    const data = { workspaceId: 'ws_1', livemode: true, mode: 'all', items: 2 } as const;
+    const batch = recorded('batch-b1', {
+      type: 'BatchRequested',
+      data: { ...data, refused: [], invalid: [] },
+    });
     const { readingId: _, ...ofBatch } = payload;
     given(process, batch).thenSends(
       statement(addJob(END_BATCH, { batchId: 'b1', ...ofBatch }, { key: 'readings.end-batch:b1' })),

@@ -21,14 +21,10 @@ const metricsAfter = async (events: readonly unknown[], livemode = true): Promis
 const published = (version: number) =>
   recorded('publication-7f9c', { type: 'DocumentPublished', data: { version } });
 const failed = (livemode: boolean) =>
-  recorded(
-    'reading-7f9c',
-    {
-      type: 'ReadingFailed',
-      data: { workspaceId: 'ws_1', livemode, code: 'generation_failed', attempts: 1, reservationId: 'r' },
-    },
-    { metadata: { schemaVersion: 2 } },
-  );
+  recorded('reading-7f9c', {
+    type: 'ReadingFailed',
+    data: { workspaceId: 'ws_1', livemode, code: 'generation_failed', attempts: 1, reservationId: 'r' },
+  });
 
 it('the time to publication is that of the first version', async () => {
   const metrics = await metricsAfter([published(1), published(2), published(3)]);

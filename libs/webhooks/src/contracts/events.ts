@@ -5,7 +5,6 @@ import {
   event,
   eventCatalogue,
   type EventOf,
-  type Upcaster,
 } from '@app/event-sourcing/core/event-catalogue.js';
 import { PUBLIC_EVENT_TYPES } from './event-types.js';
 import { NOTICE_TYPES } from './notice-types.js';
@@ -27,18 +26,6 @@ const settings = {
   verified: z.boolean(),
 };
 
-/** Upgrades events from before test mode: their endpoints receive live events. */
-const live: Upcaster = (data) => ({ ...(data as object), modes: ['live'] });
-/** Upgrades events from before notices. */
-const unasked: Upcaster = (data) => ({ ...(data as object), notices: [] });
-/** Upgrades events from before custom headers, limits and verification. */
-const plain: Upcaster = (data) => ({
-  ...(data as object),
-  headersRef: null,
-  maxPerSecond: null,
-  verified: true,
-});
-
 /** Why an endpoint was disabled: at the owner's request, after the receiver answered 410, or after failing too long. */
 export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
@@ -49,12 +36,11 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
  */
 export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
   WebhookEndpointCreated: event(
-    4,
+    1,
     z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() }),
-    { 1: live, 2: unasked, 3: plain },
   ),
   /** All settings from now on, changed or not. */
-  WebhookEndpointUpdated: event(4, z.strictObject(settings), { 1: live, 2: unasked, 3: plain }),
+  WebhookEndpointUpdated: event(1, z.strictObject(settings)),
   /** The receiver behind `url` answered a probe with 2xx. */
   WebhookEndpointVerified: event(1, z.strictObject({ url: z.string() })),
   /** The previous secret also signs until `previousValidUntil` (RFC 3339). */
@@ -76,12 +62,11 @@ export const LOW_CREDITS_PERCENT = 10;
 export const webhookContentEvents = eventCatalogue(byWorkspace('webhookContent'), {
   /**
    * All choices from now on. `externalId`: whether bodies show the external ids of readings; they do until it says no.
-   * `lowCreditsPercent`: when `credits.low` is told; 0: never. Version 1 had no such choice.
+   * `lowCreditsPercent`: when `credits.low` is told; 0: never.
    */
   WebhookContentChosen: event(
-    2,
+    1,
     z.strictObject({ externalId: z.boolean(), lowCreditsPercent: z.int().min(0).max(90) }),
-    { 1: (data) => ({ ...(data as object), lowCreditsPercent: LOW_CREDITS_PERCENT }) },
   ),
 });
 

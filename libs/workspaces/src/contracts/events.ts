@@ -7,26 +7,15 @@ import {
 } from '@app/event-sourcing/core/event-catalogue.js';
 import { MODES } from '@app/event-sourcing/core/mode.js';
 
-/** What keys could do before they had scopes. Never changed: a scope that is added later is not theirs. */
-const SCOPES_OF_VERSION_1 = [
-  'readings:read',
-  'readings:write',
-  'documents:read',
-  'webhooks:read',
-  'webhooks:write',
-  'credits:read',
-  'events:read',
-];
-
 /** Stream `workspace-<workspaceId>`: a customer's workspace and its API keys. Hashes only, never a key. */
 export const workspaceEvents = eventCatalogue(byWorkspace('workspace'), {
   WorkspaceOpened: event(1, z.strictObject({ workspaceId: z.string(), name: z.string() })),
   /**
-   * `hash`: lowercase hex SHA-256 of `<keyId>_<secret>`; in version 1, of the 32-character secret alone.
+   * `hash`: lowercase hex SHA-256 of `<keyId>_<secret>`.
    * `networks`: CIDR ranges that it works from, none: everywhere. `replaces`: the id of the key that it was rotated from.
    */
   ApiKeyIssued: event(
-    2,
+    1,
     z.strictObject({
       keyId: z.string(),
       hash: z.string(),
@@ -37,15 +26,6 @@ export const workspaceEvents = eventCatalogue(byWorkspace('workspace'), {
       networks: z.array(z.string()),
       replaces: z.string().nullable(),
     }),
-    {
-      1: (data) => ({
-        ...(data as object),
-        mode: 'live',
-        scopes: SCOPES_OF_VERSION_1,
-        networks: [],
-        replaces: null,
-      }),
-    },
   ),
   /** The key ends at `expiresAt` (RFC 3339), because the key `replacedBy` was issued in its place. */
   ApiKeyReplaced: event(

@@ -1,6 +1,5 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { DeliveryOfReading } from '@app/webhooks/contracts/index.js';
-import { shownId } from '../../shown-event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 
 /** An event of a story, with its cause. */
@@ -34,7 +33,7 @@ export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] =>
       stream,
       revision,
       type,
-      eventId: shownId(event),
+      eventId: event.id,
       actor: metadata.actor,
       correlationId: metadata.correlationId,
       cause: { id: metadata.causationId, type: cause?.type ?? null, stream: cause?.stream ?? null },

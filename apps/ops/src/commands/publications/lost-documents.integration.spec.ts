@@ -26,8 +26,8 @@ const published = async (readingId: string): Promise<void> => {
           made as (insert into publishing.publication
                      (reading_id, version, workspace_id, artifact_id, published_at, correlation_id)
                    select $1, version, 'ws_1', 'art', now(), 'c' from generate_series(1, 2) as version)
-     insert into publishing.artifact (artifact_id, format, reading_id, version, media_type, sealed)
-     select 'art', format, $1, version, 'text/plain', 'x'
+     insert into publishing.artifact (artifact_id, format, reading_id, version, media_type, content_version, digest, bytes, sealed)
+     select 'art', format, $1, version, 'text/plain', '1', '', 1, 'x'
      from generate_series(1, 2) as version, unnest(array['document_v1', 'markdown', 'pdf']) as format`,
     [readingId],
   );

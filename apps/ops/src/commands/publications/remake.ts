@@ -17,7 +17,6 @@ const ADVICE: Partial<Record<RemadeVersion['outcome'], string>> = {
     'Made from other texts than this version of the service has. Use that version, or publish another one.',
   renders_differently:
     'This version of the service typesets it otherwise. Use the one that made it, or publish another one.',
-  not_verifiable: 'Its publication recorded no digest, so equal bytes cannot be proved. Publish another one.',
 };
 
 export const addRemake = (publications: Command): void => {

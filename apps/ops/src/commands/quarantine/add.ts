@@ -9,7 +9,6 @@ import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { PROJECTIONS } from '../../projections.js';
 import { withSession, type Session } from '../../session.js';
-import { shownId } from '../../shown-event.js';
 import {
   mayBeNewerThanThis,
   ownerOf,
@@ -94,7 +93,7 @@ export const quarantineEvent = async (
   const decision = {
     stream: place.stream,
     revision: String(place.revision),
-    eventId: shownId(event),
+    eventId: event.id,
     eventType: event.type,
     consumers,
     cause,

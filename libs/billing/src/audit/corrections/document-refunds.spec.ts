@@ -153,11 +153,10 @@ describe('an entry that says so, but', () => {
       formats: [],
       publishedAt: 'then',
     };
-    await office.forge(
-      'publication-r1',
-      { type: 'DocumentPublished', data: { ...data, contentVersion: null } },
-      { schemaVersion: 3 },
-    );
+    await office.forge('publication-r1', {
+      type: 'DocumentPublished',
+      data: { ...data, contentVersion: '2026.11.5' },
+    });
     await forgeRefund(['r1', await fail('r1'), captureId]);
     expect(await audit()).toEqual([0, NO_FAILURE]);
   });

@@ -98,7 +98,7 @@ describe('PublishDocumentJob, for a reading whose result cannot be decrypted', (
     };
     const commands: PublicationCommand[] = [
       { type: 'RequestPublication', publication },
-      { type: 'RecordPublished', version: 1, formats: [], contentVersion: null },
+      { type: 'RecordPublished', version: 1, formats: [], contentVersion: '2026.11.5' },
       { type: 'RequestNextVersion', publication: { ...publication, version: 2 }, most: 2, unlessFrom: null },
     ];
     for (const command of commands)

@@ -42,15 +42,13 @@ export class RemakeDocumentsHandler implements ICommandHandler<RemakeDocuments> 
     dryRun: boolean,
   ): Promise<RemadeVersion['outcome']> {
     const digests = new Map(formats.map(({ format, digest }) => [format, digest]));
-    if (lost.some((format) => digests.get(format) === null)) return 'not_verifiable';
-    if (contentVersion !== null && contentVersion !== CONTENT_VERSION) return 'texts_changed';
+    if (contentVersion !== CONTENT_VERSION) return 'texts_changed';
     const rendered = await render(result, { version, publishedAt, livemode, paper });
     const again: Partial<Record<DocumentFormat, Uint8Array>> = {};
     for (const format of lost) {
       const same = await this.artifacts.matches(readingId, rendered[format], digests.get(format)!);
       if (same === null) return 'erased';
-      // Without a recorded version of the texts, other texts are the likely cause.
-      if (!same) return contentVersion === null ? 'texts_changed' : 'renders_differently';
+      if (!same) return 'renders_differently';
       again[format] = rendered[format];
     }
     if (dryRun) return 'remade';

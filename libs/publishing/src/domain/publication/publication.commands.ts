@@ -21,7 +21,7 @@ export type PublicationCommand =
       readonly type: 'RecordPublished';
       readonly version: number;
       readonly formats: DataOf<'DocumentPublished'>['formats'];
-      readonly contentVersion: string | null;
+      readonly contentVersion: string;
     }
   /** Records that the version can never be published: its result can no longer be read. */
   | {

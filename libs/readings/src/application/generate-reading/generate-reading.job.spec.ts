@@ -9,7 +9,7 @@ import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { KeyNotHeld } from '@app/platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { createReadingExecutor } from '../../reading.executor.js';
-import { openResult } from '../../sealed-reading.js';
+import { openResult, sealInput } from '../../sealed-reading.js';
 import { TestOutcomes } from '../test-outcome/test-outcomes.js';
 import {
   GenerateReadingJob,
@@ -49,9 +49,7 @@ const request = async (
         profileId: 'evan',
         locale: 'fr-FR',
         asOf: '2026-09-29',
-        sealedInput: key
-          .seal('input', Buffer.from(JSON.stringify({ ...input, metadata })))
-          .toString('base64'),
+        sealedInput: sealInput(key, { ...input, ...(metadata && { metadata }) }),
         cost: 20,
         reservationId: 'r1',
       },

@@ -30,8 +30,7 @@ interface OldKey {
  * A request makes its key after its hold. A hold is settled only once the reading's stream says that no request can use
  * it any more. So a key without a reading, all of whose holds are settled, is unused.
  *
- * A request that finds such a key meanwhile refreshes its creation time, which the deletion checks. Processes of a
- * version that does not refresh it have until `not_before` to end.
+ * A request that finds such a key meanwhile refreshes its creation time, which the deletion checks.
  */
 @Injectable()
 export class KeySweep {
@@ -48,7 +47,6 @@ export class KeySweep {
   /** Resumes where the last sweep stopped, oldest keys first. @throws StoreUnavailable */
   async sweep(signal: AbortSignal): Promise<void> {
     const reached = await this.reached();
-    if (reached?.waits) return;
     let { after, isDecided } = this.left ?? { after: reached, isDecided: true };
     this.left = null;
     let streams = 0;
@@ -113,9 +111,9 @@ export class KeySweep {
     return rows;
   }
 
-  private async reached(): Promise<(Place & { waits: boolean }) | null> {
-    const { rows } = await this.pool.query<Place & { waits: boolean }>(
-      'select created_at::text, subject_id, not_before > now() as waits from platform.key_sweep',
+  private async reached(): Promise<Place | null> {
+    const { rows } = await this.pool.query<Place>(
+      'select created_at::text, subject_id from platform.key_sweep',
     );
     return rows[0] ?? null;
   }

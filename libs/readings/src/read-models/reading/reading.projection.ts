@@ -12,8 +12,6 @@ interface ResultRow {
   readonly workspace_id: string;
   readonly livemode: boolean;
   readonly sealed_result: string;
-  /** Written by the previous version. Dropped when none of its processes runs any more. */
-  readonly sha256: null;
 }
 
 type Event = RecordedOf<readonly [typeof readingEvents, PublicationFeed]>;
@@ -36,13 +34,7 @@ const results = view<ResultRow, Event>({
     if (event.type === 'ReadingErased') return null;
     if (event.type !== 'ReadingCompleted' || row !== null) return row;
     const { workspaceId, livemode, sealedResult } = event.data;
-    return {
-      ...byReading(event),
-      workspace_id: workspaceId,
-      livemode,
-      sealed_result: sealedResult,
-      sha256: null,
-    };
+    return { ...byReading(event), workspace_id: workspaceId, livemode, sealed_result: sealedResult };
   },
 });
 

@@ -34,7 +34,7 @@ const BARE_ROW = {
   published_at: null,
   erased_at: null,
 };
-const ids = { workspaceId: 'ws_1', reservationId: ID };
+const ids = { workspaceId: 'ws_1', livemode: true, reservationId: ID };
 const requested = event('ReadingRequested', {
   ...ids,
   productId: 'theme',
@@ -42,8 +42,6 @@ const requested = event('ReadingRequested', {
   locale: 'fr-FR',
   asOf: '2026-04-12',
   sealedInput: 'c2VhbGVk',
-  inputDigest: 'd'.repeat(64),
-  idempotencyDigest: null,
   cost: 20,
 });
 const failed = event('ReadingFailed', { ...ids, code: 'input_unprocessable', attempts: 1 });
@@ -66,16 +64,10 @@ it('shows the end of a reading before its row does, and still does while the row
   expect(await statusAs({ status: 'completed' }, query)).toBe('completed');
 });
 
-it('shows a reading from before test mode as live', async () => {
-  const store = new InMemoryEventStore();
-  await store.append(`reading-${ID}`, 'no_stream', [requested]);
-  expect((await queryOf(store, { query: async () => ({ rows: [] }) }).find(ID))?.record.livemode).toBe(true);
-});
-
 it('shows the history in whole pages, without abandoned reservations', async () => {
   const store = new InMemoryEventStore();
   const abandoned = () =>
-    event('ReadingAbandoned', { workspaceId: 'ws_1', reservationId: randomUUID(), reason: 'unavailable' });
+    event('ReadingAbandoned', { ...ids, reservationId: randomUUID(), reason: 'unavailable' });
   await store.append(`reading-${ID}`, 'no_stream', [
     abandoned(),
     requested,

@@ -39,7 +39,8 @@ export class ShowDeliveriesController {
   @ApiOperation({
     operationId: 'listDeliveries',
     summary: 'List the deliveries to an endpoint',
-    description: 'Returns the newest first. A cursor is valid only with the same filters.',
+    description:
+      'Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`.',
   })
   @ApiQuery({
     name: 'status',
@@ -95,9 +96,10 @@ export class ShowDeliveriesController {
     };
     const scope = ['deliveries', caller.workspaceId, endpointId, JSON.stringify(filter)];
     const page = this.cursors.read(limit, cursor, ...scope);
-    const records = await this.rows.page(endpointId, page.limit + 1, page.after, filter);
+    const { records, after } = await this.rows.page(endpointId, page.limit + 1, page.after, filter);
     const endOf = ({ createdAt, deliveryId }: (typeof records)[0]) => [createdAt, deliveryId];
-    return this.cursors.page(records, page.limit, endOf, ...scope);
+    const shown = this.cursors.page(records, page.limit, endOf, ...scope);
+    return after === null ? shown : { ...shown, nextCursor: this.cursors.seal(after, ...scope) };
   }
 
   @Get('deliveries/:deliveryId')

@@ -39,12 +39,8 @@ const UNPUBLISHED = { available: false, version: null, artifactId: null, publish
 export const publicEventOf = (event: SourceEvent): PublicEvent | null => {
   const { occurredAt } = event.metadata;
   switch (event.type) {
-    case 'ReadingDelayed': {
-      const { attempts } = event.data;
-      // Version 1 has no `attempts`. If the reading has not started, only its request usually comes before this event.
-      const isWaiting = attempts === null ? event.revision === 1n : attempts === 0;
-      return draft(event, 'reading.delayed', { status: isWaiting ? 'queued' : 'processing' });
-    }
+    case 'ReadingDelayed':
+      return draft(event, 'reading.delayed', { status: event.data.attempts === 0 ? 'queued' : 'processing' });
     case 'ReadingCompleted':
       return draft(event, 'reading.completed', { status: 'completed' });
     case 'DocumentPublished': {

@@ -31,8 +31,8 @@ const MARK_READY = `
   on conflict (workspace_id) do update set ready_at = excluded.ready_at where queue.ready_at > excluded.ready_at`;
 
 /**
- * Makes queues ready whose deliveries were inserted without doing so: by processes of the previous version
- * (migrations/0011), or by hand. A queue made ready without a due delivery costs one claim.
+ * Makes queues ready whose deliveries were inserted without doing so, as a restore or an operator does. A queue made
+ * ready without a due delivery costs one claim.
  */
 export const repairQueues = (
   pool: pg.Pool,

@@ -129,12 +129,12 @@ const forgetAnswers = (readingId: string): Statement => sql`
     select event_id, endpoint_id from webhooks.public_event event join webhooks.endpoint using (workspace_id)
     where event.reading_id = ${readingId}
   ), pending as (
-    update webhooks.attempt set response_body = null, answer = null
+    update webhooks.attempt set answer = null
     from sent join webhooks.delivery using (event_id, endpoint_id)
     where attempt.delivery_id = delivery.delivery_id
-      and (attempt.response_body is not null or attempt.answer is not null)
+      and attempt.answer is not null
   )
-  update webhooks.settled_delivery settled set response_body = null, answer = null
+  update webhooks.settled_delivery settled set answer = null
   from sent
   where settled.event_id = sent.event_id and settled.endpoint_id = sent.endpoint_id
-    and (settled.response_body is not null or settled.answer is not null)`;
+    and settled.answer is not null`;

@@ -6,7 +6,7 @@ import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
 const test = fanningOut();
 const asked = (id: string, settings: object = {}) =>
-  endpoint(id).created({ modes: ['live'], notices: ['batch.ended'], ...settings }, { version: 3 });
+  endpoint(id).created({ notices: ['batch.ended'], ...settings });
 const told = () =>
   test.rows<{ endpoint_id: string; status: string }>(
     `select endpoint_id, status from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)

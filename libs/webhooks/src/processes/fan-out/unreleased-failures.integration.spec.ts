@@ -16,7 +16,7 @@ describe('The failure of a reading', () => {
       test.rows<{ reading_id: string; type: string; position: string }>(
         'select reading_id, type, position from webhooks.public_event order by position',
       );
-    await test.handle(A.created(), reading(id).delayed({ position: failed.position - 1n }), failed);
+    await test.handle(A.created(), reading(id).delayed(0, { position: failed.position - 1n }), failed);
     const inNoWay = [{ reading_id: id, type: 'reading.delayed', position: String(failed.position - 1n) }];
     expect(await sent()).toEqual(inNoWay);
     await test.handle(failed);

@@ -51,7 +51,7 @@ const allLooks = (): readonly Look[] => [
 ];
 
 const asking = (id: string, settings: object = {}) =>
-  endpoint(id).created({ modes: ['live'], notices: [...NOTICE_TYPES], ...settings }, { version: 3 });
+  endpoint(id).created({ notices: [...NOTICE_TYPES], ...settings });
 const told = () =>
   test.rows<{ endpoint_id: string; type: string; status: string; body: string }>(
     `select delivery.endpoint_id, event.type, delivery.status, event.body

@@ -20,10 +20,7 @@ const AFTER = (days: number) => HAPPENED + days * DAY_MS + 1;
 const test = fanningOut();
 
 const subscriber = () =>
-  endpoint(`we_${randomUUID()}`).created(
-    { modes: ['live', 'test'], notices: ['batch.ended'] },
-    { version: 3 },
-  );
+  endpoint(`we_${randomUUID()}`).created({ modes: ['live', 'test'], notices: ['batch.ended'] });
 const round = async (now: number): Promise<Readonly<Record<string, number>>> => {
   const runs = [];
   for (const one of webhookRetentions(test.database.pool, TERMS))

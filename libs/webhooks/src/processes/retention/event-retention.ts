@@ -40,8 +40,11 @@ const forget = (old: string, last: string): string => `
 
 const TERM = { live: 'WEBHOOK_EVENTS_KEPT_DAYS', test: 'TEST_DATA_KEPT_DAYS' } as const;
 
-/** The condition of an index of their ages. Events of test readings include trials and test notices. */
-const EVENTS = { live: 'livemode and reading_id is not null', test: 'not livemode' } as const;
+/** The condition of the index of their ages. Events of test readings include trials. */
+const EVENTS = {
+  live: 'livemode and reading_id is not null',
+  test: 'not livemode and reading_id is not null',
+} as const;
 
 const FORGET_EVENTS = (mode: keyof typeof EVENTS): string =>
   forget(
@@ -62,16 +65,6 @@ const FORGET_NOTICES = (mode: keyof typeof EVENTS): string =>
      )
      delete from webhooks.notice told using old where told.event_id = old.event_id`,
   );
-
-/** The condition of an index of their ages. Those from before there was a table of notices have no row in it. */
-const LIVE_NOTICES = 'livemode and reading_id is null';
-
-/** They never were in a feed: their position is before the first one. */
-const FORGET_NOTICES_WITHOUT_ROW = forget(
-  `select event_id, workspace_id, reading_id, type, sequence, -1 as position, livemode from webhooks.public_event
-   where ${LIVE_NOTICES} and occurred_at < $1 order by occurred_at`,
-  'delete from webhooks.public_event event using old where event.event_id = old.event_id',
-);
 
 const retention = (
   pool: pg.Pool,
@@ -116,9 +109,6 @@ export const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: numb
       setting: mode === 'live' ? 'WEBHOOK_NOTICES_KEPT_DAYS' : TERM.test,
       days,
     },
-    mode === 'live'
-      ? { table: 'webhooks.public_event', at: 'occurred_at', where: LIVE_NOTICES }
-      : { table: 'webhooks.notice', at: 'occurred_at', where: 'not livemode' },
+    { table: 'webhooks.notice', at: 'occurred_at', where: `livemode = ${mode === 'live'}` },
     FORGET_NOTICES(mode),
-    ...(mode === 'live' ? [FORGET_NOTICES_WITHOUT_ROW] : []),
   );

@@ -26,7 +26,7 @@ const NEXT =
 /** Leaves out deliveries whose outcome is being recorded, until the next round. */
 const LOCK = `
   select delivery_id from webhooks.delivery
-  where endpoint_id = $1 and status = 'pending' and coalesce(added, 0) <= $2
+  where endpoint_id = $1 and status = 'pending' and added <= $2
   order by reading_id, sequence limit ${AT_ONCE}
   for update skip locked`;
 
@@ -46,7 +46,7 @@ const FORGET = `
   delete from webhooks.skipping noted
   where endpoint_id = $1 and not exists (
     select from webhooks.delivery
-    where delivery.endpoint_id = noted.endpoint_id and status = 'pending' and coalesce(added, 0) <= noted.up_to)`;
+    where delivery.endpoint_id = noted.endpoint_id and status = 'pending' and added <= noted.up_to)`;
 
 /**
  * Notes that the pending deliveries of an endpoint are to be skipped, permanently: enabling it again sends none of them.

@@ -12,7 +12,6 @@ import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { probeOf, type Probe } from '../../domain/notice/probe.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
-import { PROBED_HOST } from '../../read-models/verification/host-sql.js';
 import type { Config } from '../../settings.js';
 import type { SendsRequests } from '../dispatch/sender.js';
 import { PROBE_REST_MS } from './probe-rows.js';
@@ -51,12 +50,12 @@ interface DueProbe {
  */
 const CLAIM = `
   with due as (
-    select endpoint_id, workspace_id, ${PROBED_HOST} as host, due_at
+    select endpoint_id, workspace_id, verification.host, due_at
     from webhooks.verification join webhooks.endpoint using (endpoint_id)
     where due_at <= $1 and not verified and enabled and deleted_at is null and endpoint.url = verification.url
       and not exists (
         select from webhooks.probe_rest rest
-        where rest.workspace_id = endpoint.workspace_id and rest.host = ${PROBED_HOST} and rest.rests_until > $1)
+        where rest.workspace_id = endpoint.workspace_id and rest.host = verification.host and rest.rests_until > $1)
     order by due_at limit ${AT_ONCE} for update of verification skip locked
   ), rested as (
     insert into webhooks.probe_rest as known (workspace_id, host, rests_until)

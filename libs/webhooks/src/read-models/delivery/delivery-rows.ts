@@ -6,7 +6,6 @@ import { isUuid } from '@app/platform/text/uuid.js';
 import type { DeliveryStatus } from '../../contracts/deliveries.js';
 import type { DeliveredType } from '../../contracts/notice-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
-import { areRare, IS_RARE } from '../event-feed/rare-types.js';
 import { ALL_ATTEMPTS, ALL_DELIVERIES } from './settled-sql.js';
 
 /** One attempt as the endpoint's owner sees it: of the response only the class of error and the status. */
@@ -80,9 +79,10 @@ type AttemptColumns = Pick<Columns, 'started_at' | 'duration_ms' | 'status_code'
   number: number;
 };
 
-const SELECT = `
+/** SQL: deliveries with their events and last attempts. @param deliveries a query or table, under the name `delivery` */
+const selectFrom = (deliveries: string): string => `
   select delivery.*, event.type, event.livemode, event.sequence, event.reading_id as of_reading_id, last.*
-  from ${ALL_DELIVERIES}
+  from ${deliveries}
   join webhooks.public_event event using (event_id)
   left join lateral (
     select number, started_at, duration_ms, status_code, error from webhooks.attempt
@@ -93,8 +93,11 @@ const SELECT = `
     order by number desc limit 1
   ) last on true`;
 
-/** With more events than this of a type, a page of deliveries is found soon among all of the endpoint. */
+/** With more events than this of the wanted types, deliveries are looked for among all of the endpoint. */
 const FEW = 1_000;
+
+/** Deliveries of the endpoint that a page with a filter looks at: of many that pass no filter, a page shows fewer, or none. */
+const LOOKED_AT = 2_000;
 
 /** Most skipped deliveries counted when an endpoint is enabled. */
 const MOST_SKIPPED = 100_000;
@@ -102,7 +105,7 @@ const MOST_SKIPPED = 100_000;
 /**
  * A literal, because the planner matches the partial index of unsuccessful deliveries by query text, not by parameters.
  */
-const UNSUCCEEDED = `and delivery.status <> 'succeeded'`;
+const UNSUCCEEDED = `and status <> 'succeeded'`;
 const mayHaveSucceeded = ({ statuses, undelivered }: DeliveryFilter): boolean =>
   !undelivered && (statuses === null || statuses.includes('succeeded'));
 
@@ -115,7 +118,7 @@ export class DeliveryRows {
   async find(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
     if (!isUuid(deliveryId)) return null;
     const { rows } = await this.pool.query<Columns>(
-      `${SELECT} where delivery.delivery_id = $1 and delivery.endpoint_id = $2`,
+      `${selectFrom(ALL_DELIVERIES)} where delivery.delivery_id = $1 and delivery.endpoint_id = $2`,
       [deliveryId, endpointId],
     );
     return rows[0] ? fromColumns(rows[0]) : null;
@@ -131,51 +134,55 @@ export class DeliveryRows {
     return rows.map(attemptFromColumns);
   }
 
-  /** A page of an endpoint's deliveries, newest first, after the given instant of creation and id. */
+  /**
+   * Deliveries of an endpoint, newest first, after the given instant of creation and id.
+   * @returns `after`: where the list goes on when the filter passed fewer than `limit` of those looked at; `null`: it ends
+   */
   async page(
     endpointId: string,
     limit: number,
     after: readonly string[] | null,
     filter: DeliveryFilter,
-  ): Promise<readonly DeliveryRecord[]> {
+  ): Promise<{ readonly records: readonly DeliveryRecord[]; readonly after: readonly string[] | null }> {
     const eventIds = await this.eventsOf(endpointId, filter);
-    if (eventIds?.length === 0) return [];
+    if (eventIds?.length === 0) return { records: [], after: null };
+    const walk = `
+      select * from ${ALL_DELIVERIES}
+      where endpoint_id = $1
+        ${eventIds === null ? 'and $4::text[] is null' : 'and event_id = any ($4)'}
+        and ($2::timestamptz is null or (created_at, delivery_id) < ($2, $3))
+        ${mayHaveSucceeded(filter) ? '' : UNSUCCEEDED}
+        and created_at >= coalesce($5::timestamptz, '-infinity') and created_at < coalesce($6::timestamptz, 'infinity')
+      order by created_at desc, delivery_id desc`;
+    const walked = [endpointId, after?.[0] ?? null, after?.[1] ?? null, eventIds, filter.since, filter.until];
     const { rows } = await this.pool.query<Columns>(
-      `${SELECT}
-       where delivery.endpoint_id = $1
-         ${eventIds === null ? 'and $7::text[] is null' : 'and delivery.event_id = any ($7)'}
-         and ($2::timestamptz is null or (delivery.created_at, delivery.delivery_id) < ($2, $3))
-         and ($5::text[] is null or delivery.status = any ($5))
-         ${mayHaveSucceeded(filter) ? '' : UNSUCCEEDED}
-         and ($6::text[] is null or event.type = any ($6))
-         and (delivery.test or event.livemode = any ($11::boolean[]))
-         and delivery.created_at >= coalesce($8::timestamptz, '-infinity')
-         and delivery.created_at < coalesce($9::timestamptz, 'infinity')
+      `${selectFrom(`(${walk} limit ${LOOKED_AT}) delivery`)}
+       where ($7::text[] is null or delivery.status = any ($7))
+         and ($8::text[] is null or event.type = any ($8))
+         and (delivery.test or event.livemode = any ($9::boolean[]))
          and (not $10 or not exists (
            select from webhooks.settled_delivery other
            where other.endpoint_id = delivery.endpoint_id and other.event_id = delivery.event_id
-             and other.status = 'succeeded')
-           and not exists (
-           select from webhooks.delivery other
-           where other.endpoint_id = delivery.endpoint_id and other.event_id = delivery.event_id
              and other.status = 'succeeded'))
        order by delivery.created_at desc, delivery.delivery_id desc
-       limit $4`,
+       limit $11`,
       [
-        endpointId,
-        after?.[0] ?? null,
-        after?.[1] ?? null,
-        limit,
+        ...walked,
         filter.statuses,
         filter.types,
-        eventIds,
-        filter.since,
-        filter.until,
-        filter.undelivered,
         filter.modes.map((mode) => mode === 'live'),
+        filter.undelivered,
+        limit,
       ],
     );
-    return rows.map(fromColumns);
+    const records = rows.map(fromColumns);
+    if (records.length >= limit) return { records, after: null };
+    const last = await this.pool.query<{ created_at: Date; delivery_id: string }>(
+      `select created_at, delivery_id from (${walk} offset ${LOOKED_AT - 1} limit 1) last`,
+      walked,
+    );
+    const end = last.rows[0];
+    return { records, after: end ? [end.created_at.toISOString(), end.delivery_id] : null };
   }
 
   /**
@@ -194,15 +201,15 @@ export class DeliveryRows {
       return rows.map((row) => row.event_id);
     };
     if (readingId !== null) return found('reading_id = $1', readingId);
-    if (!areRare(types)) return null;
-    const rare = await found(
+    if (types === null) return null;
+    const ofTypes = await found(
       `workspace_id = (select workspace_id from webhooks.endpoint where endpoint_id = $1)
-         and ${IS_RARE} and type = any ($2)
+         and livemode in (true, false) and type = any ($2)
        limit ${FEW + 1}`,
       endpointId,
       types,
     );
-    return rare.length > FEW ? null : rare;
+    return ofTypes.length > FEW ? null : ofTypes;
   }
 
   /**
@@ -217,7 +224,7 @@ export class DeliveryRows {
            and (delivery.status = 'skipped' and delivery.settled_at >= endpoint.disabled_at
              or delivery.status = 'pending' and exists (
                select from webhooks.skipping
-               where skipping.endpoint_id = delivery.endpoint_id and coalesce(delivery.added, 0) <= skipping.up_to))
+               where skipping.endpoint_id = delivery.endpoint_id and delivery.added <= skipping.up_to))
          limit ${MOST_SKIPPED}
        ) of_events`,
       [endpointId],

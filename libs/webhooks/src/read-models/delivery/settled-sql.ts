@@ -3,8 +3,6 @@ import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
 /**
  * SQL: all deliveries, pending and settled, under the name `delivery`. What a settled one keeps of its last attempt is in
  * `started_at`, `duration_ms`, `status_code` and `error`; attempts of a pending one are rows of `webhooks.attempt`.
- *
- * Rows that a process of the previous version settled are in the queue until they are moved.
  */
 export const ALL_DELIVERIES = `(
   select delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, replay_id, created_at, settled_at, due_at,

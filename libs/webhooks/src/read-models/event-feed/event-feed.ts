@@ -2,8 +2,8 @@ import type pg from 'pg';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import type { PublicEventType } from '../../contracts/event-types.js';
-import { areRare, IS_RARE } from './rare-types.js';
+import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
+import { EACH_WANTED } from './each-wanted.js';
 
 /** An event as it is pushed. */
 export interface FeedEvent {
@@ -38,8 +38,8 @@ export class EventFeed {
     const { rows } = await this.pool.query<FoundEvent>(
       `select workspace_id as "workspaceId", reading_id as "readingId", body, shows_external_id as "showsExternalId"
        from webhooks.public_event event
-       where event_id = $1 and (position is not null or reading_id is null) ${ofModes(modes)}`,
-      [eventId],
+       where event_id = $1 and (position is not null or reading_id is null) and livemode = any ($2::boolean[])`,
+      [eventId, modes.map((mode) => mode === 'live')],
     );
     return rows[0] ?? null;
   }
@@ -57,20 +57,16 @@ export class EventFeed {
     modes: readonly Mode[],
   ): Promise<readonly FeedEvent[]> {
     const { rows } = await this.pool.query<FeedEvent>(
-      `select position::text, reading_id as "readingId", body, shows_external_id as "showsExternalId"
-       from webhooks.public_event event
-       where workspace_id = $1 and event.position > coalesce($2::numeric, -1) and ($3::text[] is null or type = any ($3))
-         ${areRare(types) ? `and ${IS_RARE}` : ''} ${ofModes(modes)}
-       order by event.position
-       limit $4`,
-      [workspaceId, after, types, limit],
+      `select told.position::text, reading_id as "readingId", body, shows_external_id as "showsExternalId"
+       from ${EACH_WANTED} cross join lateral (
+         select position, reading_id, body, shows_external_id from webhooks.public_event event
+         where workspace_id = $1 and event.livemode = wanted.livemode and event.type = wanted.type
+           and position > coalesce($2::numeric, -1)
+         order by position limit $5
+       ) told
+       order by told.position limit $5`,
+      [workspaceId, after, types ?? PUBLIC_EVENT_TYPES, modes.map((mode) => mode === 'live'), limit],
     );
     return rows;
   }
 }
-
-/** A condition of its own for each mode: a plan can use the index of test events. */
-const ofModes = ([mode, ...others]: readonly Mode[]): string => {
-  if (others.length > 0) return '';
-  return mode === 'live' ? 'and event.livemode' : 'and not event.livemode';
-};

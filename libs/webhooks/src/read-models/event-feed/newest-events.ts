@@ -4,7 +4,7 @@ import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { FindToldEvent, ListNewestEvents, type ToldEvent } from '../../contracts/feed.js';
 import { isNotice } from '../../contracts/notice-types.js';
-import { areRare, IS_RARE } from './rare-types.js';
+import { EACH_WANTED } from './each-wanted.js';
 
 const EVENT = `told.position::text, told.body, told.reading_id as "readingId",
   told.shows_external_id as "showsExternalId" from webhooks.public_event told`;
@@ -24,12 +24,14 @@ export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> 
   }: ListNewestEvents): Promise<readonly ToldEvent[]> {
     const isOfNotices = types.some(isNotice);
     const { rows } = await this.pool.query<ToldEvent>(
-      `select ${isOfNotices ? NOTICE : EVENT}
-       where workspace_id = $1 and told.position < coalesce($2::numeric, 'infinity') and type = any ($3)
-         ${!isOfNotices && areRare(types) ? `and ${IS_RARE}` : ''}
-         and ${mode === 'live' ? 'livemode' : 'not livemode'}
-       order by told.position desc limit $4`,
-      [workspaceId, before, types, limit],
+      `select newest.* from ${EACH_WANTED} cross join lateral (
+         select ${isOfNotices ? NOTICE : EVENT}
+         where workspace_id = $1 and told.livemode = wanted.livemode and told.type = wanted.type
+           and told.position < coalesce($2::numeric, 'infinity')
+         order by told.position desc limit $5
+       ) newest
+       order by newest.position::numeric desc limit $5`,
+      [workspaceId, before, types, [mode === 'live'], limit],
     );
     return rows;
   }

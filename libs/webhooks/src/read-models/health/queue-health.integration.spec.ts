@@ -106,8 +106,8 @@ describe('The last success', () => {
 describe('The attempts of the last 24 hours', () => {
   it('are those of the hour that has begun and the 23 before it, of this endpoint', async () => {
     await query(
-      `insert into webhooks.endpoint_hour (endpoint_id, hour, outcome, attempts, latencies)
-       select endpoint_id, hour::timestamptz, outcome, attempts, '{}'
+      `insert into webhooks.endpoint_hour (endpoint_id, hour, outcome, attempts, latencies, last_at)
+       select endpoint_id, hour::timestamptz, outcome, attempts, '{}', hour::timestamptz
        from (values ($1, '2026-04-03T12:00:00Z', 'succeeded', 1000), ($1, '2026-04-03T13:00:00Z', 'timeout', 2),
                     ($1, '2026-04-03T13:00:00Z', 'succeeded', 30), ($1, '2026-04-04T12:00:00Z', 'succeeded', 4),
                     ('we_other', '2026-04-04T12:00:00Z', 'succeeded', 500)

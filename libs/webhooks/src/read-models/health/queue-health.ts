@@ -29,7 +29,7 @@ const QUEUE_COLUMNS = `
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
   (select ${freeAt('min(due_at)')} from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as next_at,
-  (select coalesce(last_at, hour) from webhooks.endpoint_hour
+  (select last_at from webhooks.endpoint_hour
    where endpoint_hour.endpoint_id = endpoint.endpoint_id and outcome = 'succeeded'
    order by hour desc limit 1) as last_success_at`;
 

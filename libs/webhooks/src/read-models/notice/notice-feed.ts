@@ -3,6 +3,7 @@ import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { NoticeType } from '../../contracts/notice-types.js';
+import { EACH_WANTED } from '../event-feed/each-wanted.js';
 
 /** A notice as it is pushed. */
 export interface FeedNotice {
@@ -28,11 +29,14 @@ export class NoticeFeed {
     modes: readonly Mode[],
   ): Promise<readonly FeedNotice[]> {
     const { rows } = await this.pool.query<FeedNotice>(
-      `select position::text, body from webhooks.notice
-       where workspace_id = $1 and position > coalesce($2::bigint, -1) and type = any ($3)
-         and case when livemode then 'live' else 'test' end = any ($5)
-       order by notice.position limit $4`,
-      [workspaceId, after, types, limit, modes],
+      `select told.position::text, told.body from ${EACH_WANTED} cross join lateral (
+         select position, body from webhooks.notice
+         where workspace_id = $1 and notice.livemode = wanted.livemode and notice.type = wanted.type
+           and position > coalesce($2::bigint, -1)
+         order by position limit $5
+       ) told
+       order by told.position limit $5`,
+      [workspaceId, after, types, modes.map((mode) => mode === 'live'), limit],
     );
     return rows;
   }

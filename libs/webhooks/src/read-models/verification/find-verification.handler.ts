@@ -3,7 +3,6 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { FindVerification, type VerificationRecord } from '../../contracts/verification.js';
-import { PROBED_HOST } from './host-sql.js';
 
 interface Columns {
   readonly asked_at: Date;
@@ -22,7 +21,7 @@ export class FindVerificationHandler implements IQueryHandler<FindVerification> 
        from webhooks.verification
        join webhooks.endpoint using (endpoint_id)
        left join webhooks.probe_rest rest
-         on rest.workspace_id = endpoint.workspace_id and rest.host = ${PROBED_HOST}
+         on rest.workspace_id = endpoint.workspace_id and rest.host = verification.host
        where endpoint_id = $1`,
       [endpointId],
     );

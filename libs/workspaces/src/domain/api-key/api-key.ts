@@ -45,14 +45,9 @@ const sha256 = (text: string): string => createHash('sha256').update(text, 'asci
 /** The secret has 190 bits, so no slow hash is needed. */
 const hashOf = ({ keyId, secret }: KeyParts): string => sha256(`${keyId}_${secret}`);
 
-/**
- * Whether the hash is that of this key. Keys from before modes and scopes have the hash of their secret alone: programs
- * of that time know no other hash. They refuse the keys of this one, which they would accept without limits.
- */
+/** Whether the hash is that of this key. */
 export const isHashOf = (hash: string, key: KeyParts): boolean =>
-  isSame(hash, hashOf(key)) || isSame(hash, sha256(key.secret));
-
-const isSame = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
+  timingSafeEqual(Buffer.from(hash), Buffer.from(hashOf(key)));
 
 interface KeyParts {
   readonly keyId: string;
