@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
 import { PAGES } from '../../apps/portal/src/pages/pages.js';
 import { peakMiB } from '../bench/service/process-memory.js';
 import { Integrator } from '../support/integrator.js';
+import { longestWait } from '../support/longest-wait.js';
 import { PortalVisitor, hiddenFields } from '../support/portal-visitor.js';
 import { sharedStack, startApi, type StartedApi, type Stack } from '../support/index.js';
 import { isSoak } from '../support/rounds.js';
@@ -47,7 +47,7 @@ beforeAll(async () => {
     endpointId: string;
   };
   ids = { readingId, endpointId };
-  const atRest = await longestWait(new Promise((resolve) => setTimeout(resolve, 2_000)));
+  const atRest = await longestWait(api, neighbour, new Promise((resolve) => setTimeout(resolve, 2_000)));
   waits.set('at rest', atRest);
   mayWaitMs = Math.max(LONGEST_WAIT_MS, TIMES_AT_REST * atRest);
 });
@@ -79,39 +79,6 @@ const answerTo = (
     outgoing.end(body?.());
   });
 
-const TICK_MS = 10;
-/** CPU time that the API has used, milliseconds: other programs of a slow machine do not count. */
-const cpuOfApi = (): number => {
-  const stat = readFileSync(`/proc/${api.pid}/stat`, 'utf8');
-  const [user = 0, system = 0] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return (user + system) * TICK_MS;
-};
-
-/** How long /healthz and a neighbour's GET wait at most, in time and in CPU time of the API, until `done`. */
-const longestWait = async (done: Promise<unknown>): Promise<number> => {
-  let isOver = false;
-  void done.finally(() => (isOver = true)).catch(() => undefined);
-  const waited = async (target: string): Promise<number> => {
-    const from = { at: performance.now(), cpu: cpuOfApi() };
-    const { status } = await answerTo({ method: 'GET', target, headers: {} }, neighbour);
-    expect([target, status]).toEqual([target, 200]);
-    return Math.min(performance.now() - from.at, cpuOfApi() - from.cpu);
-  };
-  const probe = async (target: string): Promise<number> => {
-    let longest = 0;
-    do longest = Math.max(longest, await waited(target));
-    while (!isOver);
-    return longest;
-  };
-  const found = await Promise.all(['/healthz', '/api/v1/credits'].map(probe));
-  await done;
-  return Math.max(...found);
-};
-
 /** A freeze comes back each time; a busy machine does not. */
 const ATTEMPTS = 3;
 
@@ -120,7 +87,7 @@ const faultsOf = async (field: string, attack: () => Promise<Answered>): Promise
   let answered: Answered = { status: 0, bytes: 0 };
   for (let n = 0; n < ATTEMPTS && wait > mayWaitMs; n += 1) {
     const answer = attack();
-    wait = Math.min(wait, await longestWait(answer));
+    wait = Math.min(wait, await longestWait(api, neighbour, answer));
     answered = await answer;
   }
   waits.set(field, wait);
