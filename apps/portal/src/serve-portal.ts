@@ -105,7 +105,7 @@ class Portal {
       } catch (error) {
         if (error instanceof Limited) return this.refuse(error.visit, error.refused, response);
         this.log.error({ requestId: requestIdOf(request), err: error }, 'a page of the portal failed');
-        this.outside(request, response, 503, 'unavailable');
+        if (!response.headersSent) this.outside(request, response, 503, 'unavailable');
       }
     };
   }
@@ -225,7 +225,7 @@ class Portal {
       if ('goTo' in answer) {
         if (answer.done) noteDone(response, answer.done);
         seeOther(response, answer.goTo);
-      } else if ('bytes' in answer) this.sender.download(response, answer);
+      } else if ('content' in answer) await this.sender.download(response, answer);
       else this.sender.page(response, status, site, { visit, failed }, answer, done);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
@@ -281,6 +281,7 @@ class Portal {
     const { workspaceId, mode, language, timeZone, scopes } = session;
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
     const principal = principalOf(session);
+    const subject = rateSubject(principal);
     const visit: Visit = {
       session,
       api: new Api(this.call, principal, request.socket, forwardedFor(request.headers)),
@@ -292,12 +293,15 @@ class Portal {
       params: request.params as Readonly<Record<string, string>>,
       query: searchParams,
       may: (scope) => scopes.includes(scope),
+      charge: async (requests) => {
+        await within(ASKED_WITHIN_MS, this.limiter.charge(subject, this.policies.read, requests));
+      },
       place: `${workspaceId} ${mode}`,
       terms: this.settings,
       lateAfterMs: this.settings.READING_DELAYED_AFTER_MS,
     };
     const policy = this.policies[request.method === 'POST' ? 'manage' : 'read'];
-    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(rateSubject(principal), policy));
+    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
     if (verdict && !verdict.allowed) throw new Limited(visit, tooOften(verdict.retryAfterSeconds));
     return visit;
   }

@@ -42,6 +42,9 @@ export const notFound = (): ApiProblem => refusal(404, 'not_found');
 /** There is no statement of the month. */
 export const noStatement = (): ApiProblem => refusal(404, 'http_404');
 
+/** The month has too many movements for a PDF. */
+export const tooManyMovements = (): ApiProblem => refusal(422, 'http_422');
+
 /** The person has entered another workspace or mode since the form was shown. */
 export const elsewhere = (): ApiProblem => refusal(409, 'http_409');
 
@@ -123,9 +126,9 @@ export class Api {
   }
 
   /** An answer that is not JSON, such as a document. @throws ApiProblem */
-  async file(path: string): Promise<{ readonly bytes: Buffer; readonly mediaType: string }> {
+  async file(path: string): Promise<{ readonly content: Buffer; readonly mediaType: string }> {
     const { body, headers } = await this.send('GET', path, { headers: { accept: '*/*' } });
-    return { bytes: body, mediaType: String(headers['content-type']) };
+    return { content: body, mediaType: String(headers['content-type']) };
   }
 
   private async json<T>(method: InsideCall['method'], path: string, options: SendOptions): Promise<T> {

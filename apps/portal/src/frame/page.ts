@@ -31,6 +31,8 @@ export interface Visit {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly may: (scope: SessionScope) => boolean;
+  /** Counts what the answer costs as so many requests of the policy `read`, before it is made. */
+  readonly charge: (requests: number) => Promise<void>;
   /** The workspace and the mode of the session. What a form of another one asks for is not done here. */
   readonly place: string;
   /** How long the service keeps what it keeps for a time, days. */
@@ -53,9 +55,9 @@ export interface GoTo {
   readonly done?: keyof Texts['done'];
 }
 
-/** Bytes to save or to look at. */
+/** Something to save or to look at: bytes, or parts of a text as they are made. */
 export interface Download {
-  readonly bytes: Buffer;
+  readonly content: Buffer | AsyncIterable<string>;
   readonly mediaType: string;
   readonly fileName: string;
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Assets } from './assets.js';
@@ -18,6 +19,12 @@ const policy = (frameAncestors: readonly string[]): string =>
     "base-uri 'none'",
     `frame-ancestors ${frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'"}`,
   ].join('; ');
+
+/** Ends quietly when the receiver leaves. */
+const passedOn = (content: AsyncIterable<string>, response: ServerResponse): Promise<void> =>
+  pipeline(content, response).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  });
 
 /** How the answers of a site are written. */
 export class Sender {
@@ -86,11 +93,13 @@ export class Sender {
     );
   }
 
-  download(response: ServerResponse, { bytes, mediaType, fileName }: Download): void {
+  /** Parts are asked for as the receiver takes them. A failure on the way cuts the answer off, which shows. */
+  async download(response: ServerResponse, { content, mediaType, fileName }: Download): Promise<void> {
     response.setHeader('Content-Type', mediaType);
     response.setHeader('Content-Disposition', `attachment; filename="${fileName}"`);
-    response.setHeader('Content-Length', bytes.length);
-    response.end(bytes);
+    if (!Buffer.isBuffer(content)) return await passedOn(content, response);
+    response.setHeader('Content-Length', content.length);
+    response.end(content);
   }
 
   private html(response: ServerResponse, status: number, page: VNode): void {

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
+import type { Download } from '../frame/page.js';
 import { shown, visitTo } from '../testing/show.js';
-import { statementPage } from './statement.js';
+import { statementFilePage, statementPage, statementPdfPage } from './statement.js';
 
 const READING = '683248f8-5cac-859b-8231-a49bd7abc6ed';
 const AMOUNTS = { available: 0, held: 0 };
@@ -26,3 +27,31 @@ it.each([true, false])(
     expect(page.includes(`href="/portal/readings/${READING}"`)).toBe(may);
   },
 );
+
+/** A visit to the files of a month of so many movements, and what it did, in order. */
+const visitToMonthOf = (count: number) => {
+  const did: string[] = [];
+  async function* entries() {
+    did.push('read');
+    yield* [];
+  }
+  const visit = {
+    ...visitTo({ params: { period: '2026-11' }, query: () => ({ count, entries: entries() }) }),
+    charge: async (requests: number) => void did.push(`charged ${requests}`),
+  };
+  return { visit, did };
+};
+
+it('counts a file by its size, before the first movement is read', async () => {
+  const { visit, did } = visitToMonthOf(300_000);
+  const { content } = (await statementFilePage.show(visit)) as Download;
+  expect(did).toEqual(['charged 3000']);
+  for await (const part of content as AsyncIterable<string>) expect(part).toMatch(/^occurredAt,type,/);
+  expect(did).toEqual(['charged 3000', 'read']);
+});
+
+it('prints no month of more than 20,000 movements, and reads and counts nothing of it', async () => {
+  const { visit, did } = visitToMonthOf(20_001);
+  await expect(statementPdfPage.show(visit)).rejects.toMatchObject({ problem: { status: 422 } });
+  expect(did).toEqual([]);
+});

@@ -1,15 +1,16 @@
 import {
   GetMonthMovements,
-  GetMonthlyStatement,
+  LONGEST_TYPESET,
+  StreamMonthMovements,
   TypesetCustomerStatement,
   type LedgerEntry,
-  type MonthlyStatement,
+  type StreamedMonth,
 } from '@app/billing/contracts/index.js';
 import { Line, LineFull } from '@app/platform/async/line.js';
 import { csvRecord } from '@app/platform/text/csv.js';
 import { GetPaper } from '@app/publishing/contracts/index.js';
 import { GetWorkspace } from '@app/workspaces/contracts/index.js';
-import { busy, noStatement, notFound } from '../frame/api.js';
+import { busy, noStatement, notFound, tooManyMovements } from '../frame/api.js';
 import type { Download, Page, View, Visit } from '../frame/page.js';
 import { Count, Facts, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
@@ -20,6 +21,9 @@ const SHOWN = 200;
 
 /** What printers hold where the language is read. */
 const USUAL_PAPER = { fr: 'a4', en: 'us-letter' } as const;
+
+/** Movements of a file that count as one request: they take 5 ms of CPU. */
+const MOVEMENTS_A_REQUEST = 100;
 
 /** A month with many readings takes a while to read: one statement at a time in each process, two of a workspace. */
 const line = new Line(8, 2);
@@ -43,8 +47,13 @@ const inTurn = async <T,>(
   throw noStatement();
 };
 
-const read = (visit: Visit): Promise<MonthlyStatement> =>
-  inTurn(visit, (...of) => visit.queries.execute(new GetMonthlyStatement(...of)));
+/** The month for a file, paid for by its size. @throws ApiProblem */
+const charged = async (visit: Visit, most = Infinity): Promise<StreamedMonth> => {
+  const month = await inTurn(visit, (...of) => visit.queries.execute(new StreamMonthMovements(...of)));
+  if (month.count > most) throw tooManyMovements();
+  await visit.charge(Math.ceil(month.count / MOVEMENTS_A_REQUEST));
+  return month;
+};
 
 const moved = ({ postings }: LedgerEntry, account: string): number =>
   postings.filter((one) => one.account === account).reduce((sum, { amount }) => sum + amount, 0);
@@ -104,39 +113,52 @@ export const statementPage: Page = {
   },
 };
 
+const HEAD = [
+  'occurredAt',
+  'type',
+  'available',
+  'held',
+  'availableAfter',
+  'heldAfter',
+  'readingId',
+  'reference',
+];
+
+/** Lines of a file that are sent together. */
+const PART = 256;
+
+async function* csv(entries: AsyncIterable<LedgerEntry>): AsyncGenerator<string> {
+  let lines = [csvRecord(HEAD)];
+  for await (const one of entries) {
+    lines.push(
+      csvRecord([
+        one.occurredAt,
+        one.type,
+        moved(one, 'available'),
+        moved(one, 'held'),
+        one.availableAfter,
+        one.heldAfter,
+        one.readingId ?? '',
+        one.reference ?? '',
+      ]),
+    );
+    if (lines.length < PART) continue;
+    yield lines.join('');
+    lines = [];
+  }
+  yield lines.join('');
+}
+
 /** Every movement of the month, oldest first, as `ledger statement` has them. Its names are those of the ledger. */
 export const statementFilePage: Page = {
   path: '/credits/statements/:period/csv',
   area: 'credits',
   needs: 'credits:read',
-  show: async (visit): Promise<Download> => {
-    const { period, entries } = await read(visit);
-    const head = [
-      'occurredAt',
-      'type',
-      'available',
-      'held',
-      'availableAfter',
-      'heldAfter',
-      'readingId',
-      'reference',
-    ];
-    const rows = entries.map((one) => [
-      one.occurredAt,
-      one.type,
-      moved(one, 'available'),
-      moved(one, 'held'),
-      one.availableAfter,
-      one.heldAfter,
-      one.readingId ?? '',
-      one.reference ?? '',
-    ]);
-    return {
-      bytes: Buffer.from([head, ...rows].map(csvRecord).join('')),
-      mediaType: 'text/csv; charset=utf-8',
-      fileName: `statement-${period}.csv`,
-    };
-  },
+  show: async (visit): Promise<Download> => ({
+    content: csv((await charged(visit)).entries),
+    mediaType: 'text/csv; charset=utf-8',
+    fileName: `statement-${visit.params['period']}.csv`,
+  }),
 };
 
 /** The month to print, in the person's language and on the workspace's paper. */
@@ -147,6 +169,7 @@ export const statementPdfPage: Page = {
   show: async (visit): Promise<Download> => {
     const { queries, session, params } = visit;
     const { language, workspaceId } = session;
+    await charged(visit, LONGEST_TYPESET);
     const pdf = await inTurn(visit, async (...of) => {
       const [workspace, chosen] = await Promise.all([
         queries.execute(new GetWorkspace(workspaceId)),
@@ -159,7 +182,7 @@ export const statementPdfPage: Page = {
       return printed.outcome === 'printed' ? printed.pdf : null;
     });
     return {
-      bytes: Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length),
+      content: Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length),
       mediaType: 'application/pdf',
       fileName: `statement-${params['period']}.pdf`,
     };

@@ -29,6 +29,7 @@ export const visitTo = ({ get, query, params = {} }: Stand): Visit =>
     params,
     query: new URLSearchParams(),
     may: () => true,
+    charge: async () => undefined,
     terms: {},
     lateAfterMs: 300_000,
   }) as unknown as Visit;

@@ -3,7 +3,7 @@ import { ExplainReadingHandler } from './audit/explain-reading.handler.js';
 import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
 import { FindEntriesHandler } from './audit/find-entries.handler.js';
 import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
-import { MonthMovementsHandler } from './audit/month-movements.handler.js';
+import { MonthMovementsHandler, StreamMonthMovementsHandler } from './audit/month-movements.handler.js';
 import { PlanDateRepairHandler } from './audit/plan-date-repair.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
@@ -68,6 +68,7 @@ export const HANDLERS = [
   ListCorrectionsHandler,
   MonthlyStatementHandler,
   MonthMovementsHandler,
+  StreamMonthMovementsHandler,
   OpenBookHandler,
   PlanDateRepairHandler,
   PurchasePackHandler,

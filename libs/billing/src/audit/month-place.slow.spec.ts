@@ -1,8 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { collect } from '@app/event-sourcing/store/collect.js';
 import type { EventStore, ReadOptions } from '@app/event-sourcing/store/event-store.js';
-import { MonthMovementsHandler } from '../application/audit/month-movements.handler.js';
-import { GetMonthMovements } from '../contracts/month-movements.js';
+import {
+  MonthMovementsHandler,
+  StreamMonthMovementsHandler,
+} from '../application/audit/month-movements.handler.js';
+import { GetMonthMovements, StreamMonthMovements } from '../contracts/month-movements.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
 import { bookClosedInParts, fillMonth } from '../../test/crowded-book.js';
@@ -79,6 +83,14 @@ describe.each(books)('the months of a book %s', (_, make, periods) => {
     });
     const all = await handler.execute(new GetMonthMovements(WS, period, entries.length));
     expect(all).toMatchObject({ entries: entries.toReversed(), hasEarlier: false });
+  });
+
+  it.each(periods)('pass on every movement of the statement of %s', async (period) => {
+    const whole = await wholeStatement(book.events, period);
+    const handler = new StreamMonthMovementsHandler(book.store, createCreditsExecutor(book.store, BOUND_MS));
+    const month = await handler.execute(new StreamMonthMovements(WS, period));
+    expect(month && (await collect(month.entries))).toEqual(whole && whole.entries);
+    expect(month?.count).toBe(whole?.entries.length);
   });
 });
 

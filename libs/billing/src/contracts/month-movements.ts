@@ -23,3 +23,21 @@ export class GetMonthMovements extends Query<MonthMovements | null> {
     super();
   }
 }
+
+/** The whole of a month, to pass on. */
+export interface StreamedMonth {
+  /** How many entries it has, at most: what it costs to read them. */
+  readonly count: number;
+  /** The oldest first. A page of them is read when its first is asked for, and no more than one is held. */
+  readonly entries: AsyncIterable<LedgerEntry>;
+}
+
+/** Every entry of a month (`yyyy-mm`, UTC), as in its `MonthlyStatement`; `null` when nothing is recorded of it. */
+export class StreamMonthMovements extends Query<StreamedMonth | null> {
+  constructor(
+    readonly workspaceId: string,
+    readonly period: string,
+  ) {
+    super();
+  }
+}

@@ -1,8 +1,6 @@
-import type { StoredEvent } from '../core/event.js';
-
 /** All events of a bounded read. */
-export const collect = async (events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> => {
-  const all: StoredEvent[] = [];
+export const collect = async <E>(events: AsyncIterable<E>): Promise<E[]> => {
+  const all: E[] = [];
   for await (const event of events) all.push(event);
   return all;
 };

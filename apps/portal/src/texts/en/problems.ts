@@ -39,6 +39,8 @@ export const problems = {
     billing_misconfigured: 'The billing of this workspace is not set up. Ask your provider.',
     http_409:
       'Nothing was done: this form is of another workspace or mode than the one you are in now. Check what it says, then send it.',
+    http_422:
+      'This month has too many movements for a PDF. The CSV has them all; your provider can print the month.',
     http_503: 'Too many statements are being made right now.',
     internal_error: 'Something went wrong on our side.',
   },

@@ -39,6 +39,8 @@ export const problems = {
     billing_misconfigured: 'La facturation de cet espace n’est pas réglée. Contactez votre fournisseur.',
     http_409:
       'Rien n’a été fait : ce formulaire vient d’un autre espace ou d’un autre mode que celui où vous êtes. Vérifiez ce qu’il dit, puis envoyez-le.',
+    http_422:
+      'Ce mois a trop de mouvements pour un PDF. Le CSV les a tous, et votre fournisseur peut imprimer le mois.',
     http_503: 'Trop de relevés sont en préparation en ce moment.',
     internal_error: 'Une erreur s’est produite de notre côté.',
   },
