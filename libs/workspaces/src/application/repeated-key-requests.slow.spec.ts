@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { UnansweredAppends } from '@app/event-sourcing/testing/unanswered-appends.js';
+import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { RevokedKeys } from '../authentication/revoked-keys.js';
 import {
@@ -96,6 +97,18 @@ describe('A request whose first attempt was done without an answer', () => {
     expect(await issue()).toEqual({ outcome: 'unknown_key' });
     expect(issuedKeys()).toHaveLength(1);
   });
+});
+
+it('A key that was revoked long ago is revoked again without an error, by its row', async () => {
+  const row = { workspaceId, mode: 'live', revokedAt: new Date(now) };
+  const known = { ...keys, find: async () => row } as unknown as ApiKeyQuery;
+  const again = (sees: readonly Mode[], id = workspaceId) =>
+    new RevokeApiKeyHandler(createWorkspaceExecutor(store), clock, known, new RevokedKeys()).execute(
+      new RevokeApiKey('Ab3dE6gH', null, ownRequest('user:owner'), id, sees),
+    );
+  expect(await again(['live'])).toEqual({ outcome: 'already_revoked' });
+  expect(await again(['test'])).toEqual({ outcome: 'unknown_key' });
+  expect(await again(['live'], 'ws_other')).toEqual({ outcome: 'unknown_key' });
 });
 
 it('Requests without an Idempotency-Key issue a key each', async () => {

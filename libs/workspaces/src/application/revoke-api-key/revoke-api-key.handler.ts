@@ -26,7 +26,12 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
       { type: 'RevokeApiKey', keyId, reason, sees },
       { intent: `revoke-key:${keyId}`, by, workspaceId, at: now },
     );
-    if (outcome.kind === 'rejected') return { outcome: 'unknown_key' } as const;
+    if (outcome.kind === 'rejected') {
+      // The stream's state remembers the keys revoked last; the rows have all.
+      const row = await this.keys.find(keyId);
+      const isOwn = row?.workspaceId === workspaceId && sees.includes(row.mode);
+      return { outcome: isOwn && row.revokedAt ? 'already_revoked' : 'unknown_key' } as const;
+    }
     this.revoked.add(keyId);
     // The projection does this too, but may be late, parked or stopped. Revoking a leaked key must not wait for it.
     await this.keys.close(keyId, now);

@@ -114,6 +114,18 @@ describe('a workspace', () => {
     given(workspaceDecider, [opened, issued, revoked]).when(issue).thenIgnores('AlreadyIssued');
   });
 
+  it('remembers the thousand keys that were revoked last, and no more than twice as many', () => {
+    const ended = (n: number): WorkspaceEvent[] => [
+      key(`old${n}`),
+      { type: 'ApiKeyRevoked', data: { keyId: `old${n}`, reason: null } },
+    ];
+    const events = [opened, ...Array.from({ length: 3_001 }, (_, n) => ended(n)).flat()];
+    const again = (n: number) => given(workspaceDecider, events).when({ ...revoke, keyId: `old${n}` });
+    again(3_000).thenIgnores('AlreadyRevoked');
+    again(2_001).thenIgnores('AlreadyRevoked');
+    again(1_000).thenRejects('UnknownKey');
+  });
+
   it('revokes no key of a mode that the caller does not see, revoked or not', () => {
     const unseen = { ...revoke, sees: ['test'] as const };
     given(workspaceDecider, [opened, issued]).when(unseen).thenRejects('UnknownKey');

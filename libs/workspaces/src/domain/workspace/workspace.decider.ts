@@ -12,9 +12,16 @@ export interface Workspace {
   readonly open: boolean;
   /** Each key that is not revoked, by id. */
   readonly standing: PersistentMap<StandingKey>;
-  /** The modes of revoked keys, by id. */
+  /** The modes of the keys revoked last, by id: the REMEMBERED before are in `revokedBefore`, older ones nowhere. */
   readonly revoked: PersistentMap<Mode>;
+  readonly revokedBefore: PersistentMap<Mode>;
 }
+
+/**
+ * Revoked keys that are remembered at least, and at most twice as many: 216 bytes each. To revoke so many takes a workspace
+ * eight minutes at its rate, so repeats of a request find them. The row of a key stays, and revives no key.
+ */
+const REMEMBERED = 1_000;
 
 type Decided = Decision<WorkspaceEvent, WorkspaceRejection>;
 type Issue = Extract<WorkspaceCommand, { type: 'IssueApiKey' }>;
@@ -83,9 +90,9 @@ const rotate = (command: Rotate, state: Workspace): Decided => {
 };
 
 const revoke = ({ keyId, reason, sees }: Revoke, state: Workspace): Decided => {
-  const mode = state.standing.get(keyId)?.mode ?? state.revoked.get(keyId);
+  const mode = state.standing.get(keyId)?.mode ?? revokedMode(state, keyId);
   if (mode === undefined || !sees.includes(mode)) return reject('UnknownKey', { keyId });
-  return state.revoked.has(keyId)
+  return revokedMode(state, keyId)
     ? ignore('AlreadyRevoked')
     : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
 };
@@ -101,8 +108,11 @@ const issued = (
 
 const ownKeyEnded = (keyId: string | null) => reject('OwnKeyEnded', { keyId: keyId ?? '' });
 
-const isIssued = ({ standing, revoked }: Workspace, keyId: string): boolean =>
-  standing.has(keyId) || revoked.has(keyId);
+const revokedMode = ({ revoked, revokedBefore }: Workspace, keyId: string): Mode | undefined =>
+  revoked.get(keyId) ?? revokedBefore.get(keyId);
+
+const isIssued = (state: Workspace, keyId: string): boolean =>
+  state.standing.has(keyId) || revokedMode(state, keyId) !== undefined;
 
 const activeKey = ({ standing }: Workspace, keyId: string, now: number): StandingKey | undefined => {
   const key = standing.get(keyId);
@@ -122,7 +132,7 @@ const isFull = ({ standing }: Workspace, limit: number, now: number): boolean =>
 };
 
 const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
-  const { standing, revoked } = state;
+  const { standing, revoked, revokedBefore } = state;
   switch (event.type) {
     case 'WorkspaceOpened':
       return { ...state, open: true };
@@ -141,7 +151,13 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
     case 'ApiKeyRevoked': {
       const { keyId } = event.data;
       const mode = standing.get(keyId)?.mode ?? 'live';
-      return { ...state, standing: standing.without(keyId), revoked: revoked.with(keyId, mode) };
+      const isTurn = revoked.size >= REMEMBERED;
+      return {
+        ...state,
+        standing: standing.without(keyId),
+        revoked: (isTurn ? PersistentMap.empty<Mode>() : revoked).with(keyId, mode),
+        revokedBefore: isTurn ? revoked : revokedBefore,
+      };
     }
     default:
       return assertNever(event);
@@ -149,7 +165,12 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
 };
 
 export const workspaceDecider: Decider<WorkspaceCommand, WorkspaceEvent, Workspace, WorkspaceRejection> = {
-  initialState: { open: false, standing: PersistentMap.empty(), revoked: PersistentMap.empty() },
+  initialState: {
+    open: false,
+    standing: PersistentMap.empty(),
+    revoked: PersistentMap.empty(),
+    revokedBefore: PersistentMap.empty(),
+  },
   decide,
   evolve,
 };
