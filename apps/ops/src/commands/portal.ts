@@ -50,7 +50,7 @@ export const addPortalCommands = (portal: Command): void => {
       const answer = await withSession(async ({ commands, config, actor, requireWorkspace }) => {
         if (!config.PORTAL) throw new OpsError('The portal is switched off: set PORTAL=1 for the API.');
         await requireWorkspace(workspace);
-        const { token, ...opened } = await commands.execute(
+        const opened = await commands.execute(
           new OpenPortal(
             workspace,
             { scopes, modes: MODES, language, timeZone: zone, returnUrl: null, ttlSeconds: minutes * 60 },
@@ -58,7 +58,9 @@ export const addPortalCommands = (portal: Command): void => {
             actor,
           ),
         );
-        return { ...opened, url: portalUrl(config, config.PORT, `/enter/${token}`) };
+        if (!opened) throw new OpsError('The workspace has too many sessions open.');
+        const { token, ...shown } = opened;
+        return { ...shown, url: portalUrl(config, config.PORT, `/enter/${token}`) };
       });
       print(command, answer, answer.url);
     });

@@ -61,9 +61,10 @@ export interface OpenedPortal {
 }
 
 /**
- * Opens a session of the workspace portal. It begins when its link is used.
+ * Opens a session of the workspace portal. It begins when its link is used. `null`: the keys of the workspace have a
+ * thousand open already; an operator opens one all the same.
  */
-export class OpenPortal extends Command<OpenedPortal> {
+export class OpenPortal extends Command<OpenedPortal | null> {
   constructor(
     readonly workspaceId: string,
     readonly terms: PortalTerms,

@@ -40,12 +40,12 @@ export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ workspaceId, terms, keyId, actor }: OpenPortal): Promise<OpenedPortal> {
+  async execute({ workspaceId, terms, keyId, actor }: OpenPortal): Promise<OpenedPortal | null> {
     const token = makeSecret();
     const sessionId = randomUUID();
     const now = this.clock.now();
     const linkExpiresAt = instant(now + LINK_SECONDS * 1_000);
-    await this.sessions.add({
+    const isAdded = await this.sessions.add({
       ...terms,
       sessionId,
       workspaceId,
@@ -55,7 +55,7 @@ export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
       linkHash: hashOf(token)!,
       linkExpiresAt,
     });
-    return { sessionId, token, linkExpiresAt };
+    return isAdded ? { sessionId, token, linkExpiresAt } : null;
   }
 }
 

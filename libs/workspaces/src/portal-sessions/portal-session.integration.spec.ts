@@ -10,7 +10,7 @@ import {
   FindPortalSessionHandler,
   OpenPortalHandler,
 } from './portal-session.handlers.js';
-import { PortalSessionStore } from './portal-session.store.js';
+import { MOST_OPEN, PortalSessionStore } from './portal-session.store.js';
 
 const START = Date.parse('2026-04-10T12:00:00.000Z');
 const WORKSPACE = 'ws_0123456789abcdefghijKL';
@@ -42,23 +42,25 @@ const handlers = () => {
     new FindPortalSessionHandler(sessions, clock),
     new EndPortalSessionHandler(sessions, clock),
   ];
-  return {
-    open: (keyId: string | null = null, modes: readonly Mode[] = MODES) =>
-      opening.execute(
-        new OpenPortal(
-          WORKSPACE,
-          {
-            scopes: ['readings:read'],
-            modes,
-            language: 'fr',
-            timeZone: 'Europe/Paris',
-            returnUrl: null,
-            ttlSeconds: 600,
-          },
-          keyId,
-          'operator:ada',
-        ),
+  const tryToOpen = (keyId: string | null = null, modes: readonly Mode[] = MODES) =>
+    opening.execute(
+      new OpenPortal(
+        WORKSPACE,
+        {
+          scopes: ['readings:read'],
+          modes,
+          language: 'fr',
+          timeZone: 'Europe/Paris',
+          returnUrl: null,
+          ttlSeconds: 600,
+        },
+        keyId,
+        'operator:ada',
       ),
+    );
+  return {
+    tryToOpen,
+    open: async (...of: Parameters<typeof tryToOpen>) => (await tryToOpen(...of))!,
     enter: (token: string) => entering.execute(new EnterPortal(token)),
     find: (secret: string) => finding.execute(new FindPortalSession(secret)),
     end: (sessionId: string, workspaceId = WORKSPACE, sees: readonly Mode[] = MODES) =>
@@ -173,6 +175,44 @@ describe('a session', () => {
       null,
       null,
     ]);
+  });
+});
+
+describe('the open sessions of a workspace', () => {
+  const KEY = 'Zz3dE6gH';
+  beforeEach(async () => {
+    await pool.query('truncate workspaces.portal_session');
+    await pool.query(
+      `insert into workspaces.api_key (key_id, workspace_id, hash, issued_at) values ($1, $2, 'x', now())
+       on conflict (key_id) do update set revoked_at = null`,
+      [KEY, WORKSPACE],
+    );
+    const { open } = handlers();
+    await open(KEY);
+    await pool.query(
+      `insert into workspaces.portal_session (session_id, workspace_id, key_id, opened_by, scopes, modes, mode, language,
+         time_zone, ttl_seconds, created_at, link_expires_at, expires_at)
+       select gen_random_uuid(), workspace_id, key_id, opened_by, scopes, modes, mode, language, time_zone, ttl_seconds,
+              created_at, link_expires_at, expires_at
+       from workspaces.portal_session, generate_series(1, ${MOST_OPEN - 1})`,
+    );
+  });
+
+  it('are no more than 1,000; an operator still opens one', async () => {
+    const { tryToOpen } = handlers();
+    expect(MOST_OPEN).toBe(1_000);
+    expect(await tryToOpen(KEY)).toBeNull();
+    expect(await tryToOpen(null)).not.toBeNull();
+  });
+
+  it.each<[string, (one: ReturnType<typeof handlers>) => Promise<unknown>]>([
+    ['their time is over', async () => (now += 60_000)],
+    ['one was ended', async ({ end, list }) => end((await list(MODES))[0]!.sessionId)],
+    ['their key was revoked', () => pool.query('update workspaces.api_key set revoked_at = now()')],
+  ])('count until %s', async (_, pass) => {
+    const one = handlers();
+    await pass(one);
+    expect(await one.tryToOpen(KEY)).not.toBeNull();
   });
 });
 

@@ -2,12 +2,14 @@ import type { Pool } from 'pg';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import type {
-  AdjustPortalSession,
-  PortalLanguage,
-  PortalSession,
-  PortalSessionSummary,
-  PortalTerms,
+import {
+  LINK_SECONDS,
+  LONGEST_SESSION_SECONDS,
+  type AdjustPortalSession,
+  type PortalLanguage,
+  type PortalSession,
+  type PortalSessionSummary,
+  type PortalTerms,
 } from '../contracts/portal.js';
 
 /** A session that has not begun. Instants are RFC 3339. */
@@ -26,12 +28,19 @@ const KEPT_FOR = '30 days';
 /** More than are added, so that none accumulate, and few enough that nobody waits for them. */
 const FORGOTTEN_WITH_EACH = 100;
 
+/**
+ * Sessions of a workspace that its keys have open, with links that still work: one for each of a thousand people. Whoever
+ * opens more has a loop. Requests at the same time may exceed it by as many.
+ */
+export const MOST_OPEN = 1_000;
+
 /** A link that works at an instant. */
 const LINK_WORKS = `link_sha256 = $1 and link_expires_at > $2::timestamptz and ended_at is null`;
-/** What a session needs of the key that opened it. */
-const KEY_STANDS = `(session.key_id is null or exists (
+/** What a session needs of the key that opened it. @param now a parameter of the statement */
+const keyStands = (now: string): string => `(session.key_id is null or exists (
   select from workspaces.api_key as key
-  where key.key_id = session.key_id and key.revoked_at is null and (key.expires_at is null or key.expires_at > $2)))`;
+  where key.key_id = session.key_id and key.revoked_at is null and (key.expires_at is null or key.expires_at > ${now})))`;
+const KEY_STANDS = keyStands('$2');
 
 interface Row {
   readonly session_id: string;
@@ -51,9 +60,12 @@ interface Row {
 export class PortalSessionStore {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
-  /** Adds a session, and deletes some old ones of all workspaces: old by both clocks, of which one may be ahead. */
-  async add(session: NewPortalSession): Promise<void> {
-    await this.pool.query(
+  /**
+   * Adds a session, and deletes some old ones of all workspaces: old by both clocks, of which one may be ahead.
+   * @returns whether it was added: a key opens none beyond MOST_OPEN
+   */
+  async add(session: NewPortalSession): Promise<boolean> {
+    const { rowCount } = await this.pool.query(
       `with forgotten as (
          delete from workspaces.portal_session where ctid = any (array(
            select ctid from workspaces.portal_session
@@ -62,7 +74,12 @@ export class PortalSessionStore {
        )
        insert into workspaces.portal_session (session_id, workspace_id, key_id, opened_by, scopes, modes, mode,
          language, time_zone, return_url, ttl_seconds, created_at, link_sha256, link_expires_at, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)`,
+       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14
+       where $3::text is null or ${MOST_OPEN} > (
+         select count(*) from workspaces.portal_session as session
+         where workspace_id = $2 and key_id is not null and ended_at is null and expires_at > $12::timestamptz
+           and created_at > $12::timestamptz - interval '${LINK_SECONDS + LONGEST_SESSION_SECONDS} seconds'
+           and ${keyStands('$12')})`,
       [
         session.sessionId,
         session.workspaceId,
@@ -80,6 +97,7 @@ export class PortalSessionStore {
         session.linkExpiresAt,
       ],
     );
+    return rowCount === 1;
   }
 
   async findLink(

@@ -44,7 +44,7 @@ export class OpenPortalSessionController {
     const { language, timeZone, returnUrl = null, ttlSeconds } = body;
     const scopes = [...new Set(body.scopes)];
     requireOwn(scopes, caller);
-    const { sessionId, token, linkExpiresAt } = await this.commands.execute(
+    const opened = await this.commands.execute(
       new OpenPortal(
         caller.workspaceId,
         { scopes, modes: [caller.mode], language, timeZone, returnUrl, ttlSeconds },
@@ -52,6 +52,8 @@ export class OpenPortalSessionController {
         caller.actor,
       ),
     );
+    if (!opened) throw tooManyOpen();
+    const { sessionId, token, linkExpiresAt } = opened;
     return {
       sessionId,
       url: portalUrl(this.config, request.socket.localPort, `/enter/${token}`),
@@ -59,6 +61,12 @@ export class OpenPortalSessionController {
     };
   }
 }
+
+const tooManyOpen = (): Problem =>
+  new Problem('rate_limited', {
+    detail: '1,000 sessions of the workspace are open; more begin when some have ended',
+    headers: { 'Retry-After': '60' },
+  });
 
 /** @throws Problem (403) for a scope that the key does not have */
 const requireOwn = (scopes: readonly string[], { scopes: own }: Principal): void => {
