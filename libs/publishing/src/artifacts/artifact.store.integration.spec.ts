@@ -42,7 +42,7 @@ const reading = async () => {
 };
 const rowsOf = async (readingId: string): Promise<Record<string, unknown>[]> => {
   const { rows } = await pool.query<Record<string, unknown>>(
-    'select format, sha256, digest, bytes, length(sealed) as sealed from publishing.artifact where reading_id = $1 order by 1',
+    'select format, digest, bytes, length(sealed) as sealed from publishing.artifact where reading_id = $1 order by 1',
     [readingId],
   );
   return rows;

@@ -43,7 +43,7 @@ describe('Retention', () => {
     );
     expect((await test.deliveries()).length).toBe(4);
     expect(await round(AFTER(30) - 1)).toEqual({});
-    expect(await round(AFTER(30))).toEqual({ 'test-events': 2, 'test-notices': 1 });
+    expect(await round(AFTER(30))).toEqual({ 'test-events': 1, 'test-notices': 1 });
     expect(await kept()).toEqual(['batch.ended', 'reading.completed']);
     expect(await round(AFTER(200) - 1)).toEqual({});
     expect(await round(AFTER(200))).toEqual({ notices: 1 });
@@ -54,19 +54,6 @@ describe('Retention', () => {
     expect(await test.deliveries()).toEqual([]);
     for (const table of ['delivery', 'settled_delivery', 'notice'])
       expect(await test.rows(`select from webhooks.${table}`)).toEqual([]);
-  });
-
-  it('deletes notices from before there was a table of notices', async () => {
-    const old = batchEnded(randomUUID());
-    await test.handle(subscriber(), old, batchEnded(randomUUID(), { livemode: false }));
-    await test.database.pool.query('delete from webhooks.notice where livemode');
-    expect(await round(AFTER(200) - 1)).toEqual({ 'test-events': 1, 'test-notices': 1 });
-    const notices = webhookRetentions(test.database.pool, TERMS).find(({ kind }) => kind === 'notices')!;
-    expect((await retentionStatus(test.database.pool, notices, AFTER(200))).due.rows).toBe(1);
-    expect(await round(AFTER(200))).toEqual({ notices: 1 });
-    await test.handle(old);
-    expect(await kept()).toEqual([]);
-    expect(await test.deliveries()).toEqual([]);
   });
 
   it('says what is due', async () => {

@@ -96,11 +96,6 @@ describe('The last success', () => {
     await sum('2026-04-04T12:00:00Z', 'timeout', '2026-04-04T12:01:00Z');
     expect(await lastSuccess()).toBe('2026-03-20T07:41:10.200Z');
   });
-
-  it('of an hour that the previous version summed is the beginning of that hour', async () => {
-    await sum('2026-03-21T07:00:00Z', 'succeeded', null);
-    expect(await lastSuccess()).toBe('2026-03-21T07:00:00.000Z');
-  });
 });
 
 describe('The attempts of the last 24 hours', () => {
