@@ -8,8 +8,16 @@ import { WORKER_ROLES } from '@app/platform/config/settings.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { TOP_COMMANDS } from '../../apps/ops/src/commands.js';
 import { settings } from '../../apps/service/src/settings.js';
-import { CHART, INSTALLATIONS, manifestsFor } from '../support/helm/charts.js';
-import { podsOf, type Container } from '../support/helm/pods.js';
+import {
+  BASE,
+  COMPONENTS,
+  KUSTOMIZE,
+  OVERLAY,
+  kustomizationIn,
+  manifestsIn,
+  podsOf,
+  settingsIn,
+} from '../support/kubernetes.js';
 
 interface Service {
   readonly environment?: Readonly<Record<string, string>>;
@@ -22,11 +30,7 @@ interface Service {
 const { services } = parse(readFileSync(projectPath('docker-compose.yml'), 'utf8'), { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
 };
-const containers: readonly Container[] = Object.keys(INSTALLATIONS)
-  .flatMap((name) => podsOf(manifestsFor(name)))
-  .flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers]);
-const containersNamed = (name: string): readonly Container[] =>
-  containers.filter((container) => container.name === name);
+const pods = podsOf(manifestsIn(BASE));
 
 /** What programs read from the environment without a setting: addresses of administrators, and Node's and OpenTelemetry's. */
 const READ_ELSEWHERE = /^(DATABASE_ADMIN_URL|EVENTSTORE_ADMIN_URL|OTEL_[A-Z_]+)$/;
@@ -41,25 +45,46 @@ describe('environment variables', () => {
     for (const { environment } of own) expect(strangers(Object.keys(environment!))).toEqual([]);
   });
 
-  it('of the chart are settings of the service', () => {
-    const names = containers.flatMap(({ env }) => env.map(({ name }) => name));
-    expect(names.length).toBeGreaterThan(100);
-    expect(strangers(names)).toEqual([]);
+  const KEY = Buffer.alloc(32, 1).toString('base64');
+  const secrets: Readonly<Record<string, string>> = {
+    DATABASE_URL: 'postgresql://app:a@postgres/reading',
+    DATABASE_OWNER_URL: 'postgresql://owner:a@postgres/reading',
+    EVENTSTORE_URL: 'esdb://service:a@kurrentdb:2113',
+    ENCRYPTION_KEYS: `k1:${KEY}`,
+    DIGEST_KEY: KEY,
+  };
+  const shared = Object.assign({}, ...[BASE, ...COMPONENTS, OVERLAY].map(settingsIn)) as Record<
+    string,
+    string
+  >;
+  /** The variables of each program on Kubernetes, with values for the secrets that the overlay leaves empty. */
+  const programs = pods.map(({ container, env }) => {
+    const files = container.command!.flatMap((word) => /^--env-file=.+\/(.+)$/.exec(word)?.[1] ?? []);
+    const names = files.flatMap((file) =>
+      [...readFileSync(join(KUSTOMIZE, OVERLAY, file), 'utf8').matchAll(/^([A-Z_]+)=$/gm)].map(
+        ([, name]) => name!,
+      ),
+    );
+    return {
+      ...shared,
+      ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+      ...Object.fromEntries(names.map((name) => [name, secrets[name]])),
+    };
   });
 
-  it('that the chart sets have values that the service accepts', () => {
-    const KEY = Buffer.alloc(32, 1).toString('base64');
-    const secrets: Readonly<Record<string, string>> = {
-      DATABASE_URL: 'postgresql://app:a@postgres/reading',
-      DATABASE_OWNER_URL: 'postgresql://owner:a@postgres/reading',
-      EVENTSTORE_URL: 'esdb://service:a@kurrentdb:2113',
-      ENCRYPTION_KEYS: `k1:${KEY}`,
-      DIGEST_KEY: KEY,
-    };
-    for (const { env } of containers) {
-      const given = env.map(({ name, value }) => [name, value ?? secrets[name] ?? 'secret']);
-      expect(() => loadConfig(settings, Object.fromEntries(given))).not.toThrow();
-    }
+  it('of the manifests are settings of the service', () => {
+    expect(programs).toHaveLength(5);
+    expect(programs.flatMap((variables) => strangers(Object.keys(variables)))).toEqual([]);
+    const wanted = kustomizationIn(OVERLAY).secretGenerator!.map(({ name }) => name);
+    expect(wanted).toEqual(['service', 'owner']);
+  });
+
+  it('of the manifests have what each program requires, with values that it accepts', () => {
+    for (const variables of programs) expect(() => loadConfig(settings, variables)).not.toThrow();
+    const commands = programs.filter((variables) => 'DATABASE_OWNER_URL' in variables);
+    expect(commands).toHaveLength(2);
+    const { DIGEST_KEY: _, ...wanting } = programs[0] as Record<string, string>;
+    expect(() => loadConfig(settings, wanting)).toThrow('DIGEST_KEY: is required');
   });
 });
 
@@ -69,34 +94,35 @@ describe('ports and routes', () => {
   );
 
   it('that are probed are those of the API', () => {
-    for (const { startupProbe, livenessProbe, readinessProbe } of containersNamed('api')) {
-      expect([startupProbe, livenessProbe, readinessProbe].map((probe) => probe!.httpGet)).toEqual([
-        { path: '/healthz', port: 'http' },
-        { path: '/healthz', port: 'http' },
-        { path: '/readyz', port: 'http' },
-      ]);
-    }
+    const { startupProbe, livenessProbe, readinessProbe } = pods[0]!.container;
+    expect([startupProbe, livenessProbe, readinessProbe].map((probe) => probe!.httpGet)).toEqual([
+      { path: '/healthz', port: 'http' },
+      { path: '/healthz', port: 'http' },
+      { path: '/readyz', port: 'http' },
+    ]);
     expect(routes).toEqual(expect.arrayContaining(['/healthz', '/readyz']));
     expect(services['api']!.healthcheck!.test.join(' ')).toContain('127.0.0.1:3000/healthz');
   });
 
   it('are those that the programs listen on', () => {
-    const variable = ({ env }: Container, name: string): string | undefined =>
-      env.find((one) => one.name === name)?.value;
-    for (const container of [...containersNamed('api'), ...containersNamed('worker')])
+    const listening = pods.filter(({ container }) => container.ports);
+    expect(listening.map(({ component }) => component)).toEqual(['api', 'worker', 'worker-jobs']);
+    const { METRICS_PORT } = settingsIn(BASE);
+    for (const { container, env } of listening)
       for (const { name, containerPort } of container.ports!)
-        expect(variable(container, name === 'http' ? 'PORT' : 'METRICS_PORT')).toBe(String(containerPort));
+        expect(name === 'http' ? env.find((one) => one.name === 'PORT')?.value : METRICS_PORT).toBe(
+          String(containerPort),
+        );
     const image = readFileSync(projectPath('Dockerfile'), 'utf8');
     const [, port] = /^ENV HOST=0\.0\.0\.0 PORT=(\d+)$/m.exec(image) ?? [];
     expect(services['api']!.ports![0]).toMatch(new RegExp(`:${port}$`));
   });
 });
 
-it('the roles of the chart’s workers are the worker’s roles', () => {
-  const { definitions } = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
-  expect(definitions.worker.properties.roles.items.enum).toEqual([...WORKER_ROLES]);
-  const values = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
-  const roles = Object.values<{ roles: string[] }>(values.workers).flatMap((worker) => worker.roles);
+it('the roles of the workers on Kubernetes are the worker’s roles, each once', () => {
+  const roles = pods.flatMap(({ env }) =>
+    env.filter(({ name }) => name === 'WORKER_ROLES').flatMap(({ value }) => value!.split(',')),
+  );
   expect(roles.toSorted()).toEqual([...WORKER_ROLES].toSorted());
 });
 
@@ -112,21 +138,15 @@ describe('commands', () => {
       throw new Error(`ops ${name} has no command ${subcommand}`);
   };
   const used = [
-    ...containers.flatMap(({ args }) => (args === undefined || args[0] === '--help' ? [] : [args])),
+    ...pods.flatMap(({ container: { args } }) => (args === undefined ? [] : [args])),
     ...Object.values(services)
       .flatMap(({ command = [] }) => [...command.join(' ').matchAll(/dist\/ops\.js (\S+)(?: (\w+))?/g)])
       .map(([, ...words]) => words.filter((word) => word !== undefined)),
   ];
 
-  it('of chart and compose file are commands of the operator', async () => {
+  it('of manifests and compose file are commands of the operator', async () => {
     const distinct = [...new Set(used.map((words) => words.join(' ')))].toSorted();
-    expect(distinct).toEqual([
-      'database prepare',
-      'doctor',
-      'event-store prepare',
-      'ledger verify --all',
-      'migrate',
-    ]);
+    expect(distinct).toEqual(['database prepare', 'doctor', 'event-store prepare', 'migrate']);
     for (const words of used) await resolve(words);
     await expect(resolve(['event-store', 'prepair'])).rejects.toThrow('has no command prepair');
   });
@@ -134,7 +154,7 @@ describe('commands', () => {
   it('are programs of the build', () => {
     const build = readFileSync(projectPath('tools', 'bundle.mjs'), 'utf8');
     const programs = [
-      ...containers.map(({ command }) => command[1]!),
+      ...pods.map(({ container }) => container.command!.at(-1)!),
       ...Object.values(services).flatMap(({ entrypoint = [], command = [] }) =>
         [...entrypoint, ...command].flatMap((words) => words.match(/dist\/\w+\.js/g) ?? []),
       ),
@@ -146,34 +166,11 @@ describe('commands', () => {
   it('have the time that they take to stop', () => {
     const { HTTP_DRAIN_MS } = settings.shape;
     const drain = HTTP_DRAIN_MS.parse(undefined) / 1_000;
-    for (const { spec } of podsOf(manifestsFor('plain'))) {
-      const [container] = spec.containers;
-      if (spec.terminationGracePeriodSeconds === undefined) continue;
-      const sleep = Number(container!.lifecycle?.preStop.exec.command[1] ?? 0);
+    const lasting = pods.filter(({ spec }) => spec.terminationGracePeriodSeconds !== undefined);
+    expect(lasting).toHaveLength(3);
+    for (const { spec, container } of lasting) {
+      const sleep = Number(container.lifecycle?.preStop?.exec?.command?.[1] ?? 0);
       expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(sleep + drain + 2);
     }
-  });
-});
-
-describe('Chart.yaml and README.md of the chart', () => {
-  it('have the version of the service', () => {
-    const { appVersion } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8'));
-    const { version } = JSON.parse(readFileSync(projectPath('package.json'), 'utf8'));
-    expect(appVersion).toBe(version);
-  });
-
-  it('list every value', () => {
-    const leaves = (value: unknown, path: string): readonly string[] =>
-      typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0
-        ? [path]
-        : Object.entries(value).flatMap(([key, inner]) =>
-            leaves(inner, path === '' ? key : `${path}.${key}`),
-          );
-    const values = leaves(parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')), '').map((path) =>
-      path.replace(/^workers\.\w+/, 'workers.<name>').replace(/(resources|schedules)\..*/, '$1'),
-    );
-    const readme = readFileSync(join(CHART, 'README.md'), 'utf8');
-    expect(new Set(values).size).toBeGreaterThan(40);
-    expect([...new Set(values)].filter((path) => !readme.includes(`\`${path}\``))).toEqual([]);
   });
 });

@@ -244,7 +244,6 @@ describe('metrics', () => {
   it.each([
     ['docs/grafana-dashboard.json', () => expressionsOf(JSON.parse(read('docs/grafana-dashboard.json')))],
     ['docs/alerts.yml', () => expressionsOf(parse(read('docs/alerts.yml')))],
-    ['the Helm chart', () => queriesOf(parse(read(`${CHART}/values.yaml`)))],
   ])('used in %s all exist, with the labels it uses', async (_, expressions) => {
     const asked = expressions().flatMap(selectorsOf);
     expect(asked.length).toBeGreaterThan(2);
@@ -271,13 +270,5 @@ describe('metrics', () => {
     expect([...new Set(ours)].filter((name) => !told.includes(`\`${name}\``))).toEqual([]);
   });
 });
-
-const CHART = 'deploy/helm/asynchronous-reading-service';
-/** What workers are scaled by. */
-const queriesOf = ({ workers }: { readonly workers: Readonly<Record<string, Worker>> }): readonly string[] =>
-  Object.values(workers).map(({ autoscaling }) => autoscaling.query);
-interface Worker {
-  readonly autoscaling: { readonly query: string };
-}
 
 const read = (path: string): string => readFileSync(projectPath(path), 'utf8');
