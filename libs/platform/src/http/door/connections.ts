@@ -118,7 +118,9 @@ export class Connections {
   private cutUntaken(now: number): void {
     for (const [socket, connection] of this.open) {
       const { current } = connection;
-      const given = current?.writableEnded === true && !current.writableFinished ? current : null;
+      // One that is streamed, such as a file, is not ended while its bytes wait for the caller.
+      const waits = current !== null && (current.writableEnded || current.writableLength > 0);
+      const given = waits && !current.writableFinished ? current : null;
       if (given === null || given !== connection.untaken) {
         connection.untaken = given;
         connection.untakenSince = now;
