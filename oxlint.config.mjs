@@ -109,7 +109,7 @@ export default {
     'preserve-caught-error': 'error',
   },
   overrides: [
-    { files: ['tools/site/assets/*.js', 'apps/portal/assets/*.js'], env: { browser: true } },
+    { files: ['tools/site/*.js', 'apps/portal/assets/*.js'], env: { browser: true } },
     {
       files: ['**/*.ts', '**/*.tsx'],
       rules: {

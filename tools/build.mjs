@@ -24,7 +24,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 const stamp = join(out, '.built');
 const bundled = join(out, '.bundled');
-const site = join(out, 'site.json');
+const site = join(out, 'site/docs.html');
 const onlyIfStale = process.argv.includes('--if-stale');
 
 /** Files that no program runs: specs, and suites that Jest compiles itself. */
@@ -161,10 +161,7 @@ const isSiteStale = ['CHANGELOG.md', ...readmes, ...pages].some(
 );
 if (sources.length > 0 && (isAnew || isSiteStale)) {
   const { buildSite } = await import('./site/build-site.mjs');
-  mkdirSync(out, { recursive: true });
-  // A program that starts meanwhile reads the old one.
-  writeFileSync(`${site}.${process.pid}`, JSON.stringify(buildSite()));
-  renameSync(`${site}.${process.pid}`, site);
+  buildSite();
 }
 
 // The packages are part of a bundle, and so is the prose. A folder changes when a file in it comes or goes.

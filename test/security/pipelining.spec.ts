@@ -78,8 +78,8 @@ describe('A caller who asks for much and reads nothing', () => {
     const connection = await open();
     connection.stopReading();
     // More than the kernel's own buffers take.
-    connection.write(requestText('GET', '/docs/reference/swagger-ui-bundle.js').repeat(WAITING));
-    const whole = await fetch(`${stack.baseUrl}/docs/reference/swagger-ui-bundle.js`);
+    connection.write(requestText('GET', '/docs/assets/swagger-ui-bundle.js').repeat(WAITING));
+    const whole = await fetch(`${stack.baseUrl}/docs/assets/swagger-ui-bundle.js`);
     const size = (await whole.arrayBuffer()).byteLength;
     await delay(ANSWER_TIMEOUT_MS * 4);
     expect(await connection.drain(1_000)).toBeLessThan(WAITING * size);

@@ -1,176 +1,189 @@
 /**
- * Renders what the service serves under /docs, from docs/*.md and docs/openapi.json. The build writes it to
- * dist/site.json, so that the service needs no Markdown library.
+ * Renders what the service serves under /docs to dist/site: a page for each file that docs/index.md links to, one for each
+ * problem code, all of them as Markdown too, and the reference with Swagger UI. As a program it takes another folder.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PRODUCT, escapeHtml, layout } from './layout.mjs';
-import { parse, relativeLink, renderPage, resolver } from './markdown.mjs';
-import { SECTIONS, SERVED_FILES, frenchPath } from './pages.mjs';
-import { errorPages, eventsPage, withErrorLinks } from './reference.mjs';
+import hljs from 'highlight.js/lib/common';
+import { Marked, Renderer } from 'marked';
+import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
+import swaggerUi from 'swagger-ui-dist';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file) => readFileSync(join(root, file), 'utf8');
-const asset = (name) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
+const escaped = (text) => text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-const HTML = 'text/html; charset=utf-8';
-const MARKDOWN = 'text/markdown; charset=utf-8';
-
-const ERRORS = 'docs/errors.md';
-
-/** A page appears once its file exists. */
-const sections = SECTIONS.map(({ title, fr, pages }) => ({
-  title,
-  fr,
-  pages: pages
-    .filter(({ file }) => file === undefined || existsSync(join(root, file)))
-    .map((page) => ({ ...page, ...(page.fr && { fr: { ...page.fr, path: frenchPath(page.path) } }) })),
-}));
-const listed = sections.flatMap(({ pages }) => pages);
-
-/** Address of each served file. */
-const addresses = new Map([
-  ...Object.entries(SERVED_FILES),
-  ...listed.flatMap(({ file, path, fr }) => [
-    ...(file ? [[file, path]] : []),
-    ...(fr ? [[fr.file, fr.path]] : []),
-  ]),
-]);
-
-/** @returns the pages from files, those made of the API document, and one for each problem code */
-const written = () => {
-  const api = JSON.parse(read('docs/openapi.json'));
-  const ofFiles = listed
-    .filter(({ file }) => file !== undefined)
-    .flatMap(({ path, file, title, summary, fr }) => [
-      { path, file, title, summary, tree: parse(read(file)), ...(fr && { other: fr.path }) },
-      ...(fr
-        ? [
-            {
-              path: fr.path,
-              file: fr.file,
-              title: fr.title,
-              lang: 'fr',
-              tree: parse(read(fr.file)),
-              other: path,
-            },
-          ]
-        : []),
-    ]);
-  const errors = ofFiles.find(({ file }) => file === ERRORS);
-  const events = listed.find(({ path }) => path === '/docs/events');
-  return [
-    ...ofFiles.map((page) => (page === errors ? { ...page, tree: withErrorLinks(page.tree, api) } : page)),
-    { ...events, tree: eventsPage(api) },
-    ...errorPages(errors.tree, api).map((page) => ({ ...page, file: ERRORS })),
-  ];
+const INDEX = 'docs/index.md';
+const REFERENCE = 'docs/reference.md';
+/** Addresses that do not follow from the file's name; docs/x.md is at /docs/x. */
+const ADDRESSES = {
+  [INDEX]: '/docs',
+  'docs/README.md': '/docs',
+  'README.md': '/docs',
+  'docs/openapi.json': '/openapi.json',
+  'docs/reading.md': '/docs/readings',
+  'libs/client/README.md': '/docs/client',
+  'libs/webhook-verifier/README.md': '/docs/webhook-verifier',
+  'CHANGELOG.md': '/changelog',
 };
 
-const cards = (from) =>
-  sections
-    .map(({ title, pages }) => {
-      const items = pages.map(({ path, title, summary, fr }) => {
-        const french = fr
-          ? ` <a class="also" href="${relativeLink(from, fr.path)}" hreflang="fr" lang="fr">en français</a>`
-          : '';
-        return `<li><a href="${relativeLink(from, path)}">${escapeHtml(title)}</a>${french}<p>${escapeHtml(summary)}</p></li>`;
-      });
-      return `<h2>${title}</h2><ul class="cards">${items.join('')}</ul>`;
-    })
+/** Calls `replace(title, target)` for each link of a Markdown text outside of code blocks. */
+const eachLink = (markdown, replace) =>
+  markdown
+    .split(/^( *```[^]*?^ *```$)/m)
+    .map((part, at) =>
+      at % 2 === 1
+        ? part
+        : part.replaceAll(/\[((?:[^[\]]|\[[^[\]]*\])*)\]\(([^()\s]+)\)/g, (_, title, target) =>
+            replace(title, target),
+          ),
+    )
     .join('');
 
-const index = (path) => ({
-  path,
-  title: PRODUCT,
-  summary: 'How to order readings, receive webhooks and go live.',
-  kind: 'prose home',
-  html: `<h1>${PRODUCT}</h1>
-<p class="lead">Send a birth name and a birth date. A moment later you have a numerology reading: structured numbers, a document and a typeset PDF. Signed webhooks announce each step.</p>
-${cards(path)}
-<p class="foot">For programs: <a href="${relativeLink(path, '/openapi.json')}">openapi.json</a>, <a href="${relativeLink(path, '/llms.txt')}">llms.txt</a></p>`,
+/** What the index links to, in its order: the navigation. */
+const listed = [];
+eachLink(read(INDEX), (title, target) => {
+  const file = posix.join('docs', target);
+  const address = ADDRESSES[file] ?? `/${file.replace(/\.md$/, '')}`;
+  listed.push({ title, file, address, lang: file.startsWith('docs/fr/') ? 'fr' : 'en' });
 });
+const addresses = new Map([
+  ...Object.entries(ADDRESSES),
+  ...listed.map(({ file, address }) => [file, address]),
+]);
 
-/** Swagger UI, with the frame of the site around it. swagger-assets.ts serves its files. */
-const reference = {
-  ...listed.find(({ path }) => path === '/docs/reference'),
-  kind: 'reference',
-  // Swagger UI brings a `main` of its own.
-  element: 'div',
-  head: `<link rel="stylesheet" href="reference/swagger-ui.css">\n<link rel="stylesheet" href="reference.css">\n`,
-  html: `<section class="prose" aria-label="About this reference">
-<h1>API reference</h1>
-<p>New here? Begin with the <a href="quick-start">quick start</a>. <a href="api">Using the API</a> explains what all operations share, and <a href="errors">Errors</a> every refusal.</p>
-<p>Enter a key under <em>Authorize</em> to try an operation. This browser keeps it until you log out there, so use a key for trials.</p>
-<h2>Operations</h2>
-<noscript><p>This page needs scripts. The same is in <a href="../openapi.json">openapi.json</a>.</p></noscript>
-</section>
-<div id="swagger-ui"></div>`,
-  foot: `<script src="reference/swagger-ui-bundle.js"></script>\n<script src="reference/start.js"></script>\n`,
-};
-
-const searchPage = (lang) => ({
-  path: '/docs/search',
-  title: 'Search',
-  lang,
-  html: '<h1>Search</h1>\n<!--results-->',
-});
-
-const llms = () => {
-  const lines = sections.map(({ title, pages }) => {
-    const items = pages.map(({ path, title, summary, file }) => {
-      const address =
-        path === '/docs/reference' ? '/openapi.json' : file || path === '/docs/events' ? `${path}.md` : path;
-      return `- [${title}](${address}): ${summary}`;
-    });
-    return `## ${title}\n\n${items.join('\n')}`;
+/** A file's Markdown with the addresses of the site. Text stays where a link leads to what is not served. */
+const withAddresses = (file, markdown) =>
+  eachLink(markdown, (title, target) => {
+    if (/^(https?:|mailto:|#)/.test(target)) return `[${title}](${target})`;
+    const [path, hash] = target.split('#');
+    const address = addresses.get(posix.join(posix.dirname(file), path));
+    return address === undefined ? title : `[${title}](${address}${hash === undefined ? '' : `#${hash}`})`;
   });
-  const lead =
-    'An authenticated, asynchronous API: order numerology readings, follow their progress, fetch results and documents, receive signed webhooks.';
-  return `# ${PRODUCT}\n\n> ${lead}\n\nEvery problem has a \`type\` \`urn:problem:<code>\`; /docs/errors/<code>.md explains it.\n\n${lines.join('\n\n')}\n`;
+
+/** A relative link between two addresses, so that a proxy may add a prefix to both. */
+const relativeLink = (from, to) =>
+  posix.join(posix.relative(posix.dirname(from), posix.dirname(to)) || '.', posix.basename(to));
+
+// What scrolls can be reached by keyboard.
+const marked = new Marked(gfmHeadingId(), {
+  renderer: {
+    code({ text, lang }) {
+      const known = hljs.getLanguage(lang ?? '') !== undefined;
+      const shown = known ? hljs.highlight(text, { language: lang }).value : escaped(text);
+      return `<pre tabindex="0"><code>${shown}</code></pre>\n`;
+    },
+    table(token) {
+      const label = token.header.map(({ text }) => text.replaceAll('`', '')).join(', ');
+      const table = Renderer.prototype.table.call(this, token);
+      return `<section class="table" tabindex="0" aria-label="${escaped(label)}">\n${table}</section>\n`;
+    },
+    checkbox: () => '☐ ',
+  },
+});
+
+const VIEWER = {
+  head: `<link rel="stylesheet" href="assets/swagger-ui.css">
+<script src="assets/swagger-ui-bundle.js" defer></script>
+<script src="assets/start.js" defer></script>
+`,
+  body: '<noscript><p>The operations need scripts.</p></noscript>\n<div id="swagger-ui"></div>\n',
 };
 
-/** A problem code is found once: as the head of its own page. */
-const isFound =
-  ({ path, file }) =>
-  ({ depth }) =>
-    file !== ERRORS || (path === '/docs/errors' ? depth < 3 : depth === 1);
-
-/**
- * @returns documents (path, mediaType, text), the search page around `<!--results-->`, and what can be found: path,
- *   page, title and text of each section
- */
-export const buildSite = () => {
-  const documents = [];
-  const found = [];
-  for (const page of written()) {
-    const {
-      html,
-      markdown,
-      sections: parts,
-    } = renderPage(page.tree, page.path, resolver(page.file ?? '', addresses), page.lang);
-    const asMarkdown = `${page.path}.md`;
-    documents.push({
-      path: page.path,
-      mediaType: HTML,
-      text: layout({ ...page, html, headings: parts, markdown: asMarkdown }, sections),
-    });
-    documents.push({ path: asMarkdown, mediaType: MARKDOWN, text: markdown });
-    for (const { title, anchor, depth, text } of parts.filter(isFound(page))) {
-      const path = depth === 1 ? page.path : `${page.path}#${anchor}`;
-      found.push({ path, page: page.title, title, text, lang: page.lang ?? 'en' });
-    }
-  }
-  for (const page of [index('/docs'), index('/'), reference])
-    documents.push({ path: page.path, mediaType: HTML, text: layout(page, sections) });
-  documents.push(
-    { path: '/llms.txt', mediaType: 'text/plain; charset=utf-8', text: llms() },
-    { path: '/docs/mark.svg', mediaType: 'image/svg+xml', text: asset('mark.svg') },
-    { path: '/docs/style.css', mediaType: 'text/css; charset=utf-8', text: asset('style.css') },
-    { path: '/docs/reference.css', mediaType: 'text/css; charset=utf-8', text: asset('reference.css') },
-    { path: '/docs/page.js', mediaType: 'text/javascript; charset=utf-8', text: asset('page.js') },
+/** A page in the frame of the site: relative links, and nothing inline. Only the reference has scripts. */
+const page = ({ file, address, lang, markdown }) => {
+  const link = (to) => relativeLink(address, to);
+  const html = marked.parse(
+    eachLink(markdown, (title, to) => `[${title}](${to.startsWith('/') ? link(to) : to})`),
   );
-  const api = JSON.stringify(JSON.parse(read('docs/openapi.json')));
-  documents.push({ path: '/openapi.json', mediaType: 'application/json', text: api });
-  return { documents, search: layout(searchPage('en'), sections), found };
+  const headings = getHeadingList();
+  const isReference = file === REFERENCE;
+  // Swagger UI has a `main` of its own.
+  const text = isReference
+    ? `<div class="text"><section aria-label="About this page">\n${html}</section>\n${VIEWER.body}</div>`
+    : `<main class="text">\n${html}</main>`;
+  const contents = headings
+    .filter(({ level }) => level === 2)
+    .map(({ id, text }) => `<li><a href="#${id}">${text}</a></li>`);
+  const items = listed.map((one) => {
+    const isHere = one.address === address;
+    const here = `${isHere ? ' aria-current="page"' : ''}${one.lang === 'fr' ? ' lang="fr"' : ''}`;
+    const parts = isHere && contents.length > 0 ? `<ul lang="${lang}">${contents.join('')}</ul>` : '';
+    return `<li><a href="${link(one.address)}"${here}>${escaped(one.title)}</a>${parts}</li>`;
+  });
+  return `<!DOCTYPE html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<title>${address === '/docs' ? '' : `${escaped(headings[0].raw)} · `}Asynchronous Reading Service</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" type="image/svg+xml" href="${link('/docs/assets/mark.svg')}">
+${isReference ? VIEWER.head : ''}<link rel="stylesheet" href="${link('/docs/assets/style.css')}">
+</head>
+<body>
+<header lang="en"><a href="${link('/docs')}">Asynchronous Reading Service</a> <a class="jump" href="#all-pages">All pages</a></header>
+${text}
+<nav id="all-pages" lang="en" aria-label="All pages"><ul>${items.join('')}</ul></nav>
+</body>
+</html>
+`;
 };
+
+/** A page for each problem code: what docs/errors.md says of it, and the example of the API's document. */
+const errorPages = (markdown, examples) =>
+  markdown
+    .split(/^(?=##)/m)
+    .map((part) => [/^### `(\w+)`/.exec(part)?.[1], part])
+    .filter(([code]) => code in examples)
+    .map(([code, part]) => {
+      const { summary, value } = examples[code];
+      const said = part.slice(part.indexOf('\n')).trim();
+      const example = ['```json', JSON.stringify(value, null, 2), '```'].join('\n');
+      return {
+        code,
+        address: `/docs/errors/${code}`,
+        lang: 'en',
+        markdown: `# \`${code}\`\n\n**${value.status}** · ${summary}\n\n${said}\n\n## Example\n\n${example}\n\n[All errors](/docs/errors)\n`,
+      };
+    });
+
+/** Writes the site to a folder, whole or not at all: a program may start meanwhile. */
+export const buildSite = (out = join(root, 'dist/site')) => {
+  const draft = `${out}.${process.pid}`;
+  const write = (path, text) => {
+    mkdirSync(dirname(join(draft, path)), { recursive: true });
+    writeFileSync(join(draft, path), text);
+  };
+  const api = JSON.parse(read('docs/openapi.json'));
+  write('openapi.json', JSON.stringify(api));
+  const files = [{ file: INDEX, address: '/docs', lang: 'en' }, ...listed].filter(({ file }) =>
+    file.endsWith('.md'),
+  );
+  const pages = files.map((one) => ({ ...one, markdown: withAddresses(one.file, read(one.file)) }));
+  const errors = pages.find(({ file }) => file === 'docs/errors.md');
+  const ofCodes = errorPages(errors.markdown, api.components.examples);
+  errors.markdown = ofCodes.reduce(
+    (text, { code, address }) => text.replace(`### \`${code}\`\n`, `### [\`${code}\`](${address})\n`),
+    errors.markdown,
+  );
+  for (const one of [...pages, ...ofCodes]) {
+    write(`${one.address}.html`, page(one));
+    write(`${one.address}.md`, one.markdown);
+  }
+  // For language models: llmstxt.org.
+  const program = (to) =>
+    to === '/docs/reference' ? '/openapi.json' : to.replace(/^\/(docs\/.+|changelog)$/, '/$1.md');
+  write(
+    'llms.txt',
+    eachLink(pages[0].markdown, (title, to) => `[${title}](${program(to)})`),
+  );
+  for (const name of ['mark.svg', 'style.css', 'start.js'])
+    cpSync(new URL(name, import.meta.url), join(draft, 'docs/assets', name));
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
+    cpSync(join(swaggerUi.absolutePath(), name), join(draft, 'docs/assets', name));
+  rmSync(out, { recursive: true, force: true });
+  renameSync(draft, out);
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) buildSite(process.argv[2]);

@@ -32,7 +32,7 @@ import { servePortal } from '../../portal/src/serve-portal.js';
 import { AUDITED } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
-import { serveSite } from './site/serve-site.js';
+import { serveSite } from './serve-site.js';
 
 if (process.argv.includes('--help')) {
   process.stdout.write(`The HTTP API. Configured by its environment:\n${configHelp(settings)}\n`);

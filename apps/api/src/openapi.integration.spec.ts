@@ -9,7 +9,7 @@ import { PROBLEMS } from '@app/platform/http/problem.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { describedApi } from './described-api.js';
 import { openApiDocument } from './openapi.js';
-import { serveSite } from './site/serve-site.js';
+import { serveSite } from './serve-site.js';
 
 let app: NestExpressApplication;
 let document: OpenAPIObject;
