@@ -493,7 +493,7 @@ export interface paths {
         };
         /**
          * List the deliveries to an endpoint
-         * @description Returns the newest first. A cursor is valid only with the same filters.
+         * @description Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`.
          */
         get: operations["listDeliveries"];
         put?: never;

@@ -45,10 +45,9 @@ describe('a padded seal', () => {
     expect(sealPadded(KEY, 'input', 512, Buffer.alloc(512))).toHaveLength(1_024 + 28);
   });
 
-  it('opens to what was sealed, as do older seals without padding', () => {
+  it('opens to what was sealed', () => {
     const secret = Buffer.from('1815-12-10');
     expect(openPadded(KEY, 'input', sealPadded(KEY, 'input', 512, secret))).toEqual(secret);
-    expect(openPadded(KEY, 'input', KEY.seal('input', secret))).toEqual(secret);
   });
 
   it('does not open with another key or context', () => {
