@@ -26,7 +26,7 @@ const SUITES = {
   contract: '/test/contract/.+[.]spec[.]ts$',
   e2e: '/test/(e2e|security)/.+[.]spec[.]ts$',
   crash: '/test/crash/.+[.]spec[.]ts$',
-  content: '[.]content[.]spec[.]ts$',
+  content: '/tools/content/.+[.]spec[.]ts$',
   integration: '[.]integration[.]spec[.]ts$',
   slow: '[.]slow[.]spec[.]ts$',
   unit: '[.]spec[.]ts$',
@@ -53,7 +53,7 @@ export default {
     displayName,
     testEnvironment: '<rootDir>/test/environment.mjs',
     extensionsToTreatAsEsm: ['.ts', '.tsx'],
-    roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
+    roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test', '<rootDir>/tools/content'],
     testRegex: pattern,
     testPathIgnorePatterns: [
       '/node_modules/',

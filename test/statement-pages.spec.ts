@@ -4,8 +4,8 @@ import { customerSheetOf } from '@app/billing/statement-pdf/customer-sheet.js';
 import { FONTS, statementPdf } from '@app/billing/statement-pdf/statement-pdf.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { loadTypstTemplate } from '@app/platform/typesetting/typst.js';
-import { readPages } from '@app/publishing/pdf/pages/laid-out.js';
-import { overfull, overlaps } from '@app/publishing/pdf/pages/page-faults.js';
+import { readPages } from '@app/publishing/pdf/testing/laid-out.js';
+import { overfull, overlaps } from '@app/publishing/pdf/testing/page-faults.js';
 import { eventfulBook, STREAM, WS } from '../libs/billing/test/book.js';
 
 const MARGIN = (20 / 25.4) * 72;

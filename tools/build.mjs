@@ -42,7 +42,7 @@ const filesBelow = (folder, ending) =>
         .map((name) => `${folder}/${name}`)
     : [];
 
-const sources = ['apps', 'libs', 'test']
+const sources = ['apps', 'libs', 'test', 'tools/content']
   .flatMap((folder) => ['.ts', '.tsx'].flatMap((ending) => filesBelow(folder, ending)))
   .filter((file) => !isLeftOut(file));
 const compiledOf = (source) => source.replace(/\.tsx?$/, '.js');
@@ -147,7 +147,9 @@ if (stale.length > 0) {
 
 const known = new Set(sources.map(compiledOf));
 if (sources.length > 0) {
-  for (const file of ['apps', 'libs', 'test'].flatMap((folder) => filesBelow(`dist/${folder}`, '.js'))) {
+  for (const file of ['apps', 'libs', 'test', 'tools'].flatMap((folder) =>
+    filesBelow(`dist/${folder}`, '.js'),
+  )) {
     if (known.has(file.slice('dist/'.length))) continue;
     for (const end of ['', '.map']) rmSync(join(root, `${file}${end}`), { force: true });
   }

@@ -7,7 +7,7 @@ import { programPath, type Program } from '@app/platform/program-path.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { BOOK } from '@app/publishing/content/book/families.js';
 import { readEntries } from '@app/publishing/content/book/read-entries.js';
-import { LOCALES } from '@app/publishing/content/trial.js';
+import { LOCALES } from '@app/publishing/document/testing/trial.js';
 import { EVENT_STORE_FLAGS, SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 
 /** Reports the files that the program loads besides its bundle, and whether V8 took a code cache for the bundle. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ReadingResult } from '@app/numerology/index.js';
 import { projectPath } from '@app/platform/project-path.js';
-import { randomPerson } from '@app/publishing/content/random-people.js';
+import { randomPerson } from '@app/publishing/document/testing/random-people.js';
 import {
   GENDERS,
   LOCALES,
@@ -9,7 +9,7 @@ import {
   type Trial,
   trialDocument,
   trialResult,
-} from '@app/publishing/content/trial.js';
+} from '@app/publishing/document/testing/trial.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import type { DocumentV1 } from '@app/publishing/document/document.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { personalMonth, readDate } from '@app/numerology/index.js';
-import { trialResult } from '../content/trial.js';
+import { trialResult } from './testing/trial.js';
 import { bookFor } from '../content/book/book.js';
 import { composeDocument } from './compose.js';
 import { absentRoots, fullAbsent, fullLesson, monthsAhead, strengthOf } from './facts.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DIGITS } from '@app/numerology/index.js';
 import { bookFor } from '../../content/book/book.js';
-import { randomPerson } from '../../content/random-people.js';
+import { randomPerson } from '../testing/random-people.js';
 import type { Inline } from '../document.js';
 import { composed, nodesOf } from '../testing/composed.js';
 import { type Person, resultOf } from '../testing/people.js';

@@ -1,8 +1,8 @@
 import { calculateTheme, type ReadingResult, toResult } from '@app/numerology/index.js';
-import type { Person } from '../../content/random-people.js';
+import type { Person } from './random-people.js';
 import type { GrammaticalGender, Locale } from '../document.js';
 
-export type { Person } from '../../content/random-people.js';
+export type { Person } from './random-people.js';
 
 const named = (first: string, middle: readonly string[], last: string, dateOfBirth: string): Person => ({
   name: { firstNames: [first], middleNames: middle, lastNames: [last] },

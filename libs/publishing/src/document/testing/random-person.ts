@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { randomPerson as personFrom } from '../../content/random-people.js';
+import { randomPerson as personFrom } from './random-people.js';
 
 /** Any person that the service accepts. */
 export const randomPerson = fc.integer().map(personFrom);

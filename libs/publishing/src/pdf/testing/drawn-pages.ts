@@ -1,5 +1,5 @@
-import type { LaidOutPage, Run, Shape } from '../pages/laid-out.js';
-import { pageFaults } from '../pages/page-faults.js';
+import type { LaidOutPage, Run, Shape } from './laid-out.js';
+import { pageFaults } from './page-faults.js';
 
 export const A4 = { width: 595.28, height: 841.89 };
 export const LEFT = 119;

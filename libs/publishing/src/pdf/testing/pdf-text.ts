@@ -9,7 +9,7 @@ import {
   textOf,
   TITLE,
   TOKEN,
-} from '../pages/pdf-file.js';
+} from './pdf-file.js';
 
 /** What a test reads from a PDF that our own typesetter wrote. Not a general PDF reader. */
 export interface PdfContents {

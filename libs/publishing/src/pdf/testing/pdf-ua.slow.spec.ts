@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { composeDocument } from '../../document/compose.js';
 import { camille, resultOf } from '../../document/testing/people.js';
-import { plainText } from '../pages/pdf-file.js';
+import { plainText } from './pdf-file.js';
 import { createTypesetter } from '../typesetter.js';
 import { pdfUaFaults } from './pdf-ua.js';
 

@@ -1,4 +1,4 @@
-import { objectsOf, streamOf, TOKEN } from '../pages/pdf-file.js';
+import { objectsOf, streamOf, TOKEN } from './pdf-file.js';
 
 /**
  * Checks the clauses of PDF/UA-1 (ISO 14289-1) that show in the structure of a file, for PDFs of our own typesetter.

@@ -1,1 +1,0 @@
-export { CONTENT_VERSION } from '../contracts/content-version.js';

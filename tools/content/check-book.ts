@@ -1,0 +1,169 @@
+import type { Locale } from '@app/publishing/document/document.js';
+import { FRENCH_AGREEMENT } from './lint-rules.js';
+import { brokenRules, keepsAgreement } from './lint.js';
+import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
+import { familyOf } from '@app/publishing/content/book/families.js';
+import type { LoadedFile, PlacedEntry } from '@app/publishing/content/book/load.js';
+import { repetitions } from './repetition.js';
+import { AGE_BANDS } from '@app/publishing/content/book/shape.js';
+import { type BookFault, type BookText, textsOf, wordsIn } from './book-texts.js';
+
+/** A text may be this much shorter or longer than its shape says; one for an age a little more. */
+const TOLERANCE = 0.2;
+const AGE_TOLERANCE = 0.3;
+/** A text this short may miss its length by a few words. */
+const SLACK_WORDS = 5;
+const MOST_WORDS_IN_SENTENCE = 45;
+
+const agreement = new Set(
+  FRENCH_AGREEMENT.map(({ name }) => name).filter((name) => name !== 'two genders in one word'),
+);
+
+const lengthFaults = ({ at, placed, forms, band }: BookText): BookFault[] => {
+  const { words } = placed.shape;
+  if (words === null) return [];
+  const tolerance = Math.max(words * (band ? AGE_TOLERANCE : TOLERANCE), SLACK_WORDS);
+  const [least, most] = [Math.ceil(words - tolerance), Math.floor(words + tolerance)];
+  const count = wordsIn(forms.neutral);
+  return count < least || count > most ? [{ at, fault: `${count} words instead of ${least}–${most}` }] : [];
+};
+
+const sentencesOf = (text: string): string[] => text.split(/(?<=[.?…]”?)\s+/u);
+
+const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
+  const gendered = forms.feminine !== forms.masculine;
+  const broken = [...new Set(Object.values(forms))].flatMap((text) => [
+    ...brokenRules(locale, text)
+      // A whole sentence for each gender may agree.
+      .filter((rule) => !(gendered && text !== forms.neutral && agreement.has(rule)))
+      // A label is no sentence.
+      .filter((rule) => placed.shape.words !== null || rule !== 'digit at the head of a sentence')
+      .map((fault) => ({ at, fault, text })),
+    ...BOOK_RULES[locale].flatMap(({ name, pattern }) => {
+      const [found] = pattern.exec(text) ?? [];
+      return found === undefined ? [] : [{ at, fault: `${name}: "${found}"` }];
+    }),
+    ...sentencesOf(text)
+      .filter((sentence) => wordsIn(sentence) > MOST_WORDS_IN_SENTENCE)
+      .map((sentence) => ({ at, fault: 'a sentence over 45 words', text: sentence })),
+  ]);
+  const kept = keepsAgreement(forms)
+    ? [{ at, fault: 'neutral form keeps an agreeing word', text: forms.neutral }]
+    : [];
+  if (locale === 'en-US' && gendered) return [...broken, { at, fault: 'English needs no gender forms' }];
+  return [...broken, ...kept];
+};
+
+const isForParents = (file: string): boolean => familyOf(file) === 'under7' || file === 'frames/under7';
+
+/** Things in the texts for parents that no small child should be near. */
+const safetyFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
+  const [thing] = isForParents(placed.file) ? (UNSAFE[locale].exec(forms.neutral) ?? []) : [];
+  return thing === undefined ? [] : [{ at, fault: `unsafe for a small child: "${thing}"` }];
+};
+
+/** Texts of a stage that may be the first: the first period, any current pinnacle, and what the synthesis says of them. */
+const isOfFirstStage = ({ file, path }: PlacedEntry): boolean =>
+  ['periods/first', 'pinnacles/current'].includes(file) ||
+  (/^synthesis\/(?:moment|tension)$/.test(file) && path.endsWith('.first')) ||
+  (file === 'challenges' && path.endsWith('.early')) ||
+  (familyOf(file) === 'under7' && /^(?:period|pinnacle)$/.test(path));
+
+const stageFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
+  const [found] = isOfFirstStage(placed) ? (EARLIER[locale].exec(forms.neutral) ?? []) : [];
+  return found === undefined ? [] : [{ at, fault: `compares with an earlier time: "${found}"` }];
+};
+
+/** Two numbers with one label at one position. */
+const labelFaults = (files: readonly LoadedFile[]): BookFault[] =>
+  files
+    .filter(({ file }) => familyOf(file).startsWith('labels'))
+    .flatMap(({ entries }) => {
+      const holders = new Map<string, string>();
+      return entries.flatMap(({ file, path, entry }) => {
+        const [number, ...position] = path.split('.');
+        const label = `${position.join('.')} ${entry[0]?.text.neutral ?? ''}`;
+        const other = holders.get(label);
+        holders.set(label, number ?? '');
+        return other === undefined ? [] : [{ at: `${file} ${path}`, fault: `has the label of ${other}` }];
+      });
+    });
+
+/** The texts that a reader of each age gets, where a scene rings false or is unfit for the age. */
+const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
+  files
+    .filter(({ file }) => !isForParents(file))
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ file, path, entry }) =>
+      entry.flatMap((form, index) =>
+        AGE_BANDS.flatMap((band) => {
+          const text = (form.ages[band] ?? form.text).neutral;
+          const [scene] = FALSE_SCENES[locale][band]?.exec(text) ?? [];
+          const [unfit] = UNFIT[locale][band].exec(text) ?? [];
+          const at = `${file} ${path}${entry.length > 1 ? `[${index + 1}]` : ''}`;
+          return [
+            ...(scene === undefined ? [] : [{ at, fault: `rings false at ${band}: "${scene}"` }]),
+            ...(unfit === undefined ? [] : [{ at, fault: `unfit at ${band}: "${unfit}"` }]),
+          ];
+        }),
+      ),
+    );
+
+/** Figures of a style that is fine once and a tic when it recurs, per thousand words. */
+export const density = (locale: Locale, files: readonly LoadedFile[]) => {
+  const text = textsOf(files)
+    .map(({ forms }) => forms.neutral)
+    .join('\n');
+  const words = Math.max(wordsIn(text), 1);
+  const perThousand = (count: number) => Math.round((count / words) * 10_000) / 10;
+  const matches = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  return {
+    words,
+    semicolons: perThousand(matches(/;/g)),
+    contrasts: perThousand(
+      [...CONTRASTS[locale], COMPARISONS[locale]].reduce((sum, pattern) => sum + matches(pattern), 0),
+    ),
+    sentence: Math.round((words / Math.max(matches(/[.?…](?=\s|$)/g), 1)) * 10) / 10,
+  };
+};
+
+const MOST_SEMICOLONS = 4;
+const MOST_CONTRASTS = 2.5;
+/** Below this a single semicolon decides. */
+const FEW_WORDS = 400;
+
+const densityFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
+  files.flatMap((file) => {
+    const { words, semicolons, contrasts } = density(locale, [file]);
+    if (words < FEW_WORDS) return [];
+    const at = file.file;
+    return [
+      ...(semicolons > MOST_SEMICOLONS ? [{ at, fault: `${semicolons} semicolons per 1,000 words` }] : []),
+      ...(contrasts > MOST_CONTRASTS
+        ? [{ at, fault: `${contrasts} of "not X but Y" per 1,000 words, at most ${MOST_CONTRASTS}` }]
+        : []),
+    ];
+  });
+
+/**
+ * The faults of `files` of one language. Gaps are none.
+ * @param book the files that `files` may repeat, themselves included
+ */
+export const checkBook = (
+  locale: Locale,
+  files: readonly LoadedFile[],
+  book: readonly LoadedFile[] = files,
+): BookFault[] => {
+  const texts = textsOf(files);
+  return [
+    ...files.flatMap(({ file, faults }) => faults.map((fault) => ({ at: file, fault }))),
+    ...texts.flatMap(lengthFaults),
+    ...texts.flatMap((text) => ruleFaults(locale, text)),
+    ...texts.flatMap((text) => safetyFaults(locale, text)),
+    ...texts.flatMap((text) => stageFaults(locale, text)),
+    ...labelFaults(files),
+    ...sceneFaults(locale, files),
+    ...densityFaults(locale, files),
+    ...repetitions(locale, files, book),
+  ];
+};

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DocumentV1, Section } from '@app/publishing/document/document.js';
+import { bookFor } from '@app/publishing/content/book/book.js';
+import { checkReadings, faultsOf } from './check-readings.js';
+import { clashesIn } from './clashes.js';
+import { randomPerson } from '@app/publishing/document/testing/random-people.js';
+import { SAMPLES } from '@app/publishing/document/testing/samples.js';
+import { trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+
+it('The readings of random people are fit to be published, in both languages and all genders', () => {
+  expect([...checkReadings(20, 1)].flat()).toEqual([]);
+});
+
+it('The same number gives the same person, another number another', () => {
+  expect(randomPerson(7)).toEqual(randomPerson(7));
+  const people = Array.from({ length: 1_000 }, (_, seed) => JSON.stringify(randomPerson(seed)));
+  expect(new Set(people).size).toBe(1_000);
+});
+
+describe('A reading is unfit', () => {
+  const [sample] = SAMPLES;
+  if (!sample) throw new Error('there are no samples');
+  const document = trialDocument(sample);
+
+  const saying = (value: string): DocumentV1 => {
+    const [first, ...others] = document.children;
+    const told: Section = {
+      ...(first as Section),
+      children: [{ type: 'paragraph', id: 'planted', children: [{ type: 'text', value }] }],
+    };
+    return { ...document, children: [told, ...others] };
+  };
+
+  it.each([
+    ['a value that was not filled in', 'Vous avez undefined ans.', 'left over'],
+    ['a placeholder', 'Votre nombre est le {number}.', 'left over'],
+    ['a double space', 'Un  mot.', 'left over'],
+    ['nothing', '', 'empty passage'],
+    ['a straight quote', "L'air du soir.", 'straight quote'],
+    ['a promise', 'Vous rencontrerez la chance.', 'promise'],
+    ['a word of the other language', 'Voici the reste.', 'English'],
+  ])('that says %s', (_what, text, fault) => {
+    expect(faultsOf(saying(text)).join()).toContain(fault);
+  });
+
+  it('that claims both poles of a trait and reconciles neither', () => {
+    const [plus] = bookFor('fr-FR').entry('expression/4 cost');
+    const claims = plus?.traits ?? [];
+    const other = ['expression/1 cost', 'expression/3 cost', 'expression/5 cost', 'active 5', 'active 3']
+      .flatMap((key) => bookFor('fr-FR').entry(key))
+      .find(({ traits }) =>
+        traits.some((claim) =>
+          claims.some((one) => one !== claim && one.slice(0, -1) === claim.slice(0, -1)),
+        ),
+      );
+    const texts = [plus?.text.neutral ?? '', other?.text.neutral ?? ''];
+    expect(clashesIn('fr-FR', texts).join()).toContain('claim opposite poles');
+    expect(clashesIn('fr-FR', texts.slice(1))).toEqual([]);
+  });
+
+  it('that uses an id twice', () => {
+    const twice = { ...document, children: [...document.children, ...document.children.slice(-1)] };
+    expect(faultsOf(twice).join()).toContain('stands twice');
+  });
+
+  it('unless it breaks none of this', () => {
+    expect(faultsOf(saying('Un mot juste.'))).toEqual([]);
+  });
+});
+
+describe('The twelve samples', () => {
+  const results = SAMPLES.map(trialResult);
+
+  it('take every master number, every karmic debt, both languages and all genders', () => {
+    expect(SAMPLES).toHaveLength(12);
+    expect(results.map(({ numbers }) => numbers.lifePath.value)).toEqual(
+      expect.arrayContaining([11, 22, 33]),
+    );
+    const debts = new Set(results.flatMap(({ karmicDebts }) => karmicDebts.map(({ debt }) => debt)));
+    expect([...debts].sort()).toEqual([13, 14, 16, 19]);
+    expect(new Set(SAMPLES.map(({ locale, gender }) => `${locale} ${gender}`)).size).toBe(6);
+  });
+
+  it('have a child, someone of long ago, and names without vowel or consonant', () => {
+    expect(results.some(({ age }) => age < 16)).toBe(true);
+    expect(results.some(({ age }) => age > 110)).toBe(true);
+    expect(results.some(({ numbers }) => numbers.soulUrge.value === null)).toBe(true);
+    expect(results.some(({ numbers }) => numbers.personality.value === null)).toBe(true);
+  });
+
+  it.each(SAMPLES)('are fit to be published: $slug', (sample) => {
+    expect(faultsOf(trialDocument(sample))).toEqual([]);
+  });
+});

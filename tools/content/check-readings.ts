@@ -1,0 +1,117 @@
+import type { Block, DocumentV1, Inline, Section } from '@app/publishing/document/document.js';
+import { proseOf, repeatedSentences, repeatedSequences } from './prose.js';
+import { headingsOf, textsOf } from '@app/publishing/document/walk.js';
+import { renderMarkdown } from '@app/publishing/markdown/render.js';
+import { clashesIn } from './clashes.js';
+import { brokenRules } from './lint.js';
+import { randomPerson, readingDay } from '@app/publishing/document/testing/random-people.js';
+import { readingFaults } from './reading-rules.js';
+import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
+
+/** A reading that must not be published: its person, and its faults. */
+export interface ReadingFault {
+  /** Gives the same person again with `randomPerson`. */
+  readonly seed: number;
+  readonly locale: Trial['locale'];
+  readonly gender: Trial['gender'];
+  readonly fault: string;
+}
+
+/** Traces of a gap in the text. No valid name contains one. */
+const LEFT_OVER = /undefined|\bnull\b|\bNaN\b|[{}]|\[object| {2}/;
+
+const inlineText = (nodes: readonly Inline[]): string =>
+  nodes.map((node) => ('children' in node ? inlineText(node.children) : node.value)).join('');
+
+/** The full text of each paragraph, item and cell. */
+const passagesOf = (node: Block | Section): string[] => {
+  switch (node.type) {
+    case 'paragraph':
+      return [inlineText(node.children)];
+    case 'list':
+      return node.children.map((item) => inlineText(item.children));
+    case 'table':
+      return [node.head, ...node.rows].flat().map(inlineText);
+    case 'figure':
+      return [node.alt, node.caption ?? node.alt, ...node.fallback.flatMap(passagesOf)];
+    case 'numberCard':
+      return [node.label, node.value, ...(node.keywords ?? [])];
+    case 'section':
+      return [node.title, ...node.children.flatMap(passagesOf)];
+    case 'callout':
+    case 'blockquote':
+      return node.children.flatMap(passagesOf);
+    case 'thematicBreak':
+      return [];
+  }
+};
+
+const idsOf = (node: Block | Section): string[] => [
+  node.id,
+  ...('children' in node && node.type !== 'paragraph' && node.type !== 'list'
+    ? node.children.flatMap(idsOf)
+    : []),
+];
+
+/** Most passages recur from person to person, so each is linted once. */
+const createLint = () => {
+  const known = new Map<string, readonly string[]>();
+  return (document: DocumentV1, passage: string): readonly string[] => {
+    const { locale, meta, subtitle } = document;
+    // The caller's spelling of a name follows no house style.
+    const text = passage.replaceAll(subtitle, 'N');
+    const neutral = meta.subject.subjectGender === 'neutral';
+    const key = `${locale} ${String(neutral)} ${text}`;
+    const before = known.get(key);
+    if (before) return before;
+    const broken = brokenRules(locale, text).filter((rule) => neutral || !rule.startsWith('agreement'));
+    known.set(key, broken);
+    return broken;
+  };
+};
+
+/** The faults of a document and its Markdown. */
+export const faultsOf = (document: DocumentV1, lint = createLint()): string[] => {
+  const passages = document.children.flatMap(passagesOf);
+  const ids = document.children.flatMap(idsOf);
+  const prose = proseOf(document).map((text) => text.replaceAll(document.subtitle, 'N'));
+  const markdown = renderMarkdown(document);
+  const titles = headingsOf(document).map(({ title }) => title);
+  return [
+    ...[...textsOf(document), ...passages, ...markdown.split('\n')]
+      .filter((text) => LEFT_OVER.test(text))
+      .map((text) => `left over in: ${text}`),
+    ...passages.filter((text) => text.trim() === '').map(() => 'an empty passage'),
+    ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `the id ${id} stands twice`),
+    ...titles.filter((title) => title.trim() === '').map(() => 'an empty title'),
+    ...readingFaults(document),
+    ...clashesIn(document.locale, passages),
+    ...repeatedSentences(prose).map((text) => `a sentence twice: ${text}`),
+    ...repeatedSequences(prose).map((text) => `six words three times: ${text}`),
+    ...passages.flatMap((text) => lint(document, text).map((rule) => `${rule}: ${text}`)),
+  ];
+};
+
+/**
+ * Composes and writes the readings of `people` random people in both languages and all three genders, each person in
+ * another month of the year than the one before. Yields the faults after each person. A missing key and a tree that breaks its schema are also faults.
+ * @param seed of the first person; the others follow
+ */
+export function* checkReadings(people: number, seed: number): Generator<readonly ReadingFault[]> {
+  const lint = createLint();
+  for (let each = seed; each < seed + people; each += 1) {
+    const faults: ReadingFault[] = [];
+    for (const locale of LOCALES) {
+      for (const gender of GENDERS) {
+        const found = (fault: string) => faults.push({ seed: each, locale, gender, fault });
+        try {
+          const trial = { person: randomPerson(each), locale, gender, asOf: readingDay(each) };
+          faultsOf(trialDocument(trial), lint).forEach(found);
+        } catch (error) {
+          found(error instanceof Error ? error.message : String(error));
+        }
+      }
+    }
+    yield faults;
+  }
+}

@@ -1,0 +1,102 @@
+import type { Locale } from '@app/publishing/document/document.js';
+import { SIMILES } from './book-rules.js';
+import { familyOf } from '@app/publishing/content/book/families.js';
+import type { LoadedFile } from '@app/publishing/content/book/load.js';
+import { type BookFault, type BookText, textsOf } from './book-texts.js';
+
+const OPENING_WORDS = 4;
+/** So many equal words in a row are a repetition, wherever the two texts stand. */
+const SHINGLE_WORDS = 8;
+
+const foldedWords = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .replaceAll(/\{[a-zA-Z]+\}/g, '0')
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** The texts without a band: one for an age may share sentences with the one it stands for. */
+const grownTexts = (files: readonly LoadedFile[]): BookText[] =>
+  textsOf(files).filter(({ band, placed }) => band === undefined && placed.shape.words !== null);
+
+/** A reading speaks to its reader or to the parents of a small child, so the two books never meet in one. */
+const isForParents = ({ placed }: BookText): boolean =>
+  familyOf(placed.file) === 'under7' || placed.file === 'frames/under7';
+
+const sameReading = (text: BookText, other: BookText): boolean =>
+  text.at !== other.at && isForParents(text) === isForParents(other);
+
+type Keys = (text: BookText) => readonly string[];
+
+/** Faults of `own` for each key that another text has too. `apart` says which two texts count. */
+const sharedKeys = (
+  own: readonly BookText[],
+  all: readonly BookText[],
+  keys: Keys,
+  describe: (key: string, other: string) => string,
+  apart: (text: BookText, other: BookText) => boolean = (text, other) => text.at !== other.at,
+): BookFault[] => {
+  const holders = new Map<string, BookText[]>();
+  for (const text of all) {
+    for (const key of keys(text)) {
+      const known = holders.get(key);
+      if (known) known.push(text);
+      else holders.set(key, [text]);
+    }
+  }
+  return own.flatMap((text) => {
+    const told = new Set<string>();
+    return keys(text).flatMap((key) => {
+      const other = holders.get(key)?.find((holder) => apart(text, holder))?.at;
+      if (other === undefined || told.has(other)) return [];
+      told.add(other);
+      return [{ at: text.at, fault: describe(key, other) }];
+    });
+  });
+};
+
+const openingOf: Keys = ({ placed, forms }) => {
+  const words = foldedWords(forms.neutral);
+  if (words.length <= OPENING_WORDS) return [];
+  return [`${familyOf(placed.file)}: ${words.slice(0, OPENING_WORDS).join(' ')}`];
+};
+
+const shinglesOf: Keys = ({ forms }) => {
+  const words = foldedWords(forms.neutral);
+  const shingles: string[] = [];
+  for (let start = 0; start + SHINGLE_WORDS <= words.length; start += 1) {
+    shingles.push(words.slice(start, start + SHINGLE_WORDS).join(' '));
+  }
+  return shingles;
+};
+
+/** Nouns of images within a file. */
+const imagesOf =
+  (locale: Locale): Keys =>
+  ({ placed, forms }) => {
+    const nouns = [...forms.neutral.matchAll(SIMILES[locale])].map(([, noun]) => noun?.toLowerCase() ?? '');
+    return [...new Set(nouns)].map((noun) => `${placed.file}: ${noun}`);
+  };
+
+/** Forms of one entry never meet in a reading. */
+const otherEntry = (text: BookText, other: BookText): boolean => text.placed.path !== other.placed.path;
+
+/** Openings and images that recur in a family or file, and words in a row that recur anywhere in the book. */
+export const repetitions = (
+  locale: Locale,
+  files: readonly LoadedFile[],
+  book: readonly LoadedFile[],
+): BookFault[] => {
+  const own = grownTexts(files);
+  const all = grownTexts(book);
+  return [
+    ...sharedKeys(own, all, openingOf, (key, other) => `opens like ${other}: "${key.split(': ')[1]}"`),
+    ...sharedKeys(own, all, shinglesOf, (key, other) => `repeats ${other}: "${key}"`, sameReading),
+    ...sharedKeys(
+      own,
+      all,
+      imagesOf(locale),
+      (key, other) => `has the image of ${other}: "${key.split(': ')[1]}"`,
+      otherEntry,
+    ),
+  ];
+};
