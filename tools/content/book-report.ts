@@ -1,10 +1,11 @@
-import { LOCALES } from '@app/publishing/document/testing/trial.js';
-import type { Locale } from '@app/publishing/document/document.js';
-import { checkBook, density } from './check-book.js';
 import { BOOK, familyOf } from '@app/publishing/content/book/families.js';
-import { loadBook, type LoadedFile, type PlacedEntry } from '@app/publishing/content/book/load.js';
+import type { LoadedFile, PlacedEntry } from '@app/publishing/content/book/load.js';
 import { isEntryShape, type ShapeTree } from '@app/publishing/content/book/shape.js';
-import { textsOf, wordsIn } from './book-texts.js';
+import type { Locale } from '@app/publishing/document/document.js';
+import { LOCALES } from '@app/publishing/document/testing/trial.js';
+import { loadBook, textsOf } from './book-texts.js';
+import { checkBook, density } from './check-book.js';
+import { wordsIn } from './text.js';
 
 const MOST_GAPS_SHOWN = 12;
 

@@ -1,6 +1,6 @@
-import type { Locale } from '@app/publishing/document/document.js';
-import type { LintRule } from './lint-rules.js';
 import type { AgeBand } from '@app/publishing/content/book/shape.js';
+import type { Locale } from '@app/publishing/document/document.js';
+import type { LintRule } from './lint.js';
 
 /** Further claims that no text makes or hints at. */
 const FRENCH_CLAIMS: readonly LintRule[] = [

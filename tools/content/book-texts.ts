@@ -1,6 +1,8 @@
-import type { Forms } from '@app/publishing/content/message.js';
-import type { LoadedFile, PlacedEntry } from '@app/publishing/content/book/load.js';
+import { BOOK } from '@app/publishing/content/book/families.js';
+import { loadFile, type LoadedFile, type PlacedEntry } from '@app/publishing/content/book/load.js';
 import type { AgeBand } from '@app/publishing/content/book/shape.js';
+import type { Forms } from '@app/publishing/content/message.js';
+import type { Locale } from '@app/publishing/document/document.js';
 
 /** One text of the book as it is printed, with the place where an author finds it. */
 export interface BookText {
@@ -32,5 +34,11 @@ const textsOfEntry = (placed: PlacedEntry): BookText[] =>
 export const textsOf = (files: readonly LoadedFile[]): BookText[] =>
   files.flatMap(({ entries }) => entries.flatMap(textsOfEntry));
 
-export const wordsIn = (text: string): number =>
-  text.match(/[\p{L}\p{N}{}]+(?:[’'-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
+/** Every file of a language, or those of `families` (`pairs-path`) or single files (`pairs-path/4`). */
+export const loadBook = (locale: Locale, families: readonly string[] = []): LoadedFile[] =>
+  Object.keys(BOOK)
+    .filter(
+      (file) =>
+        families.length === 0 || families.some((name) => file === name || file.startsWith(`${name}/`)),
+    )
+    .map((file) => loadFile(locale, file));

@@ -1,9 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
-import { checkBook } from './check-book.js';
 import { readEntry } from '@app/publishing/content/book/entry.js';
-import { loadBook, type LoadedFile } from '@app/publishing/content/book/load.js';
-import { volumeFaults } from './book-report.js';
+import type { LoadedFile } from '@app/publishing/content/book/load.js';
 import { label, prose, type EntryShape } from '@app/publishing/content/book/shape.js';
+import { describe, expect, it } from '@jest/globals';
+import { volumeFaults } from './book-report.js';
+import { loadBook } from './book-texts.js';
+import { checkBook } from './check-book.js';
 
 const faultsOf = (shape: EntryShape, value: unknown): string[] => {
   const faults: string[] = [];

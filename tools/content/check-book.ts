@@ -1,12 +1,12 @@
-import type { Locale } from '@app/publishing/document/document.js';
-import { FRENCH_AGREEMENT } from './lint-rules.js';
-import { brokenRules, keepsAgreement } from './lint.js';
-import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
 import { familyOf } from '@app/publishing/content/book/families.js';
 import type { LoadedFile, PlacedEntry } from '@app/publishing/content/book/load.js';
-import { repetitions } from './repetition.js';
 import { AGE_BANDS } from '@app/publishing/content/book/shape.js';
-import { type BookFault, type BookText, textsOf, wordsIn } from './book-texts.js';
+import type { Locale } from '@app/publishing/document/document.js';
+import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
+import { type BookFault, type BookText, textsOf } from './book-texts.js';
+import { FRENCH_AGREEMENT, brokenRules, keepsAgreement } from './lint.js';
+import { repetitions } from './repetition.js';
+import { sentencesOf, wordsIn } from './text.js';
 
 /** A text may be this much shorter or longer than its shape says; one for an age a little more. */
 const TOLERANCE = 0.2;
@@ -27,8 +27,6 @@ const lengthFaults = ({ at, placed, forms, band }: BookText): BookFault[] => {
   const count = wordsIn(forms.neutral);
   return count < least || count > most ? [{ at, fault: `${count} words instead of ${least}–${most}` }] : [];
 };
-
-const sentencesOf = (text: string): string[] => text.split(/(?<=[.?…]”?)\s+/u);
 
 const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
   const gendered = forms.feminine !== forms.masculine;

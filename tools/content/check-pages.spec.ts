@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
-import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
-import { checkPages, HARD_TO_LAY_OUT, pageFaultsOf } from './check-pages.js';
 import { LOCALES } from '@app/publishing/document/testing/trial.js';
+import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
+import { describe, expect, it } from '@jest/globals';
+import { checkPages, HARD_TO_LAY_OUT, pageFaultsOf } from './check-pages.js';
 
 const typesetter = createTypesetter();
 

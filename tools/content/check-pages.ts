@@ -1,10 +1,9 @@
-import type { Person } from '@app/publishing/document/testing/random-people.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
+import { type Person, randomPerson } from '@app/publishing/document/testing/random-people.js';
+import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
+import { sheetOf } from '@app/publishing/pdf/paper.js';
 import { readPages } from '@app/publishing/pdf/testing/laid-out.js';
 import { pageFaults } from '@app/publishing/pdf/testing/page-faults.js';
-import { sheetOf } from '@app/publishing/pdf/paper.js';
 import type { Typesetter } from '@app/publishing/pdf/typesetter.js';
-import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
 
 /** What is careless on the pages of a person's booklet, each with its page. */
 export const pageFaultsOf = (typesetter: Typesetter, trial: Trial): string[] => {

@@ -3,7 +3,7 @@ import { checkPeople, faultLines } from './check-people.js';
 
 it('The check of people judges six readings of each, on threads', async () => {
   const lines: string[] = [];
-  expect(await checkPeople(2, 1, 1, (line) => lines.push(line))).toBe(0);
+  expect(await checkPeople(2, 1, (line) => lines.push(line))).toBe(0);
   expect(lines).toEqual([
     '12 readings of 2 people, 0 faults, 0 different',
     'Sentences, choices, lengths and likeness are judged from 300 people on',

@@ -1,9 +1,10 @@
-import { projectPath } from '@app/platform/project-path.js';
+import { availableParallelism } from 'node:os';
 import { SingleBar } from 'cli-progress';
+import { projectPath } from '@app/platform/project-path.js';
+import { GENDERS, LOCALES } from '@app/publishing/document/testing/trial.js';
 import { Piscina } from 'piscina';
 import type { ReadingFault } from './check-readings.js';
 import type { CheckAnswer, CheckTask } from './check-thread.js';
-import { GENDERS, LOCALES } from '@app/publishing/document/testing/trial.js';
 
 /** More people make the shares of sentences no surer, and take much memory. */
 export const MOST_MEASURED = 1_000;
@@ -12,6 +13,14 @@ const LEAST_MEASURED = 300;
 /** People of one task: few enough for a bar that moves. */
 const CHUNK = 25;
 export const MOST_FAULTS_SHOWN = 50;
+
+/** A bar on stderr, when that is a terminal. */
+export const progressBar = (label: string): SingleBar =>
+  new SingleBar({
+    format: `${label} {bar} {value}/{total} {eta_formatted}`,
+    noTTYOutput: false,
+    clearOnComplete: true,
+  });
 
 type Print = (line: string) => void;
 
@@ -44,26 +53,17 @@ export const faultLines = (faults: readonly ReadingFault[], people: number): str
 };
 
 /**
- * Composes and judges the readings of `people` random people on `threads` threads, then what the readings of adults in
+ * Composes and judges the readings of `people` random people on a thread for each processor, then what the readings of adults in
  * each language share. Runs the compiled code. Prints the faults, in the same order for any number of threads.
  * @param seed of the first person; the others follow
  * @returns the number of faults and limits exceeded
  */
-export const checkPeople = async (
-  people: number,
-  seed: number,
-  threads: number,
-  print: Print,
-): Promise<number> => {
+export const checkPeople = async (people: number, seed: number, print: Print): Promise<number> => {
   const pool = new Piscina<CheckTask, CheckAnswer>({
     filename: projectPath('dist/tools/content/check-thread.js'),
-    maxThreads: threads,
+    maxThreads: availableParallelism(),
   });
-  const bar = new SingleBar({
-    format: 'Readings {bar} {value}/{total} {eta_formatted}',
-    noTTYOutput: false,
-    clearOnComplete: true,
-  });
+  const bar = progressBar('Readings');
   const measured = Math.min(people, MOST_MEASURED);
   const isMeasured = people >= LEAST_MEASURED;
   // The longest tasks first.

@@ -1,11 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
-import type { DocumentV1, Section } from '@app/publishing/document/document.js';
 import { bookFor } from '@app/publishing/content/book/book.js';
-import { checkReadings, faultsOf } from './check-readings.js';
-import { clashesIn } from './clashes.js';
+import type { DocumentV1, Section } from '@app/publishing/document/document.js';
 import { randomPerson } from '@app/publishing/document/testing/random-people.js';
 import { SAMPLES } from '@app/publishing/document/testing/samples.js';
 import { trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import { describe, expect, it } from '@jest/globals';
+import { checkReadings, faultsOf } from './check-readings.js';
+import { clashesIn } from './clashes.js';
 
 it('The readings of random people are fit to be published, in both languages and all genders', () => {
   expect([...checkReadings(20, 1)].flat()).toEqual([]);

@@ -1,12 +1,12 @@
-import type { Block, DocumentV1, Inline, Section } from '@app/publishing/document/document.js';
-import { proseOf, repeatedSentences, repeatedSequences } from './prose.js';
+import type { Block, DocumentV1, Section } from '@app/publishing/document/document.js';
+import { randomPerson, readingDay } from '@app/publishing/document/testing/random-people.js';
+import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
 import { headingsOf, textsOf } from '@app/publishing/document/walk.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { clashesIn } from './clashes.js';
 import { brokenRules } from './lint.js';
-import { randomPerson, readingDay } from '@app/publishing/document/testing/random-people.js';
 import { readingFaults } from './reading-rules.js';
-import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
+import { inlineText, nodesOf, proseOf, repeatedSentences, repeatedSequences } from './text.js';
 
 /** A reading that must not be published: its person, and its faults. */
 export interface ReadingFault {
@@ -19,9 +19,6 @@ export interface ReadingFault {
 
 /** Traces of a gap in the text. No valid name contains one. */
 const LEFT_OVER = /undefined|\bnull\b|\bNaN\b|[{}]|\[object| {2}/;
-
-const inlineText = (nodes: readonly Inline[]): string =>
-  nodes.map((node) => ('children' in node ? inlineText(node.children) : node.value)).join('');
 
 /** The full text of each paragraph, item and cell. */
 const passagesOf = (node: Block | Section): string[] => {
@@ -46,13 +43,6 @@ const passagesOf = (node: Block | Section): string[] => {
   }
 };
 
-const idsOf = (node: Block | Section): string[] => [
-  node.id,
-  ...('children' in node && node.type !== 'paragraph' && node.type !== 'list'
-    ? node.children.flatMap(idsOf)
-    : []),
-];
-
 /** Most passages recur from person to person, so each is linted once. */
 const createLint = () => {
   const known = new Map<string, readonly string[]>();
@@ -73,7 +63,7 @@ const createLint = () => {
 /** The faults of a document and its Markdown. */
 export const faultsOf = (document: DocumentV1, lint = createLint()): string[] => {
   const passages = document.children.flatMap(passagesOf);
-  const ids = document.children.flatMap(idsOf);
+  const ids = document.children.flatMap(nodesOf).flatMap((node) => ('id' in node ? [node.id] : []));
   const prose = proseOf(document).map((text) => text.replaceAll(document.subtitle, 'N'));
   const markdown = renderMarkdown(document);
   const titles = headingsOf(document).map(({ title }) => title);

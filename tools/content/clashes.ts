@@ -1,7 +1,8 @@
-import type { Locale } from '@app/publishing/document/document.js';
-import { loadBook } from '@app/publishing/content/book/load.js';
 import type { Form } from '@app/publishing/content/book/shape.js';
 import type { Trait } from '@app/publishing/content/book/traits.js';
+import type { Locale } from '@app/publishing/document/document.js';
+import { loadBook } from './book-texts.js';
+import { sentencesOf } from './text.js';
 
 /** What a text claims, found again in a composed reading by one sentence of it. */
 interface Claims {
@@ -9,8 +10,6 @@ interface Claims {
   readonly traits: readonly string[];
   readonly bridges: readonly Trait[];
 }
-
-export const sentencesOf = (text: string): string[] => text.split(/(?<=[.?…][”»]?)\s+/u);
 
 /** A sentence without a placeholder that tells this text from the others. */
 const markOf = (text: string): string | undefined =>

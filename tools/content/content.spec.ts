@@ -1,8 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
-import { loadBook } from '@app/publishing/content/book/load.js';
-import { textsOf } from './book-texts.js';
-import { brokenRules, keepsAgreement } from './lint.js';
 import { CONTENT_VERSION } from '@app/publishing/contracts/content-version.js';
+import { describe, expect, it } from '@jest/globals';
+import { loadBook, textsOf } from './book-texts.js';
+import { brokenRules, keepsAgreement } from './lint.js';
 
 const french = textsOf(loadBook('fr-FR'));
 const english = textsOf(loadBook('en-US'));

@@ -1,10 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
 import { DIGITS } from '@app/numerology/index.js';
 import { bookFor } from '@app/publishing/content/book/book.js';
-import { PLANES, strongestPlanes } from '@app/publishing/figures/plane-bars.js';
+import { textOf } from '@app/publishing/document/testing/composed.js';
 import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
-import { trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
-import { LOCALES, textOf } from '@app/publishing/document/testing/composed.js';
+import { LOCALES, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import { PLANES, strongestPlanes } from '@app/publishing/figures/plane-bars.js';
+import { describe, expect, it } from '@jest/globals';
 
 /** Words by which one of four stands alone before the others: false where two planes have as many letters. */
 const AHEAD_OF_ALL = {

@@ -1,8 +1,8 @@
+import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
+import { type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
 import { expect, it } from '@jest/globals';
 import { childLikenessOf, likenessOf } from './likeness.js';
 import { limitFaults } from './limits.js';
-import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
-import { type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
 
 const trial = (seed: number): Trial => ({
   person: commonPerson('en-US', seed),

@@ -1,8 +1,7 @@
 import type { DocumentV1, Locale } from '@app/publishing/document/document.js';
-import { proseOf } from './prose.js';
 import { commonChild, commonPerson, type Person } from '@app/publishing/document/testing/random-people.js';
-import { quantile } from './quantile.js';
 import { type Trial, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import { foldedWords, proseOf, quantile, sequencesOf } from './text.js';
 
 const SEQUENCE_WORDS = 8;
 
@@ -17,16 +16,8 @@ export interface Likeness {
 }
 
 /** Every sequence of eight words of the prose. */
-const sequencesOf = (document: DocumentV1): ReadonlySet<string> => {
-  const sequences = new Set<string>();
-  for (const paragraph of proseOf(document)) {
-    const words = paragraph.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-    for (let start = 0; start + SEQUENCE_WORDS <= words.length; start += 1) {
-      sequences.add(words.slice(start, start + SEQUENCE_WORDS).join(' '));
-    }
-  }
-  return sequences;
-};
+const sharedWords = (document: DocumentV1): ReadonlySet<string> =>
+  new Set(proseOf(document).flatMap((paragraph) => sequencesOf(foldedWords(paragraph), SEQUENCE_WORDS)));
 
 /** The share of the shorter reading's sequences that the other has too. */
 const shareOf = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
@@ -63,7 +54,7 @@ type PersonOf = (seed: number, lastName?: string) => Person;
 const RELATIVES = 150;
 
 const sequencesFor = (locale: Locale, person: Person): ReadonlySet<string> =>
-  sequencesOf(trialDocument({ person, locale, gender: 'neutral' }));
+  sharedWords(trialDocument({ person, locale, gender: 'neutral' }));
 
 /** Two people with one family name: spouses, siblings; `born` gives the second the date of birth of the first. */
 const relatives = (
@@ -95,7 +86,7 @@ const LIMITS: Limits = [
 /** The likeness of readings by what their people have in common. */
 const strataOf = (trials: readonly Trial[], documents: readonly DocumentV1[]): Likeness[] => {
   const [any, onePath, oneName] = LIMITS;
-  const sequences = documents.map(sequencesOf);
+  const sequences = documents.map(sharedWords);
   const numbers = trials.map((trial) => trialResult(trial).numbers);
   const path = (at: number) => numbers[at]?.lifePath.value;
   const name = (at: number) => numbers[at]?.expression.value;

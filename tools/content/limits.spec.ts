@@ -1,11 +1,10 @@
+import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
+import { LOCALES, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
-import { proseOf } from './prose.js';
-import { wordsIn } from './book-texts.js';
 import { choicesOf, isLopsided } from './choices.js';
 import { childLengthFaults, lengthLimitFaults, limitFaults, sentenceLimit } from './limits.js';
 import { measureReadings, type ReadingStats } from './reading-stats.js';
-import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
-import { LOCALES, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import { proseOf, wordsIn } from './text.js';
 
 const stats = (change: Partial<ReadingStats>): ReadingStats => ({
   locale: 'en-US',

@@ -1,7 +1,7 @@
 import { isLopsided } from './choices.js';
 import type { Likeness } from './likeness.js';
-import { quantile } from './quantile.js';
 import type { ReadingStats } from './reading-stats.js';
+import { quantile } from './text.js';
 
 /** No sentence is in more readings than this, outside opening, method and notice. */
 const MOST_SHARED_SENTENCE = 0.25;

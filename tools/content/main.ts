@@ -1,19 +1,17 @@
 /** The authors' tool: checks, measures and previews the prose of the readings. `npm run content -- --help` */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '@app/numerology/index.js';
-import { SingleBar } from 'cli-progress';
-import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Locale } from '@app/publishing/document/document.js';
-import { renderMarkdown } from '@app/publishing/markdown/render.js';
-import { createTypesetter, type Typesetter } from '@app/publishing/pdf/typesetter.js';
-import { bookStats, reportBook } from './book-report.js';
-import { checkPeople, MOST_FAULTS_SHOWN, MOST_MEASURED } from './check-people.js';
-import { checkPages } from './check-pages.js';
-import { measureReadings, printStats, type ReadingStats } from './reading-stats.js';
 import { SAMPLES } from '@app/publishing/document/testing/samples.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
+import { renderMarkdown } from '@app/publishing/markdown/render.js';
+import { createTypesetter, type Typesetter } from '@app/publishing/pdf/typesetter.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { bookStats, reportBook } from './book-report.js';
+import { checkPages } from './check-pages.js';
+import { checkPeople, MOST_FAULTS_SHOWN, MOST_MEASURED, progressBar } from './check-people.js';
+import { measureReadings, printStats, type ReadingStats } from './reading-stats.js';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -23,13 +21,9 @@ const wholeNumber = (value: string): number => {
   throw new InvalidArgumentError('It must be a whole number from 0.');
 };
 
-/** Walks through `steps` with a bar on stderr, when that is a terminal. */
+/** Walks through `steps` with a bar. */
 const withBar = <T>(label: string, total: number, steps: Iterable<T>, work: (step: T) => void): void => {
-  const bar = new SingleBar({
-    format: `${label} {bar} {value}/{total} {eta_formatted}`,
-    noTTYOutput: false,
-    clearOnComplete: true,
-  });
+  const bar = progressBar(label);
   bar.start(total, 0);
   for (const step of steps) {
     work(step);
@@ -58,13 +52,12 @@ interface CheckOptions {
   readonly seed: number;
   readonly family: readonly string[];
   readonly locale?: Locale;
-  readonly threads: number;
 }
 
 /** Exit code 1 if the book has a fault or a gap, or a reading breaks a rule. */
-const check = async ({ family, locale, people, pages, seed, threads }: CheckOptions): Promise<void> => {
+const check = async ({ family, locale, people, pages, seed }: CheckOptions): Promise<void> => {
   const faults = reportBook(family, locale, print);
-  const broken = people > 0 ? await checkPeople(people, seed, Math.max(threads, 1), print) : 0;
+  const broken = people > 0 ? await checkPeople(people, seed, print) : 0;
   const careless = pages > 0 ? checkBooklets(pages, seed) : 0;
   process.exitCode = faults + broken + careless === 0 ? 0 : 1;
 };
@@ -132,7 +125,6 @@ program
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
   .option('--pages <n>', 'random people whose booklets are laid out and looked over', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
-  .option('--threads <n>', 'threads for the readings', wholeNumber, availableParallelism())
   .option('--family <names...>', 'only these families or files of the book, e.g. life-path/7', [])
   .addOption(new Option('--locale <locale>', 'check only the book of this language').choices([...LOCALES]))
   .addHelpText(

@@ -1,11 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
 import type { Block, DocumentV1, Locale, Section } from '@app/publishing/document/document.js';
 import { list, numberRef, paragraph, text } from '@app/publishing/document/nodes.js';
-import { proseOf, repeatedSentences } from './prose.js';
-import { readingFaults } from './reading-rules.js';
 import type { Person } from '@app/publishing/document/testing/random-people.js';
 import { SAMPLES } from '@app/publishing/document/testing/samples.js';
 import { LOCALES, trialDocument } from '@app/publishing/document/testing/trial.js';
+import { describe, expect, it } from '@jest/globals';
+import { readingFaults } from './reading-rules.js';
+import { proseOf, repeatedSentences } from './text.js';
 
 const name = (firstName: string, lastName: string) => ({
   firstNames: [firstName],

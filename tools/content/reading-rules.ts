@@ -1,20 +1,9 @@
-import type { Block, DocumentV1, Inline, Locale, Section } from '@app/publishing/document/document.js';
-import { paragraphsWithin, proseOf } from './prose.js';
+import { familyOf } from '@app/publishing/content/book/families.js';
+import type { DocumentV1, Locale } from '@app/publishing/document/document.js';
 import { headingsOf, textsOf } from '@app/publishing/document/walk.js';
 import { CONTRASTS, SIMILES } from './book-rules.js';
-import { familyOf } from '@app/publishing/content/book/families.js';
-import { loadBook } from '@app/publishing/content/book/load.js';
-import { textsOf as textsOfBook, wordsIn } from './book-texts.js';
-import { sentencesOf } from './clashes.js';
-
-/** Every node within, in reading order; the tables that replace figures are none of them. */
-const nodesOf = (node: Block | Section | Inline): (Block | Section | Inline)[] => [
-  node,
-  ...('children' in node ? node.children : []).flatMap((child) =>
-    child.type === 'listItem' ? child.children.flatMap(nodesOf) : nodesOf(child),
-  ),
-  ...(node.type === 'table' ? [node.head, ...node.rows].flat(2).flatMap(nodesOf) : []),
-];
+import { loadBook, textsOf as textsOfBook } from './book-texts.js';
+import { nodesOf, paragraphsWithin, proseOf, sentencesOf, wordsIn } from './text.js';
 
 /** A bulleted list with one item, which wants a paragraph. */
 const listsOfOne = (document: DocumentV1): string[] =>

@@ -1,12 +1,9 @@
 import type { DocumentV1, Locale } from '@app/publishing/document/document.js';
-import { proseOf } from './prose.js';
-import { wordsIn } from './book-texts.js';
-import { type Choice, choicesOf, sureShare } from './choices.js';
-import { sentencesOf } from './clashes.js';
-import { childLikenessOf, likenessOf, type Likeness } from './likeness.js';
-import { quantile } from './quantile.js';
 import { commonChild, commonPerson, type Person } from '@app/publishing/document/testing/random-people.js';
 import { type Trial, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import { type Choice, choicesOf, sureShare } from './choices.js';
+import { childLikenessOf, likenessOf, type Likeness } from './likeness.js';
+import { proseOf, wordsIn, sentencesOf, quantile } from './text.js';
 
 /** Sections that tell a time. */
 const FORECAST = ['cycles', 'year'];

@@ -1,18 +1,16 @@
-import type { Locale } from '@app/publishing/document/document.js';
-import { SIMILES } from './book-rules.js';
 import { familyOf } from '@app/publishing/content/book/families.js';
 import type { LoadedFile } from '@app/publishing/content/book/load.js';
+import type { Locale } from '@app/publishing/document/document.js';
+import { SIMILES } from './book-rules.js';
 import { type BookFault, type BookText, textsOf } from './book-texts.js';
+import { foldedWords, sequencesOf } from './text.js';
 
 const OPENING_WORDS = 4;
 /** So many equal words in a row are a repetition, wherever the two texts stand. */
 const SHINGLE_WORDS = 8;
 
-const foldedWords = (text: string): string[] =>
-  text
-    .toLowerCase()
-    .replaceAll(/\{[a-zA-Z]+\}/g, '0')
-    .match(/[\p{L}\p{N}]+/gu) ?? [];
+/** Words of a text, with one for whatever fills a placeholder. */
+const filledWords = (text: string): string[] => foldedWords(text.replaceAll(/\{[a-zA-Z]+\}/g, '0'));
 
 /** The texts without a band: one for an age may share sentences with the one it stands for. */
 const grownTexts = (files: readonly LoadedFile[]): BookText[] =>
@@ -55,19 +53,12 @@ const sharedKeys = (
 };
 
 const openingOf: Keys = ({ placed, forms }) => {
-  const words = foldedWords(forms.neutral);
+  const words = filledWords(forms.neutral);
   if (words.length <= OPENING_WORDS) return [];
   return [`${familyOf(placed.file)}: ${words.slice(0, OPENING_WORDS).join(' ')}`];
 };
 
-const shinglesOf: Keys = ({ forms }) => {
-  const words = foldedWords(forms.neutral);
-  const shingles: string[] = [];
-  for (let start = 0; start + SHINGLE_WORDS <= words.length; start += 1) {
-    shingles.push(words.slice(start, start + SHINGLE_WORDS).join(' '));
-  }
-  return shingles;
-};
+const shinglesOf: Keys = ({ forms }) => sequencesOf(filledWords(forms.neutral), SHINGLE_WORDS);
 
 /** Nouns of images within a file. */
 const imagesOf =

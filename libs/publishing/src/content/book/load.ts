@@ -71,12 +71,3 @@ export const loadFile = (locale: Locale, file: string): LoadedFile => {
   walk(shape, source, '');
   return { file, entries, gaps, faults };
 };
-
-/** Every file of a language, or those of `families` (`pairs-path`) or single files (`pairs-path/4`). */
-export const loadBook = (locale: Locale, families: readonly string[] = []): LoadedFile[] =>
-  Object.keys(BOOK)
-    .filter(
-      (file) =>
-        families.length === 0 || families.some((name) => file === name || file.startsWith(`${name}/`)),
-    )
-    .map((file) => loadFile(locale, file));

@@ -3,8 +3,6 @@ import type { Block, DocumentV1, Figure, GrammaticalGender, Locale, Section } fr
 import { type Person, resultOf } from './people.js';
 import { textsOf } from '../walk.js';
 
-export const LOCALES: Locale[] = ['fr-FR', 'en-US'];
-export const GENDERS: GrammaticalGender[] = ['feminine', 'masculine', 'neutral'];
 export const options = { publishedAt: '2026-09-29T08:00:00.000Z' };
 
 export const composed = (

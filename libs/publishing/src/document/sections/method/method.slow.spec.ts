@@ -2,10 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { DIGITS, personalMonth, type ReadingResult } from '@app/numerology/index.js';
 import type { Person } from '../../testing/random-people.js';
 import { SAMPLES } from '../../testing/samples.js';
-import { trialDocument, trialResult } from '../../testing/trial.js';
+import { LOCALES, trialDocument, trialResult } from '../../testing/trial.js';
 import { renderMarkdown } from '../../../markdown/render.js';
 import { isBeyond } from '../../facts.js';
-import { LOCALES } from '../../testing/composed.js';
 
 type Table = readonly (readonly string[])[];
 

@@ -1,15 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
 import { bookFor } from '@app/publishing/content/book/book.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
-import { trialDocument } from '@app/publishing/document/testing/trial.js';
-import { proseOf, repeatedSentences } from './prose.js';
 import type { Inline } from '@app/publishing/document/document.js';
-import { strongestPlanes } from '@app/publishing/figures/plane-bars.js';
 import { monthsAhead } from '@app/publishing/document/facts.js';
 import {
   composed,
   figuresOf,
-  LOCALES,
   nodesOf,
   sectionOf,
   textOf,
@@ -28,6 +22,11 @@ import {
   withoutConsonant,
   withoutVowel,
 } from '@app/publishing/document/testing/people.js';
+import { randomPerson } from '@app/publishing/document/testing/random-people.js';
+import { LOCALES, trialDocument } from '@app/publishing/document/testing/trial.js';
+import { strongestPlanes } from '@app/publishing/figures/plane-bars.js';
+import { describe, expect, it } from '@jest/globals';
+import { proseOf, repeatedSentences } from './text.js';
 
 const english = bookFor('en-US');
 const only = (key: string, at = 0): string => english.entry(key)[at]?.text.neutral ?? '';
