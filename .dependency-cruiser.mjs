@@ -1,6 +1,6 @@
 /**
  * The borders between folders (docs/adr/0001). Type-only imports count: a border is about who knows whom.
- * Each rule has a planted violation in test/architecture/planted, and a test that it is caught.
+ * Each rule has a violation in test/architecture/rules.integration.spec.ts, which shows that it is caught.
  *
  * The forbidden list reads: `from` may not import `to`. In `pathNot`, `$1` is what the group in `from.path` matched.
  */
@@ -203,6 +203,25 @@ const programs = [
     { path: ['^test/', ...TESTING, SPEC] },
   ),
   rule(
+    'service-runs-without-tools',
+    'What only authors and builders run imports the service, never the other way round.',
+    { path: '^(apps|libs)/', pathNot: [SPEC, ...TESTING] },
+    { path: '^tools/' },
+  ),
+  rule(
+    'tools-see-what-composes',
+    'The checks of the texts read what makes a document of a result, and nothing that stores, asks or answers.',
+    { path: '^tools/content/' },
+    {
+      path: '^(apps|libs|test)/',
+      pathNot: [
+        '^libs/publishing/src/(contracts|content|document|figures|markdown|pdf)/',
+        '^libs/numerology/src/',
+        '^libs/platform/src/project-path[.]ts$',
+      ],
+    },
+  ),
+  rule(
     'code-ships-with-its-packages',
     'What ships imports packages of "dependencies" only: the image is installed without development packages.',
     { path: '^(apps|libs)/', pathNot: [SPEC, ...TESTING] },
@@ -230,7 +249,7 @@ export default {
   options: {
     skipAnalysisNotInRules: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|test/architecture/planted)/' },
+    exclude: { path: '^dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -1,10 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { projectPath } from '@app/platform/project-path.js';
-
-export const PLANTED_BORDERS = projectPath('test', 'architecture', 'planted', 'borders');
-export const PLANTED_LINT = projectPath('test', 'architecture', 'planted', 'lint');
 
 /**
  * Runs a tool from node_modules as continuous integration does, and parses its JSON output. Ignores the exit code,
@@ -31,15 +27,3 @@ export const typeScriptFiles = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules'))
     .sort();
-
-/**
- * The violations that each planted file expects: its lines `// caught by: …`, in the order of the violations. A file
- * without such a line must be accepted.
- */
-export const plantedExpectations = (folder: string): Readonly<Record<string, readonly string[]>> =>
-  Object.fromEntries(
-    typeScriptFiles(folder).map((path) => {
-      const text = readFileSync(join(folder, path), 'utf8');
-      return [path, [...text.matchAll(/^\/\/ caught by: (.+)$/gm)].map((match) => match[1]!)];
-    }),
-  );

@@ -1,6 +1,6 @@
 /**
- * A textlint rule for the English of this project: no sentence of more than `maxWords` words, no chain of passives, none
- * of the phrases that style.yaml lists. Code, links' addresses and HTML are left out. A semicolon ends a note in a table.
+ * A textlint rule for the English of this project: no sentence of more than `maxWords` words, none of the
+ * phrases that style.yaml lists. Code, links' addresses and HTML are left out. A semicolon ends a note in a table.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,12 +16,6 @@ const PHRASES = Object.entries(style.phrases).map(([phrase, instead]) => ({
   ),
   instead,
 }));
-
-const PARTICIPLE = String.raw`(?:\w{2,}ed|${style.participles.join('|')})`;
-const PASSIVE = new RegExp(
-  String.raw`\b(?:is|are|was|were|be|been|being)\s+(?:(?:not|never|also|then|only|always|\w+ly)\s+)?${PARTICIPLE}\b`,
-  'giu',
-);
 
 /** Spaces where text is to be left out, so that what is found keeps its place. */
 const blank = (text) => text.replaceAll(/\S/g, ' ');
@@ -66,13 +60,6 @@ export default ({ Syntax, RuleError, report, getSource, locator }) => {
       const words = wordsOf(sentence);
       if (words > style.maxWords)
         say(begin, begin + 1, `${words} words in a sentence: at most ${style.maxWords}. Split it`);
-      const passives = [...sentence.matchAll(PASSIVE)];
-      if (passives.length > style.maxPassives)
-        say(
-          start + passives[0].index,
-          start + passives[0].index + passives[0][0].length,
-          `A chain of passives (${passives.map(([passive]) => passive.replaceAll(/\s+/g, ' ')).join(', ')}): say who does it`,
-        );
     }
   };
   const paragraph = check(/(?<=[\p{L}\p{N}`)*”’"»%])[.?!…](?=[)*”’"]*(?:\s|$))/gu);

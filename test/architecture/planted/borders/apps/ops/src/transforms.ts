@@ -1,2 +1,0 @@
-// caught by: class-validator-below-http-only
-export { plainToInstance } from 'class-transformer';

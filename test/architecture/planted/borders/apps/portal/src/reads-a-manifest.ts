@@ -1,4 +1,0 @@
-// caught by: portal-asks-the-api
-import { billing } from '@app/billing/manifest.js';
-
-export const modules = [billing];

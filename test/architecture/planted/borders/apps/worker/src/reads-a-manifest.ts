@@ -1,3 +1,0 @@
-import { billing } from '@app/billing/manifest.js';
-
-export const modules = [billing];

@@ -1,2 +1,0 @@
-// caught by: module-border
-export { reading } from '../../../readings/src/domain/reading.js';

@@ -1,2 +1,0 @@
-// caught by: module-border
-export const known = (): Promise<unknown> => import('../../../readings/src/domain/reading.js');

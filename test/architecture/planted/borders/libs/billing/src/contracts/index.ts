@@ -1,2 +1,0 @@
-// caught by: contracts-show-no-inside
-export { CLOCK } from '@app/platform/tokens.js';

@@ -1,2 +1,0 @@
-// caught by: published-package-stands-alone
-export { reading } from '../../readings/src/domain/reading.js';

@@ -1,2 +1,0 @@
-// caught by: kernel-core-is-plain-typescript
-export { readFileSync } from 'node:fs';

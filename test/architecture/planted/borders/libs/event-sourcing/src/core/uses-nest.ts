@@ -1,2 +1,0 @@
-// caught by: kernel-core-is-plain-typescript
-export { Injectable } from '@nestjs/common';

@@ -1,2 +1,0 @@
-// caught by: kernel-knows-no-feature
-export { CLOCK } from '@app/platform/tokens.js';

@@ -1,3 +1,0 @@
-export interface EventStore {
-  readonly name: string;
-}

@@ -1,1 +1,0 @@
-export const given = (): void => undefined;

@@ -1,1 +1,0 @@
-export const reduce = (value: number): number => value % 9;

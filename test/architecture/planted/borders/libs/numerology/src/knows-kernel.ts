@@ -1,2 +1,0 @@
-// caught by: numerology-stands-alone
-export { digest } from '@app/event-sourcing/core/event.js';

@@ -1,2 +1,0 @@
-// caught by: numerology-stands-alone
-export { z } from 'zod';

@@ -1,2 +1,0 @@
-// caught by: platform-knows-no-feature
-export { readingRequested } from '@app/readings/contracts/events.js';

@@ -1,4 +1,0 @@
-// caught by: module-border
-import type { Reading } from '@app/readings/domain/reading.js';
-
-export type Known = Reading;

@@ -1,4 +1,0 @@
-// caught by: publishing-points-one-way
-import { opened } from '@app/billing/contracts/events.js';
-
-export const known = opened;

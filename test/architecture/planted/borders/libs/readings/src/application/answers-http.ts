@@ -1,2 +1,0 @@
-// caught by: http-is-the-outermost-layer
-export { ReadingDto } from '../http/reading.dto.js';

@@ -1,3 +1,0 @@
-import { left } from './circle-left.js';
-
-export const right = (): unknown => left;

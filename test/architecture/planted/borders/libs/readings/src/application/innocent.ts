@@ -1,1 +1,0 @@
-export const known = 1;

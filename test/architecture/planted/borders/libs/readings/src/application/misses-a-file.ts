@@ -1,2 +1,0 @@
-// caught by: imports-resolve
-export { nothing } from '@app/readings/domain/nothing.js';

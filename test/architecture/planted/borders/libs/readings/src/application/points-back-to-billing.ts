@@ -1,2 +1,0 @@
-// caught by: readings-points-one-way
-export { opened } from '@app/billing/contracts/events.js';

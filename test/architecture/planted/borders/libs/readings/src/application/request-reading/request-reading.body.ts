@@ -1,6 +1,0 @@
-import { IsString } from 'class-validator';
-
-export class ReadingBody {
-  @IsString()
-  readonly locale!: string;
-}

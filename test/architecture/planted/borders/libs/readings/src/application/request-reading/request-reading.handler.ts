@@ -1,2 +1,0 @@
-// caught by: http-is-the-outermost-layer
-export { ReadingBody } from './request-reading.body.js';

@@ -1,2 +1,0 @@
-// caught by: libs-never-import-apps
-export { start } from '../../../../apps/api/src/main.js';

@@ -1,2 +1,0 @@
-// caught by: code-ships-with-its-packages
-export { assert } from 'fast-check';

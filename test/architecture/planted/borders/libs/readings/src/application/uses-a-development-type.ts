@@ -1,3 +1,0 @@
-import type { Arbitrary } from 'fast-check';
-
-export type Check = Arbitrary<unknown>;

@@ -1,2 +1,0 @@
-// caught by: code-never-imports-tests
-export { given } from '@app/event-sourcing/testing/given.js';

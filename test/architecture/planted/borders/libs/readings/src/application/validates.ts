@@ -1,2 +1,0 @@
-// caught by: class-validator-below-http-only
-export { IsString } from 'class-validator';

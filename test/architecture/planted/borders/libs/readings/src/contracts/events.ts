@@ -1,3 +1,0 @@
-import { shape } from '@app/event-sourcing/core/event.js';
-
-export const readingRequested = shape;

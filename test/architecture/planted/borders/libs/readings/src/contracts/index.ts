@@ -1,3 +1,0 @@
-// caught by: contracts-show-no-inside
-export * from './events.js';
-export { reading } from '../domain/reading.js';

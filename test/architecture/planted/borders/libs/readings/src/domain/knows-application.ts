@@ -1,2 +1,0 @@
-// caught by: domain-knows-no-outer-layer
-export { known } from '../application/innocent.js';

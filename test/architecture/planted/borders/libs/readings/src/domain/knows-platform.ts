@@ -1,2 +1,0 @@
-// caught by: domain-knows-no-outer-layer
-export { CLOCK } from '@app/platform/tokens.js';

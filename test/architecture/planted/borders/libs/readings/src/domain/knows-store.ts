@@ -1,2 +1,0 @@
-// caught by: domain-knows-no-outer-layer
-export type { EventStore } from '@app/event-sourcing/store/event-store.js';

@@ -1,2 +1,0 @@
-// caught by: domain-does-no-io
-export { readFileSync } from 'node:fs';

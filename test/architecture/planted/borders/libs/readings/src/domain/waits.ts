@@ -1,2 +1,0 @@
-// caught by: domain-does-no-io
-export { setTimeout } from 'node:timers/promises';

@@ -1,6 +1,0 @@
-import { IsString } from 'class-validator';
-
-export class ReadingDto {
-  @IsString()
-  readonly locale!: string;
-}

@@ -1,2 +1,0 @@
-// caught by: code-never-imports-tests
-export { requests } from './testing/requests.js';

@@ -1,3 +1,0 @@
-import { readingRequested } from '@app/readings/contracts/events.js';
-
-export const followed = readingRequested;

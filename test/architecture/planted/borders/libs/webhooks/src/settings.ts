@@ -1,4 +1,0 @@
-// caught by: manifest-is-light
-import { Injectable } from '@nestjs/common';
-
-export const settings = { Injectable };

@@ -1,1 +1,0 @@
-export const support = 1;

@@ -1,1 +1,0 @@
-export { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';

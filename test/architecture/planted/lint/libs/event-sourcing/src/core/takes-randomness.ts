@@ -1,2 +1,0 @@
-// caught by: eslint(no-restricted-properties): random
-export const id = Math.random();

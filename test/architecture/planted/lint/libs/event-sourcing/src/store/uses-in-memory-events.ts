@@ -1,2 +1,0 @@
-// caught by: eslint(no-restricted-imports): EventBus
-export { EventBus } from '@nestjs/cqrs';

@@ -1,1 +1,0 @@
-export { EventStoreDBClient } from '@eventstore/db-client';

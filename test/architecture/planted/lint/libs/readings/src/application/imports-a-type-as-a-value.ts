@@ -1,4 +1,0 @@
-// caught by: own(type-imports): type
-import { CommandBus } from '@nestjs/cqrs';
-
-export type Bus = CommandBus;

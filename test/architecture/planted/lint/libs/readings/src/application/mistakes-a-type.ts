@@ -1,2 +1,0 @@
-// caught by: typescript(TS2322): not assignable
-export const credits: number = 'twenty';

@@ -1,2 +1,0 @@
-// caught by: eslint(no-console): console
-console.log('a library has a logger');

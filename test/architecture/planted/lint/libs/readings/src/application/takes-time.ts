@@ -1,1 +1,0 @@
-export const useCasesMayAskTheClock = Date.now();

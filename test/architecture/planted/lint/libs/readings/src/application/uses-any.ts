@@ -1,2 +1,0 @@
-// caught by: typescript(no-explicit-any): any
-export const anything: any = 1;

@@ -1,2 +1,0 @@
-// caught by: eslint(no-restricted-imports): gzipSync
-export { crc32, gzipSync } from 'node:zlib';

@@ -1,2 +1,0 @@
-// caught by: eslint(no-restricted-imports): AggregateRoot
-export { AggregateRoot } from '@nestjs/cqrs';

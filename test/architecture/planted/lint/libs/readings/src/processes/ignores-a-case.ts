@@ -1,8 +1,0 @@
-export const answer = (outcome: 'accept' | 'reject'): number => {
-  switch (outcome) {
-    case 'accept':
-      return 1;
-    default:
-      return 0;
-  }
-};
