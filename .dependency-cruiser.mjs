@@ -50,7 +50,7 @@ const rule = (name, comment, from, to) => ({ name, severity: 'error', comment, f
 const IMPORTS = {
   workspaces: [],
   readings: [],
-  publishing: ['readings'],
+  publishing: ['workspaces', 'readings'],
   billing: ['readings', 'publishing', 'workspaces'],
   webhooks: ['workspaces', 'readings', 'publishing', 'billing'],
 };

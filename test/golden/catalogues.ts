@@ -8,9 +8,9 @@ import {
 } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
-import { bookletEvents, publicationEvents } from '@app/publishing/contracts/index.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
-import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
+import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 
 /** Every event that the service stores. */
@@ -19,7 +19,6 @@ export const CATALOGUES = {
   reading: readingEvents,
   batch: batchEvents,
   publication: publicationEvents,
-  booklet: bookletEvents,
   credits: creditsEvents,
   testbook: testBookEvents,
   orderline: orderLineEvents,
@@ -27,6 +26,5 @@ export const CATALOGUES = {
   correction: correctionEvents,
   correctionday: correctionDayEvents,
   webhookEndpoint: webhookEndpointEvents,
-  webhookContent: webhookContentEvents,
   quarantine: quarantineEvents,
 } as const satisfies Readonly<Record<string, EventCatalogue>>;

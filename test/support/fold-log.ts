@@ -9,11 +9,9 @@ import { testBook } from '@app/billing/domain/test-book/test-book.decider.js';
 import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import { bookletDecider } from '@app/publishing/domain/booklet/booklet.decider.js';
 import { publicationDecider } from '@app/publishing/domain/publication/publication.decider.js';
 import { batchDecider } from '@app/readings/domain/batch/batch.decider.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
-import { webhookContentDecider } from '@app/webhooks/domain/webhook-content/webhook-content.decider.js';
 import { webhookEndpoint } from '@app/webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
 import { workspaceDecider } from '@app/workspaces/domain/workspace/workspace.decider.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
@@ -29,7 +27,6 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   reading: readingDecider,
   batch: batchDecider,
   publication: publicationDecider,
-  booklet: bookletDecider,
   credits,
   testbook: testBook,
   orderline: orderLine,
@@ -37,7 +34,6 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   correction,
   correctionday: correctionDay,
   webhookEndpoint,
-  webhookContent: webhookContentDecider,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },
 };

@@ -10,9 +10,9 @@ import {
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
-import { bookletEvents, publicationEvents } from '@app/publishing/contracts/index.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
-import { webhookContentEvents, webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
+import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 
 const CATALOGUES: readonly EventCatalogue[] = [
@@ -20,7 +20,6 @@ const CATALOGUES: readonly EventCatalogue[] = [
   readingEvents,
   batchEvents,
   publicationEvents,
-  bookletEvents,
   creditsEvents,
   testBookEvents,
   orderLineEvents,
@@ -28,7 +27,6 @@ const CATALOGUES: readonly EventCatalogue[] = [
   correctionEvents,
   correctionDayEvents,
   webhookEndpointEvents,
-  webhookContentEvents,
   quarantineEvents,
 ];
 

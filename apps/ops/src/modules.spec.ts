@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
+import { COMMAND_BUS, QUERY_BUS } from '@app/platform/cqrs/handler.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -48,7 +48,7 @@ describe('the modules of the operator’s commands', () => {
   });
 
   it('declare only what can be made without the framework', async () => {
-    const providers = new Providers(new Map([...platform(), [COMMAND_BUS, {}]]));
+    const providers = new Providers(new Map([...platform(), [COMMAND_BUS, {}], [QUERY_BUS, {}]]));
     const tokens = (await Promise.all(MODULES.map(({ load }) => load()))).flatMap((module) => {
       providers.add(module);
       return (Reflect.getMetadata('providers', module) as (object & { provide?: unknown })[]).map(

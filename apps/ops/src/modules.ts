@@ -1,4 +1,4 @@
-import { COMMAND_BUS, type CommandBus, type Message } from '@app/platform/cqrs/handler.js';
+import { COMMAND_BUS, type CommandBus, type Message, QUERY_BUS } from '@app/platform/cqrs/handler.js';
 import { Providers } from './providers.js';
 
 interface LazyModule {
@@ -42,7 +42,7 @@ export class Modules {
 
   /** @param platform what the modules take from the platform, by token */
   constructor(platform: Map<unknown, unknown>) {
-    this.providers = new Providers(new Map([...platform, [COMMAND_BUS, this]]));
+    this.providers = new Providers(new Map([...platform, [COMMAND_BUS, this], [QUERY_BUS, this]]));
   }
 
   /** @throws Error when no module handles the message */

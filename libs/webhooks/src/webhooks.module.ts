@@ -1,7 +1,6 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
 import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
-import { ChooseWebhookContentHandler } from './application/choose-webhook-content/choose-webhook-content.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
 import { EnableWebhookEndpointHandler } from './application/enable-webhook-endpoint/enable-webhook-endpoint.handler.js';
@@ -43,7 +42,6 @@ import { NoticeFeed } from './read-models/notice/notice-feed.js';
 import { GetEndpointStatsHandler, HourlyStats } from './read-models/stats/hourly-stats.js';
 import { FindVerificationHandler } from './read-models/verification/find-verification.handler.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
-import { WEBHOOK_CONTENT_EXECUTOR, createWebhookContentExecutor } from './webhook-content.executor.js';
 import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webhook-endpoint.executor.js';
 
 /** Webhook endpoints: their commands and queries. */
@@ -54,7 +52,6 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
       useFactory: createWebhookEndpointExecutor,
       inject: [EVENT_STORE],
     },
-    { provide: WEBHOOK_CONTENT_EXECUTOR, useFactory: createWebhookContentExecutor, inject: [EVENT_STORE] },
     EndpointStreams,
     EndpointAccess,
     EndpointRows,
@@ -70,7 +67,6 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     KnownHosts,
     SecretVault,
     ProbeEndpointHandler,
-    ChooseWebhookContentHandler,
     CreateWebhookEndpointHandler,
     ChangeWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,

@@ -1,5 +1,10 @@
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
+import {
+  ChoosePaperHandler,
+  ChooseWebhookContentHandler,
+  GetPaperHandler,
+} from './application/choose/choose.handlers.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
@@ -33,6 +38,9 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     RotateApiKeyHandler,
     RevokeApiKeyHandler,
     RevokeApiKeyAndIssuedHandler,
+    ChoosePaperHandler,
+    ChooseWebhookContentHandler,
+    GetPaperHandler,
     WorkspaceExistsHandler,
     GetWorkspaceHandler,
     ListWorkspacesHandler,

@@ -1,9 +1,15 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { OpenBook } from '@app/billing/contracts/index.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { ChoosePaper, type Paper, PAPERS } from '@app/publishing/contracts/index.js';
-import { ChooseWebhookContent } from '@app/webhooks/contracts/index.js';
-import { ListWorkspaces, OpenWorkspace, WorkspaceExists } from '@app/workspaces/contracts/index.js';
+import {
+  type Chosen,
+  ChoosePaper,
+  ChooseWebhookContent,
+  ListWorkspaces,
+  OpenWorkspace,
+  type Paper,
+  PAPERS,
+} from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
@@ -19,6 +25,10 @@ const readPercent = (text: string): number => {
   const percent = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
   if (percent >= 0 && percent <= 90) return percent;
   throw new InvalidArgumentError('It must be a whole number from 0 to 90.');
+};
+
+const requireWorkspace = (workspaceId: string, { outcome }: Chosen): void => {
+  if (outcome === 'unknown_workspace') throw new OpsError(`There is no workspace ${workspaceId}`);
 };
 
 const saidOfLowCredits = (workspaceId: string, percent: number): string =>
@@ -64,15 +74,14 @@ export const addWorkspaceCommands = (workspace: Command): void => {
       const { workspace: workspaceId, externalId, lowCredits: lowCreditsPercent } = options;
       if (externalId === undefined && lowCreditsPercent === undefined)
         throw new OpsError('Name what to choose: --external-id or --low-credits');
-      const outcome = await withSession(async ({ commands, queries, actor }) => {
-        if (!(await queries.execute(new WorkspaceExists(workspaceId))))
-          throw new OpsError(`There is no workspace ${workspaceId}`);
-        const content = {
-          ...(externalId === undefined ? {} : { externalId: externalId === 'on' }),
-          ...(lowCreditsPercent === undefined ? {} : { lowCreditsPercent }),
-        };
-        return commands.execute(new ChooseWebhookContent(workspaceId, content, ownRequest(actor)));
-      });
+      const content = {
+        ...(externalId === undefined ? {} : { externalId: externalId === 'on' }),
+        ...(lowCreditsPercent === undefined ? {} : { lowCreditsPercent }),
+      };
+      const outcome = await withSession(({ commands, actor }) =>
+        commands.execute(new ChooseWebhookContent(workspaceId, content, ownRequest(actor))),
+      );
+      requireWorkspace(workspaceId, outcome);
       const said = [
         ...(externalId === undefined
           ? []
@@ -95,11 +104,10 @@ export const addWorkspaceCommands = (workspace: Command): void => {
     .addHelpText('after', '\nExample:\n  ops workspace booklet --workspace ws_… --paper a4')
     .action(async (options: { workspace: string; paper: Paper }, command: Command) => {
       const workspaceId = options.workspace;
-      const outcome = await withSession(async ({ commands, queries, actor }) => {
-        if (!(await queries.execute(new WorkspaceExists(workspaceId))))
-          throw new OpsError(`There is no workspace ${workspaceId}`);
-        return commands.execute(new ChoosePaper(workspaceId, options.paper, ownRequest(actor)));
-      });
+      const outcome = await withSession(({ commands, actor }) =>
+        commands.execute(new ChoosePaper(workspaceId, options.paper, ownRequest(actor))),
+      );
+      requireWorkspace(workspaceId, outcome);
       const said = `PDFs of ${workspaceId} are made on ${options.paper === 'by-locale' ? 'the paper of their locale' : options.paper}`;
       print(command, { workspaceId, paper: options.paper, ...outcome }, said);
     });

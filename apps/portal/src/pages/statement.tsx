@@ -8,7 +8,7 @@ import {
 } from '@app/billing/contracts/index.js';
 import { Line, LineFull } from '@app/platform/async/line.js';
 import { csvRecord } from '@app/platform/text/csv.js';
-import { GetPaper } from '@app/publishing/contracts/index.js';
+import { GetPaper } from '@app/workspaces/contracts/index.js';
 import { GetWorkspace } from '@app/workspaces/contracts/index.js';
 import { busy, noStatement, notFound, tooManyMovements } from '../frame/api.js';
 import type { Download, Page, View, Visit } from '../frame/page.js';

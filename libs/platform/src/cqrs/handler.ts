@@ -1,12 +1,15 @@
 import 'reflect-metadata';
 
-export type { CommandBus, ICommandHandler, IQueryHandler } from '@nestjs/cqrs';
+export type { CommandBus, ICommandHandler, IQueryHandler, QueryBus } from '@nestjs/cqrs';
 
 /**
  * For handlers that send commands: `@Inject(COMMAND_BUS) commands: CommandBus`. The class itself cannot be the token,
  * because importing it loads the whole framework.
  */
 export const COMMAND_BUS = Symbol('CommandBus');
+
+/** The same for handlers that ask another module. */
+export const QUERY_BUS = Symbol('QueryBus');
 
 /** The class of a command or query. */
 export type Message = abstract new (...args: never[]) => object;

@@ -1,6 +1,5 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import type { Paper } from './paper.js';
 
 export type RepublishResult =
   /**
@@ -64,17 +63,6 @@ export class EndLinksMadeBy extends Command<{ ended: number }> {
     readonly workspaceId: string,
     /** As recorded with each link: `apiKey:<keyId>`. */
     readonly makers: readonly string[],
-  ) {
-    super();
-  }
-}
-
-/** Chooses the paper of a workspace's PDFs. Publications already requested keep theirs. */
-export class ChoosePaper extends Command<{ outcome: 'chosen' | 'unchanged' }> {
-  constructor(
-    readonly workspaceId: string,
-    readonly paper: Paper,
-    readonly by: RequestContext,
   ) {
     super();
   }

@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  byWorkspace,
-  event,
-  eventCatalogue,
-  type EventOf,
-} from '@app/event-sourcing/core/event-catalogue.js';
-import { PAPERS } from './paper.js';
+import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import { PAPERS } from '@app/workspaces/contracts/events.js';
 
 export const DOCUMENT_FORMATS = ['document_v1', 'markdown', 'pdf'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
@@ -62,11 +57,3 @@ export const publicationEvents = eventCatalogue('publication', {
 });
 
 export type PublicationEvent = EventOf<typeof publicationEvents>;
-
-/** Stream `booklet-<workspaceId>`: how the PDFs of a workspace are made. */
-export const bookletEvents = eventCatalogue(byWorkspace('booklet'), {
-  /** The paper of publications requested from now on. It is `by-locale` until a workspace chooses. */
-  PaperChosen: event(1, z.strictObject({ paper: z.enum(PAPERS) })),
-});
-
-export type BookletEvent = EventOf<typeof bookletEvents>;

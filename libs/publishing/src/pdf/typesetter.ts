@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 import { projectPath } from '@app/platform/project-path.js';
 import { openTypst, taggedPdf } from '@app/platform/typesetting/typst.js';
-import type { Paper } from '../contracts/paper.js';
+import type { Paper } from '@app/workspaces/contracts/index.js';
 import type { DocumentV1 } from '../document/document.js';
 import { bookletOf } from './booklet.js';
 import { packed } from '@app/platform/typesetting/packed.js';

@@ -59,17 +59,3 @@ export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint | Chan
     super();
   }
 }
-
-/**
- * Chooses what the webhooks of a workspace tell; an omitted choice stays. `externalId`: whether bodies show the external ids
- * of readings; existing events keep theirs. `lowCreditsPercent` (0 to 90): when `credits.low` is told; 0: never.
- */
-export class ChooseWebhookContent extends Command<{ outcome: 'chosen' | 'unchanged' }> {
-  constructor(
-    readonly workspaceId: string,
-    readonly content: { readonly externalId?: boolean; readonly lowCreditsPercent?: number },
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}

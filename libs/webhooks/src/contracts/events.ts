@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { MODES } from '@app/event-sourcing/core/mode.js';
-import {
-  byWorkspace,
-  event,
-  eventCatalogue,
-  type EventOf,
-} from '@app/event-sourcing/core/event-catalogue.js';
+import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 import { PUBLIC_EVENT_TYPES } from './event-types.js';
 import { NOTICE_TYPES } from './notice-types.js';
 
@@ -54,20 +49,3 @@ export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
 });
 
 export type WebhookEndpointEvent = EventOf<typeof webhookEndpointEvents>;
-
-/** The share of a workspace that has chosen none. */
-export const LOW_CREDITS_PERCENT = 10;
-
-/** Stream `webhookContent-<workspaceId>`: what the webhooks of a workspace tell. */
-export const webhookContentEvents = eventCatalogue(byWorkspace('webhookContent'), {
-  /**
-   * All choices from now on. `externalId`: whether bodies show the external ids of readings; they do until it says no.
-   * `lowCreditsPercent`: when `credits.low` is told; 0: never.
-   */
-  WebhookContentChosen: event(
-    1,
-    z.strictObject({ externalId: z.boolean(), lowCreditsPercent: z.int().min(0).max(90) }),
-  ),
-});
-
-export type WebhookContentEvent = EventOf<typeof webhookContentEvents>;

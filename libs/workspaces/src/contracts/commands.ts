@@ -1,6 +1,7 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { Paper } from './events.js';
 
 /** Opens a workspace. Its id is `ws_` and 22 base62 characters, and cannot be guessed. */
 export class OpenWorkspace extends Command<{ workspaceId: string }> {
@@ -146,6 +147,36 @@ export class RevokeApiKeyAndIssued extends Command<
     readonly by: RequestContext,
     /** The key's workspace. Without it, the workspace is looked up by the key, which must then be projected. */
     readonly workspaceId: string | null = null,
+  ) {
+    super();
+  }
+}
+
+/** What became of a choice of a workspace. */
+export interface Chosen {
+  readonly outcome: 'chosen' | 'unchanged' | 'unknown_workspace';
+}
+
+/** Chooses the paper of a workspace's PDFs. Publications already requested keep theirs. */
+export class ChoosePaper extends Command<Chosen> {
+  constructor(
+    readonly workspaceId: string,
+    readonly paper: Paper,
+    readonly by: RequestContext,
+  ) {
+    super();
+  }
+}
+
+/**
+ * Chooses what the webhooks of a workspace tell; an omitted choice stays. `externalId`: whether bodies show the external ids
+ * of readings; existing events keep theirs. `lowCreditsPercent` (0 to 90): when `credits.low` is told; 0: never.
+ */
+export class ChooseWebhookContent extends Command<Chosen> {
+  constructor(
+    readonly workspaceId: string,
+    readonly content: { readonly externalId?: boolean; readonly lowCreditsPercent?: number },
+    readonly by: RequestContext,
   ) {
     super();
   }

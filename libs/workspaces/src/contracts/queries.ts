@@ -1,5 +1,6 @@
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { Query } from '@app/platform/cqrs/message.js';
+import type { Paper } from './events.js';
 
 export interface WorkspaceSummary {
   readonly workspaceId: string;
@@ -18,6 +19,13 @@ export class WorkspaceExists extends Query<boolean> {
 
 /** From the stream itself, as it was opened; `null`: there is no such workspace. */
 export class GetWorkspace extends Query<Pick<WorkspaceSummary, 'name' | 'openedAt'> | null> {
+  constructor(readonly workspaceId: string) {
+    super();
+  }
+}
+
+/** The paper that a workspace has chosen for its PDFs; `by-locale` until it chooses. */
+export class GetPaper extends Query<Paper> {
   constructor(readonly workspaceId: string) {
     super();
   }

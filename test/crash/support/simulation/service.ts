@@ -23,7 +23,6 @@ import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
 import { RepublishDocumentHandler } from '@app/publishing/application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from '@app/publishing/application/withdraw-publication/withdraw-publication.handler.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { createBookletExecutor } from '@app/publishing/booklet.executor.js';
 import { createPublicationExecutor } from '@app/publishing/publication.executor.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
@@ -55,6 +54,9 @@ import { ReadingQuery } from '@app/readings/read-models/reading/reading.query.js
 import { createReadingExecutor } from '@app/readings/reading.executor.js';
 import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
 import { fanOutConsumer } from '@app/webhooks/processes/fan-out/fan-out.consumer.js';
+import { GetPaperHandler } from '@app/workspaces/application/choose/choose.handlers.js';
+import { GetPaper } from '@app/workspaces/contracts/index.js';
+import { createWorkspaceExecutor } from '@app/workspaces/workspace.executor.js';
 import type { Scheduler } from './scheduler.js';
 import type { Config } from '../../../../apps/service/src/settings.js';
 
@@ -120,7 +122,6 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const readings = createReadingExecutor(store);
   const query = new ReadingQuery(pool, store, keys, digester);
   const publications = createPublicationExecutor(store);
-  const booklets = createBookletExecutor(store);
   const handlers: (readonly [MessageType, Handler])[] = [
     [OpenBook, new OpenBookHandler(books)],
     [ReserveCredits, new ReserveCreditsHandler(books, testBooks)],
@@ -135,12 +136,16 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
     [GetReadingResult, new GetReadingResultHandler(query)],
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
     [GetPublicationTime, new GetPublicationTimeHandler(query)],
+    [GetPaper, new GetPaperHandler(createWorkspaceExecutor(store))],
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
-  const republications = new RepublishDocumentHandler(publications, booklets, clock, {
-    DOCUMENT_VERSIONS: MOST_VERSIONS,
-  });
-  return { readings, publications, booklets, query, commands, queries, erasures, republications };
+  const republications = new RepublishDocumentHandler(
+    publications,
+    clock,
+    { DOCUMENT_VERSIONS: MOST_VERSIONS },
+    queries,
+  );
+  return { readings, publications, query, commands, queries, erasures, republications };
 };
 
 /** The work of an API process for requests, below HTTP. */
@@ -171,7 +176,7 @@ const LOOPS = [
 /** The work of a worker process: its consumers, jobs and loops, registered by the modules themselves. */
 export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const { pool, store, clock, time, keys, scheduler, alarm } = surroundings;
-  const { readings, publications, booklets, commands, queries } = application(surroundings);
+  const { readings, publications, commands, queries } = application(surroundings);
   const work = new WorkRegistry();
   const log = {
     ...silent,
@@ -189,7 +194,6 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const artifacts = new ArtifactStore(pool, keys);
   const publish = new PublishDocumentJob(
     publications,
-    booklets,
     pdf,
     clock,
     log as never,

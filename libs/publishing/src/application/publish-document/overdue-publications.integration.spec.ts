@@ -7,6 +7,7 @@ import { addJob } from '@app/platform/jobs/job.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { TypesettingHung } from '@app/platform/typesetting/typesetting-pool.js';
+import { GetPaper } from '@app/workspaces/contracts/index.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { camille, resultOf } from '../../document/testing/people.js';
@@ -77,7 +78,10 @@ it('a publication that a worker is making is not rescued, until the worker may h
 describe('a document', () => {
   type Render = (document: unknown, paper: unknown, begin: () => Promise<void>) => Promise<Buffer>;
   const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
-  const queries = { execute: async () => ({ livemode: true, workspaceId: 'ws_1', bytes }) };
+  const queries = {
+    execute: async (query: object) =>
+      query instanceof GetPaper ? 'a4' : { livemode: true, workspaceId: 'ws_1', bytes },
+  };
   let publications: PublicationExecutor;
   let readingId: string;
   let renders: number;
@@ -91,7 +95,6 @@ describe('a document', () => {
   const run = (render: Render): Promise<void> =>
     new PublishDocumentJob(
       publications,
-      { load: async () => ({ state: { paper: 'a4' } }) } as never,
       { render, close: async () => undefined },
       { now: () => Date.parse('2026-11-22T12:00:00.000Z') },
       { error: () => undefined } as never,

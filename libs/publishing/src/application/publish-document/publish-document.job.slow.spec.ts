@@ -3,8 +3,8 @@ import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
+import { GetPaper } from '@app/workspaces/contracts/index.js';
 import type { PublicationCommand } from '../../domain/publication/publication.commands.js';
-import { type BookletExecutor, createBookletExecutor } from '../../booklet.executor.js';
 import { camille, resultOf } from '../../document/testing/people.js';
 import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';
 import { PublishDocumentJob } from './publish-document.job.js';
@@ -13,14 +13,12 @@ const job = { readingId: '7f9c', workspaceId: 'ws_1', correlationId: 'c', causat
 
 let store: DroppingEventStore;
 let executor: PublicationExecutor;
-let booklets: BookletExecutor;
 let discarded: string[];
 let reading: Pick<ReadingSummary, 'status' | 'erasedAt'> | null;
 
 beforeEach(() => {
   store = new DroppingEventStore();
   executor = createPublicationExecutor(store);
-  booklets = createBookletExecutor(store);
   discarded = [];
 });
 
@@ -31,7 +29,6 @@ const run = (worker = executor): Promise<void> => {
   const log = { debug: () => undefined, warn: () => undefined };
   return new PublishDocumentJob(
     worker,
-    booklets,
     {} as never,
     { now: () => 0 },
     log as never,
@@ -126,7 +123,6 @@ it('publishes a test reading no earlier than it asked', async () => {
   const unused = {} as never;
   const one = new PublishDocumentJob(
     executor,
-    booklets,
     unused,
     { now: () => at },
     unused,
@@ -140,20 +136,17 @@ it('publishes a test reading no earlier than it asked', async () => {
 
 it('lays a document out for the paper that its workspace chose before it was requested', async () => {
   const at = Date.parse('2026-11-22T12:00:00.000Z');
-  const choose = (paper: 'a4' | 'us-letter') =>
-    booklets.execute(
-      'ws_1',
-      { type: 'ChoosePaper', paper },
-      { intent: `choose:${paper}`, by: requestedBy('apiKey:k', 'c'), workspaceId: 'ws_1', at },
-    );
+  let chosen = 'us-letter';
   const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
-  const queries = { execute: async () => ({ livemode: true, workspaceId: 'ws_1', bytes }) };
+  const queries = {
+    execute: async (query: object) =>
+      query instanceof GetPaper ? chosen : { livemode: true, workspaceId: 'ws_1', bytes },
+  };
   const papers: unknown[] = [];
   const pdf = { render: async (_: unknown, paper: unknown) => (papers.push(paper), Buffer.from('%PDF')) };
   const artifacts = { put: async () => null };
   const one = new PublishDocumentJob(
     executor,
-    booklets,
     pdf as never,
     { now: () => at },
     {} as never,
@@ -161,10 +154,9 @@ it('lays a document out for the paper that its workspace chose before it was req
     artifacts as never,
     {} as never,
   );
-  await choose('us-letter');
   // The artifacts are not stored, so the job fails and is tried again: with the paper of its request.
   await expect(one.run(job)).rejects.toThrow();
-  await choose('a4');
+  chosen = 'a4';
   await expect(one.run(job)).rejects.toThrow();
   expect(papers).toEqual(['us-letter', 'us-letter']);
 });
@@ -173,7 +165,10 @@ it('puts off a document that cannot be made, the longer the older its request is
   const requestedAt = Date.parse('2026-11-22T12:00:00.000Z');
   let now = requestedAt;
   const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
-  const queries = { execute: async () => ({ livemode: true, workspaceId: 'ws_1', bytes }) };
+  const queries = {
+    execute: async (query: object) =>
+      query instanceof GetPaper ? 'by-locale' : { livemode: true, workspaceId: 'ws_1', bytes },
+  };
   const pdf = {
     render: async () => {
       throw new RangeError('the text "Camille Marie" does not fit');
@@ -182,7 +177,6 @@ it('puts off a document that cannot be made, the longer the older its request is
   const said: { readonly reason: string }[] = [];
   const one = new PublishDocumentJob(
     executor,
-    booklets,
     pdf as never,
     { now: () => now },
     { error: (details: { reason: string }) => void said.push(details) } as never,

@@ -19,8 +19,7 @@ import {
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
-import { BOOKLET_EXECUTOR, type BookletExecutor } from '../../booklet.executor.js';
-import type { Paper } from '../../contracts/paper.js';
+import { GetPaper, type Paper } from '@app/workspaces/contracts/index.js';
 import type { DocumentV1 } from '../../document/document.js';
 import { renderDocument } from '../../document/render-document.js';
 import { pendingVersion } from '../../domain/publication/publication.decider.js';
@@ -81,7 +80,6 @@ const FIRST_VERSION = 1;
 export class PublishDocumentJob {
   constructor(
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
-    @Inject(BOOKLET_EXECUTOR) private readonly booklets: BookletExecutor,
     @Inject(PDF_RENDERER) private readonly pdf: PdfRenderer,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly log: Logger,
@@ -95,7 +93,7 @@ export class PublishDocumentJob {
     const result = await this.queries.execute(new GetReadingResult(job.readingId));
     if (!result) return this.endWithoutResult(job);
     if (!result.livemode) await this.untilDue(job);
-    const { paper } = (await this.booklets.load(result.workspaceId)).state;
+    const paper = await this.queries.execute(new GetPaper(result.workspaceId));
     const requested = await this.executor.execute(
       job.readingId,
       {

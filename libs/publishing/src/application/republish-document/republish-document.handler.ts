@@ -1,9 +1,14 @@
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import {
+  CommandHandler,
+  type ICommandHandler,
+  QUERY_BUS,
+  type QueryBus,
+} from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { GetPaper } from '@app/workspaces/contracts/index.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
-import { BOOKLET_EXECUTOR, type BookletExecutor } from '../../booklet.executor.js';
 import { RepublishDocument, type RepublishResult } from '../../contracts/commands.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
 import { newestVersion } from '../../domain/publication/publication.decider.js';
@@ -18,14 +23,14 @@ import type { Config } from '../../settings.js';
 export class RepublishDocumentHandler implements ICommandHandler<RepublishDocument> {
   constructor(
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
-    @Inject(BOOKLET_EXECUTOR) private readonly booklets: BookletExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_VERSIONS'>,
+    @Inject(QUERY_BUS) private readonly queries: Pick<QueryBus, 'execute'>,
   ) {}
 
   async execute({ readingId, workspaceId, options, by }: RepublishDocument): Promise<RepublishResult> {
     const version = newestVersion((await this.executor.load(readingId)).state) + 1;
-    const { paper } = (await this.booklets.load(workspaceId)).state;
+    const paper = await this.queries.execute(new GetPaper(workspaceId));
     const at = this.clock.now();
     const decided = await this.executor.execute(
       readingId,

@@ -2,8 +2,7 @@ import type { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { FindExpiringGrants, FindLowBalances } from '@app/billing/contracts/index.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
-import { FindExpiringKeys } from '@app/workspaces/contracts/index.js';
-import { LOW_CREDITS_PERCENT } from '../../contracts/events.js';
+import { FindExpiringKeys, LOW_CREDITS_PERCENT } from '@app/workspaces/contracts/index.js';
 import { creditsExpiring, creditsLow, isLow, keyExpiring } from '../../domain/notice/finding.js';
 import type { Look } from './notice-watch.js';
 

@@ -1,8 +1,11 @@
+import { selectEvents, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { webhookContentEvents, type WebhookContentEvent } from '../../contracts/events.js';
+import { workspaceEvents } from '@app/workspaces/contracts/index.js';
+
+const choices = selectEvents(workspaceEvents, 'WebhookContentChosen');
 
 /** No row: the workspace has chosen nothing. */
 interface ContentRow {
@@ -11,7 +14,7 @@ interface ContentRow {
   readonly low_credits_percent: number;
 }
 
-const contents = view<ContentRow, Recorded<WebhookContentEvent>>({
+const contents = view<ContentRow, Recorded<EventOf<typeof choices>>>({
   table: 'webhooks.content',
   key: ['workspace_id'],
   keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
@@ -25,6 +28,6 @@ const contents = view<ContentRow, Recorded<WebhookContentEvent>>({
 /** What the webhooks of each workspace tell. The fan-out reads it for each new event, the notices at each look. */
 export const contentProjection = defineProjection({
   name: 'webhooks.content.v1',
-  catalogues: [webhookContentEvents],
+  catalogues: [choices],
   views: [contents],
 });

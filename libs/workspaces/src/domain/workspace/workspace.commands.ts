@@ -1,5 +1,6 @@
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { Rejection } from '@app/event-sourcing/core/decision.js';
+import type { Paper } from '../../contracts/events.js';
 import type { AskedTerms, BeyondCaller, KeyManager } from '../../contracts/commands.js';
 
 /** What every new key needs. */
@@ -11,6 +12,14 @@ interface NewKey {
   readonly limit: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
+}
+
+/** What the webhooks of a workspace tell. */
+export interface WebhookContent {
+  /** Whether bodies show the external ids of readings. */
+  readonly externalId: boolean;
+  /** `credits.low` is told below this share of the credits that were there after the last grant; 0: never. */
+  readonly lowCreditsPercent: number;
 }
 
 export type WorkspaceCommand =
@@ -33,7 +42,10 @@ export type WorkspaceCommand =
       readonly keyId: string;
       readonly reason: string | null;
       readonly sees: readonly Mode[];
-    };
+    }
+  | { readonly type: 'ChoosePaper'; readonly paper: Paper }
+  /** An omitted choice stays as it is. */
+  | ({ readonly type: 'ChooseWebhookContent' } & Partial<WebhookContent>);
 
 export type WorkspaceRejection =
   | Rejection<'WorkspaceNotOpen', null>

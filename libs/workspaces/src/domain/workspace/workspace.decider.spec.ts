@@ -319,3 +319,45 @@ describe('a caller with a key', () => {
     expect(workspace.state.standing.has('own')).toBe(true);
   });
 });
+
+describe('the choices of a workspace', () => {
+  const letter: WorkspaceEvent = { type: 'PaperChosen', data: { paper: 'us-letter' } };
+  const told = (externalId: boolean, lowCreditsPercent: number): WorkspaceEvent => ({
+    type: 'WebhookContentChosen',
+    data: { externalId, lowCreditsPercent },
+  });
+
+  it('are its own once it is open', () => {
+    given(workspaceDecider, [])
+      .when({ type: 'ChoosePaper', paper: 'a4' })
+      .thenRejects('WorkspaceNotOpen', null);
+  });
+
+  it('are a paper, which is chosen, and chosen again', () => {
+    given(workspaceDecider, [opened]).when({ type: 'ChoosePaper', paper: 'us-letter' }).then(letter);
+    given(workspaceDecider, [opened, letter])
+      .when({ type: 'ChoosePaper', paper: 'a4' })
+      .thenTypes('PaperChosen');
+  });
+
+  it('leave the paper to the locale until then', () => {
+    given(workspaceDecider, [opened])
+      .when({ type: 'ChoosePaper', paper: 'by-locale' })
+      .thenIgnores('Unchanged');
+    given(workspaceDecider, [opened, letter])
+      .when({ type: 'ChoosePaper', paper: 'us-letter' })
+      .thenIgnores('Unchanged');
+  });
+
+  it('are what webhooks tell, where an omitted choice stays', () => {
+    given(workspaceDecider, [opened])
+      .when({ type: 'ChooseWebhookContent', externalId: false })
+      .then(told(false, 10));
+    given(workspaceDecider, [opened, told(false, 10)])
+      .when({ type: 'ChooseWebhookContent', lowCreditsPercent: 25 })
+      .then(told(false, 25));
+    given(workspaceDecider, [opened, told(false, 25)])
+      .when({ type: 'ChooseWebhookContent', externalId: false, lowCreditsPercent: 25 })
+      .thenIgnores('Unchanged');
+  });
+});

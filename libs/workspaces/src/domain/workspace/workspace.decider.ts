@@ -3,10 +3,10 @@ import { accept, assertNever, ignore, reject, type Decision } from '@app/event-s
 import type { Mode } from '@app/event-sourcing/core/mode.js';
 import type { Decider } from '@app/event-sourcing/core/decider.js';
 import type { ApiKeyTerms } from '../../contracts/commands.js';
-import type { WorkspaceEvent } from '../../contracts/events.js';
+import { LOW_CREDITS_PERCENT, type Paper, type WorkspaceEvent } from '../../contracts/events.js';
 import { beyondCaller, completed, expiryOf, type StandingKey } from './key-terms.js';
 import { PersistentMap } from './persistent-map.js';
-import type { WorkspaceCommand, WorkspaceRejection } from './workspace.commands.js';
+import type { WebhookContent, WorkspaceCommand, WorkspaceRejection } from './workspace.commands.js';
 
 export interface Workspace {
   readonly open: boolean;
@@ -15,6 +15,8 @@ export interface Workspace {
   /** The modes of the keys revoked last, by id: the REMEMBERED before are in `revokedBefore`, older ones nowhere. */
   readonly revoked: PersistentMap<Mode>;
   readonly revokedBefore: PersistentMap<Mode>;
+  readonly paper: Paper;
+  readonly webhookContent: WebhookContent;
 }
 
 /**
@@ -27,6 +29,7 @@ type Decided = Decision<WorkspaceEvent, WorkspaceRejection>;
 type Issue = Extract<WorkspaceCommand, { type: 'IssueApiKey' }>;
 type Rotate = Extract<WorkspaceCommand, { type: 'RotateApiKey' }>;
 type Revoke = Extract<WorkspaceCommand, { type: 'RevokeApiKey' }>;
+type ChooseContent = Extract<WorkspaceCommand, { type: 'ChooseWebhookContent' }>;
 
 const decide = (command: WorkspaceCommand, state: Workspace): Decided => {
   if (command.type === 'OpenWorkspace') {
@@ -43,6 +46,12 @@ const decide = (command: WorkspaceCommand, state: Workspace): Decided => {
       return rotate(command, state);
     case 'RevokeApiKey':
       return revoke(command, state);
+    case 'ChoosePaper': {
+      const { paper } = command;
+      return paper === state.paper ? ignore('Unchanged') : accept({ type: 'PaperChosen', data: { paper } });
+    }
+    case 'ChooseWebhookContent':
+      return chooseContent(command, state.webhookContent);
     default:
       return assertNever(command);
   }
@@ -95,6 +104,16 @@ const revoke = ({ keyId, reason, sees }: Revoke, state: Workspace): Decided => {
   return revokedMode(state, keyId)
     ? ignore('AlreadyRevoked')
     : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
+};
+
+const chooseContent = (command: ChooseContent, chosen: WebhookContent): Decided => {
+  const data = {
+    externalId: command.externalId ?? chosen.externalId,
+    lowCreditsPercent: command.lowCreditsPercent ?? chosen.lowCreditsPercent,
+  };
+  return data.externalId === chosen.externalId && data.lowCreditsPercent === chosen.lowCreditsPercent
+    ? ignore('Unchanged')
+    : accept({ type: 'WebhookContentChosen', data });
 };
 
 const issued = (
@@ -159,6 +178,10 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
         revokedBefore: isTurn ? revoked : revokedBefore,
       };
     }
+    case 'PaperChosen':
+      return { ...state, paper: event.data.paper };
+    case 'WebhookContentChosen':
+      return { ...state, webhookContent: event.data };
     default:
       return assertNever(event);
   }
@@ -170,6 +193,8 @@ export const workspaceDecider: Decider<WorkspaceCommand, WorkspaceEvent, Workspa
     standing: PersistentMap.empty(),
     revoked: PersistentMap.empty(),
     revokedBefore: PersistentMap.empty(),
+    paper: 'by-locale',
+    webhookContent: { externalId: true, lowCreditsPercent: LOW_CREDITS_PERCENT },
   },
   decide,
   evolve,

@@ -44,7 +44,7 @@ const workspaces = view<WorkspaceRow, Event>({
 const apiKeys = view<ApiKeyRow, Event>({
   table: 'workspaces.api_key',
   key: ['key_id'],
-  keyOf: (event) => (event.type === 'WorkspaceOpened' ? null : { key_id: event.data.keyId }),
+  keyOf: ({ data }) => ('keyId' in data ? { key_id: data.keyId } : null),
   evolve(row, event) {
     const at = event.metadata.occurredAt;
     if (event.type === 'ApiKeyIssued' && row === null) {
