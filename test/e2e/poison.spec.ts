@@ -239,7 +239,6 @@ describe('An entry of a book that cannot be read', () => {
       ...['month', '--period', '2020-01', '--all', '--out', operated.stack.dataDir],
       ...['--key', join(operated.stack.dataDir, 'seal-private.pem')],
     );
-  const repairDates = ['ledger', 'repair-dates', '--workspace'];
   /** Of commands that show the entry, whatever was decided about it. */
   const shown = async (said: RegExp) => {
     expect((await ledger('find', reference))['entries']).toMatchObject([
@@ -257,12 +256,8 @@ describe('An entry of a book that cannot be read', () => {
     place = `${stream}@${revision}`;
   });
 
-  it('is shown, stops the repair of its dates, and every seal', async () => {
+  it('is shown, and stops every seal', async () => {
     await shown(/^cannot be read: /);
-    expect(await operated.stack.runOps([...repairDates, workspaceId])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(place),
-    });
     expect(await month()).toMatchObject({
       code: 1,
       ok: false,
@@ -273,10 +268,6 @@ describe('An entry of a book that cannot be read', () => {
   it('is passed over once it is quarantined, and every command says so', async () => {
     await operated.stack.ops(['quarantine', 'add', place, '--reason', 'no fact']);
     await shown(/^quarantined by operator:.*: no fact$/);
-    expect(await operated.stack.ops([...repairDates, workspaceId])).toMatchObject({
-      misdated: 0,
-      notes: ['1 quarantined entries were passed over'],
-    });
     const { quarantined, ...sealed } = await month();
     expect(sealed).toMatchObject({ code: 0, ok: true, books: 0 });
     expect((quarantined as object[]).at(-1)).toMatchObject({ stream: `credits-${workspaceId}` });

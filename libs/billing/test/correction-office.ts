@@ -6,7 +6,6 @@ import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { BookCorrectionHandler } from '../src/application/corrections/book-correction.handler.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
-import { PlanDateRepairHandler } from '../src/application/audit/plan-date-repair.handler.js';
 import { DailyLimit } from '../src/application/corrections/daily-limit.js';
 import { GetCorrectionHandler } from '../src/application/corrections/get-corrections.handlers.js';
 import { RecordCorrectionHandler } from '../src/application/corrections/record-correction.handler.js';
@@ -99,7 +98,6 @@ export class CorrectionOffice {
       record: new RecordCorrectionHandler(executors, books, limit, register, clock, config),
       book: new BookCorrectionHandler(executors, books, register, clock),
       get: new GetCorrectionHandler(executors, books, clock),
-      dates: new PlanDateRepairHandler(store, clock, config, executors, books),
       open: new OpenBookHandler(credits),
       credits,
     };

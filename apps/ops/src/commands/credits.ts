@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { instant } from '@app/event-sourcing/core/clock.js';
 import { FindReversible } from '@app/billing/contracts/index.js';
 import {
   addProposalOptions,
@@ -11,7 +12,7 @@ import {
 import { OpsError } from '../ops-error.js';
 import { tell } from '../output.js';
 import { withSession, type Session } from '../session.js';
-import { someText } from './options.js';
+import { parseInstant, someText } from './options.js';
 
 /** Corrections of a balance. Nobody books one alone: these commands propose, and another operator approves. */
 export const addCreditsCommands = (credits: Command): void => {
@@ -58,6 +59,7 @@ Examples:
         amount: options.amount!,
         reversesEventId: options.reverses ?? null,
         grantId: null,
+        expiresAt: null,
       })),
     );
 };
@@ -74,6 +76,11 @@ const addReverse = (credits: Command): void => {
         'a part of it, signed; default: all that is not reversed yet',
         parseAmount,
       )
+      .option(
+        '--expires <instant>',
+        'day or instant at which credits that come back expire; default: never',
+        parseInstant,
+      )
       .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
       .option(...REFERENCE),
   )
@@ -87,7 +94,7 @@ refunded reading was not earned.
 Example:
   ops credits reverse --workspace ws_… --event bb8bebe9-… --reason "granted twice" --reference INC-42`,
     )
-    .action((options: Options & { event: string }, command: Command) =>
+    .action((options: Options & { event: string; expires?: number }, command: Command) =>
       proposeEntry(command, options, async ({ queries }) => {
         const { workspace, event: eventId } = options;
         const found = await queries.execute(new FindReversible(workspace, { eventId }));
@@ -96,7 +103,10 @@ Example:
         if (amount === 0)
           throw new OpsError(`The event ${eventId} (${found.type}) has nothing left to reverse.`);
         const grantId = amount < 0 ? (found.grant?.grantId ?? null) : null;
-        return { kind: 'reversal', amount, reversesEventId: eventId, grantId };
+        if (options.expires !== undefined && amount < 0)
+          throw new OpsError('--expires is for credits that come back. Nothing changed.');
+        const expiresAt = options.expires === undefined ? null : instant(options.expires);
+        return { kind: 'reversal', amount, reversesEventId: eventId, grantId, expiresAt };
       }),
     );
 };
@@ -106,6 +116,7 @@ interface Entry {
   readonly amount: number;
   readonly reversesEventId: string | null;
   readonly grantId: string | null;
+  readonly expiresAt: string | null;
 }
 
 const proposeEntry = async (

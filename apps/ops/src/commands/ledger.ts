@@ -5,13 +5,12 @@ import { addExport } from './ledger/export.js';
 import { addFind } from './ledger/find.js';
 import { addMonth } from './ledger/month.js';
 import { addReconcile } from './ledger/reconcile.js';
-import { addRepairDates } from './ledger/repair-dates.js';
 import { addClose, addKeygen, addSeal } from './ledger/seal.js';
 import { addStatement } from './ledger/statement.js';
 import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
-/** Commands for finance. All except close, month and repair-dates only read. */
+/** Commands for finance. All except close and month only read. */
 export const addLedgerCommands = (ledger: Command): void => {
   for (const add of [
     addBalance,
@@ -26,7 +25,6 @@ export const addLedgerCommands = (ledger: Command): void => {
     addMonth,
     addSeal,
     addKeygen,
-    addRepairDates,
   ]) {
     add(ledger);
   }

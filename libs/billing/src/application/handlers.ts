@@ -4,7 +4,6 @@ import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
 import { FindEntriesHandler } from './audit/find-entries.handler.js';
 import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
 import { MonthMovementsHandler, StreamMonthMovementsHandler } from './audit/month-movements.handler.js';
-import { PlanDateRepairHandler } from './audit/plan-date-repair.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { TypesetCustomerStatementHandler } from './audit/typeset-customer-statement.handler.js';
@@ -70,7 +69,6 @@ export const HANDLERS = [
   MonthMovementsHandler,
   StreamMonthMovementsHandler,
   OpenBookHandler,
-  PlanDateRepairHandler,
   PurchasePackHandler,
   RecordCorrectionHandler,
   ReconcileLedgerHandler,

@@ -8,7 +8,6 @@ import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { isContradicted } from './record-time.js';
 import type { Money } from '../contracts/money.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
-import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
 import { BookStart } from './book-start.js';
 import { EarliestDates } from './earliest-dates.js';
@@ -247,12 +246,12 @@ export class BookVerifier {
   }
 
   /**
-   * A correction explains the entry that it reverses. A repair of dates explains all wrong dates so far: it compensates
-   * the book as a whole.
+   * A correction explains the entry that it reverses. With the reference `clock:<event>`, it explains all wrong dates so
+   * far: nothing can reverse a hold or a close.
    */
   private explainDates({ reversesEventId, reference }: CreditsEventOf<'CreditsAdjusted'>['data']): void {
     if (!this.misdated.some(({ eventId }) => eventId === reversesEventId)) return;
-    const isRepair = reference !== null && repairedEvent(reference) === reversesEventId;
+    const isRepair = reference === `clock:${reversesEventId}`;
     const left = isRepair ? [] : this.misdated.filter(({ eventId }) => eventId !== reversesEventId);
     this.repairedDates += this.misdated.length - left.length;
     this.misdated = left;

@@ -4,7 +4,6 @@ export * from './catalogue.js';
 export * from './commands.js';
 export * from './corrections.js';
 export * from './customer-statement.js';
-export * from './date-repair.js';
 export * from './events.js';
 export * from './export.js';
 export * from './find-entries.js';

@@ -8,7 +8,6 @@ import {
   ExportLedger,
   GetBalanceAsOf,
   GetMonthlyStatement,
-  PlanDateRepair,
   ReconcileLedger,
   SealPeriod,
   VerifyLedger,
@@ -18,7 +17,6 @@ import { BalanceAsOfHandler } from './balance-as-of.handler.js';
 import { ExportLedgerHandler } from './export-ledger.handler.js';
 import { SealPeriodHandler } from './seal-period.handler.js';
 import { MonthlyStatementHandler } from './monthly-statement.handler.js';
-import { PlanDateRepairHandler } from './plan-date-repair.handler.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
 import { NO_SNAPSHOTS } from '../../../test/no-snapshots.js';
@@ -66,8 +64,6 @@ describe('An entry dated 15 s after its record', () => {
       new VerifyLedger(WS),
     );
     expect(books[0]!.findings).toHaveLength(misdated);
-    const repair = new PlanDateRepairHandler(book.store, clock, config, null as never, null as never);
-    expect(await repair.execute(new PlanDateRepair(WS))).toMatchObject({ misdated });
     const statement = new MonthlyStatementHandler(book.store, config);
     const { notes } = (await statement.execute(new GetMonthlyStatement(WS, PERIOD)))!;
     expect(notes).toHaveLength(misdated);
