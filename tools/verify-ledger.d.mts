@@ -11,14 +11,27 @@ interface Checked {
   readonly sealedPeriods: readonly string[];
   readonly quarantined: readonly string[];
   readonly money: object | null;
+  /** `null`: no signature was checked. */
+  readonly corrections: {
+    readonly checked: number;
+    readonly compensated: readonly {
+      readonly revision: string;
+      readonly message: string;
+      readonly by: string;
+    }[];
+  } | null;
   readonly findings: readonly Finding[];
 }
 type Keys = ReadonlyMap<string, unknown>;
+type Operators = ReadonlyMap<string, readonly unknown[]>;
 interface Options {
   readonly seals?: readonly object[];
   readonly keys?: Keys;
   readonly period?: string;
+  readonly operators?: Operators | null;
 }
+/** @throws Error for a text that is no setting OPERATORS */
+export declare const operatorsIn: (text: string) => Operators;
 /** All terms on which each plan and pack was ever sold. */
 export declare const TERMS_SOLD: Readonly<
   Record<string, readonly { readonly credits: number; readonly priceCents: number }[]>

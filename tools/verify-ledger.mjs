@@ -3,11 +3,11 @@
  * Verifies a credit ledger from files alone. One file, read top to bottom: what the auditor reads is what runs. It needs
  * Node 20 or newer and shares no code with the service that wrote the files.
  *
- *   node verify-ledger.mjs EXPORT.jsonl [--seal FILE --public-key KEY.pem] [--json]
+ *   node verify-ledger.mjs EXPORT.jsonl [--operators FILE] [--seal FILE --public-key KEY.pem] [--json]
  *   node verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
  *
  * An export: hash chain, revisions, double entry, balances, grants, holds, closed months, value in money, totals, and
- * the exact text of every line. --seal: a seal, or a file with one seal a line. --month: the unpacked archive of a month
+ * the exact text of every line. --operators: the setting OPERATORS, whose keys must have signed each correction. --seal: a seal, or a file with one seal a line. --month: the unpacked archive of a month
  * with its seals, their Merkle root, sums, file hashes and signature. --handover: a key that an older key signed.
  *
  * Exit code 0 when nothing was found, 1 on any finding or when a file cannot be read.
@@ -193,7 +193,7 @@ const EVENTS = {
   CreditsReleased: 'reservationId readingId amount allocations causeEventId',
   GrantExpired: 'grantId amount expiredAt',
   CreditsAdjusted:
-    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3 restores?4 counts?5',
+    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3 signed?3 restores?4 counts?5',
   PeriodCarried: 'period part openGrants openHolds settled orderRefs adjustmentIds',
   PeriodClosed:
     'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount carried@4',
@@ -301,6 +301,7 @@ const SHAPES = Object.fromEntries(
       isListOf(hasMembers({ ...ALLOCATION, to: isOneOf('available', 'expired') })),
       'CreditsReleased.allocations',
     ],
+    [hasMembers({ grantId: isNullOr(isText), proposer: isText, approver: isText }), 'signed'],
     [hasMembers({ grantIds: isSomeTexts, priceCents: isCount }), 'restores'],
     [hasMembers({ as: isOneOf('refunds', 'earned', 'breakage'), of: isSomeText }), 'counts'],
     [hasMembers(perAccount(() => isWhole)), 'opening closing'],
@@ -1002,7 +1003,99 @@ const grantOf = ({ type, data }, index) => {
 };
 
 /** Reads the lines of an export in order and collects what is wrong with them. */
+/** Keys by name of the operator, from the setting OPERATORS. @throws Fault */
+export const operatorsIn = (text) => {
+  const operators = new Map();
+  for (const one of text.split(/[\s,]+/).filter((part) => part !== '')) {
+    const [, name, key] = /^([a-z0-9][a-z0-9._-]*):([A-Za-z0-9+/=]+)(:active|:retired)?$/.exec(one) ?? [];
+    demand(name, 'operators', `"${one}" is not <name>:<public key>[:retired]`);
+    operators.set(name, [...(operators.get(name) ?? []), publicKeyIn(`${PEM_START}${key}${PEM_END}`)]);
+  }
+  return operators;
+};
+const [PEM_START, PEM_END] = ['-----BEGIN PUBLIC KEY-----\n', '\n-----END PUBLIC KEY-----\n'];
+
+/** Who gives the credits of a reading back whose document failed for good. The service's own audit knows the failure. */
+const DOCUMENT_REFUND = 'billing.document-refund';
+
+/**
+ * Why no two operators signed a correction; `null`: they did. Both sign the same text: the canonical JSON of what the
+ * entry says, of the book, of who proposed it, and of the one grant that it may take credits from (`null`: any).
+ */
+const unsignedBecause = ({ stream, data }, operators) => {
+  const { correctionId, adjustmentId, amount, allocations, reason, reference, reversesEventId } = data;
+  const { signed, actor, approvedBy, expiresAt = null } = data;
+  if (actor === `system:${DOCUMENT_REFUND}` && approvedBy === DOCUMENT_REFUND && !signed && !correctionId)
+    return data.counts?.as === 'earned' && amount > 0 ? null : 'the entry gives no paid reading back';
+  if (!signed || !correctionId || !actor?.startsWith('operator:'))
+    return 'no two operators signed this entry';
+  const [workspaceId, proposedBy] = [stream.slice('credits-'.length), actor.slice('operator:'.length)];
+  if (proposedBy === approvedBy) return `${approvedBy} proposed and approved this entry alone`;
+  const { grantId } = signed;
+  const text = canonical({
+    format: 'credit-ledger-correction/1',
+    ...{ workspaceId, correctionId, adjustmentId, proposedBy, amount, reason, reference, reversesEventId },
+    ...{ grantId, expiresAt },
+  });
+  for (const [name, signature] of [
+    [proposedBy, signed.proposer],
+    [approvedBy, signed.approver],
+  ]) {
+    if (!operators.has(name)) return `${name}, who is to have signed this entry, is no operator`;
+    if (!operators.get(name).some((key) => isSigned(key, text, signature)))
+      return `the signature of ${name} does not fit this entry`;
+  }
+  const isOther = (one) => one.amount < 0 && one.grantId !== grantId;
+  return grantId !== null && allocations.some(isOther)
+    ? `the entry takes credits of another grant than ${grantId}, which was signed`
+    : null;
+};
+
+/**
+ * The corrections of a book. One that nobody signed is a finding, until signed ones have taken back all of it: they name
+ * it, or a reversal of it.
+ */
+class Corrections {
+  checked = 0;
+  adjustments = new Set();
+  /** By event id of each entry of the group: the credits that are not taken back, and its open findings. */
+  groups = new Map();
+  findings = [];
+  compensated = [];
+
+  /** @param operators `null`: no signature is checked */
+  constructor(operators) {
+    this.operators = operators;
+  }
+
+  see(facts, line) {
+    if (this.operators === null) return;
+    this.checked += 1;
+    const { eventId, revision, data } = facts;
+    const message = this.adjustments.has(data.adjustmentId)
+      ? 'the entry is booked twice'
+      : unsignedBecause(facts, this.operators);
+    this.adjustments.add(data.adjustmentId);
+    const known = this.groups.get(eventId) ?? this.groups.get(data.reversesEventId);
+    const group = known ?? { sum: 0, open: [] };
+    if (known || message) this.groups.set(eventId, group);
+    if (message) group.open.push({ line, field: 'facts.data.signed', revision, message });
+    if (message) this.findings.push(group.open.at(-1));
+    if (group.open.length > 0) group.sum += data.amount;
+    if (message || group.open.length === 0 || group.sum !== 0) return;
+    for (const finding of group.open)
+      this.compensated.push({ revision: finding.revision, message: finding.message, by: data.correctionId });
+    this.findings = this.findings.filter((finding) => !group.open.includes(finding));
+    group.open = [];
+  }
+}
+
 class ExportVerifier {
+  /** @param operators keys by name; `null`: the signatures of corrections are not checked */
+  constructor(operators) {
+    this.corrections = new Corrections(operators);
+  }
+
   findings = [];
   number = 0;
   events = 0;
@@ -1129,6 +1222,7 @@ class ExportVerifier {
       'facts.data',
       revision,
     );
+    if (facts.type === 'CreditsAdjusted' && this.trusted) this.corrections.see(facts, this.number);
     if (facts.type === 'PeriodClosed' && this.trusted)
       this.closedMonths.set(facts.data.period, { facts, chain, money: this.book.lastMonth.money });
   }
@@ -1250,6 +1344,8 @@ class ExportVerifier {
       this.number += 1;
       this.find('kind', 'the export ends without its footer');
     }
+    const { checked, compensated } = this.corrections;
+    this.findings = [...this.findings, ...this.corrections.findings];
     const revisions = this.findings.map(({ revision }) => BigInt(revision));
     const firstBad = revisions.reduce((first, one) => (first === null || one < first ? one : first), null);
     return {
@@ -1265,6 +1361,7 @@ class ExportVerifier {
       sealedPeriods,
       firstBadRevision: firstBad === null ? null : String(firstBad),
       quarantined: this.quarantined,
+      corrections: this.corrections.operators === null ? null : { checked, compensated },
       findings: this.findings,
     };
   }
@@ -1392,13 +1489,14 @@ const coveredBy = ({ header, closedMonths }, seals) => {
  * Verifies the lines of an export, and every seal of its workspace.
  * @param seals what the export must agree with, at least one; without them, none is checked
  * @param period only the seal of this month counts
+ * @param operators keys by name, of `operatorsIn`; `null`: the signatures of corrections are not checked
  * @param placeOf file and line of a seal's member
  */
 export const verifyExport = (
   lines,
-  { seals, keys = new Map(), period, placeOf = () => ({ line: 0 }) } = {},
+  { seals, keys = new Map(), period, operators = null, placeOf = () => ({ line: 0 }) } = {},
 ) => {
-  const verifier = new ExportVerifier();
+  const verifier = new ExportVerifier(operators);
   verifier.attempt(() => {
     for (const text of lines) if (!verifier.line(text)) break;
   }, 'text');
@@ -1564,6 +1662,12 @@ const describe = (result) => {
     `${workspaceId}: ${events} events and ${postings} postings are right; head hash ${headHash}`,
     ...ACCOUNTS.map((account) => `  ${account.padEnd(12)} ${String(balances[account]).padStart(10)}`),
     ...result.quarantined.map((entry) => `  passed over: ${entry}`),
+    result.corrections
+      ? `  ${result.corrections.checked} corrections are signed by two operators, or compensated`
+      : '  no signature of a correction was checked: add --operators',
+    ...(result.corrections?.compensated ?? []).map(
+      ({ revision, message, by }) => `  revision ${revision}: ${message}; compensated by ${by}`,
+    ),
     ...(result.money
       ? moneyLines(result.money)
       : ['  the money was not checked: the file does not have the price of every grant']),
@@ -1582,8 +1686,9 @@ const describeMonth = (result) =>
       ].join('\n')
     : [`${result.period ?? MONTH}: not as it was signed`, ...listed(result.findings)].join('\n');
 
-const USAGE = `Usage: verify-ledger.mjs EXPORT.jsonl [--seal FILE --public-key KEY.pem] [--json]
+const USAGE = `Usage: verify-ledger.mjs EXPORT.jsonl [--operators FILE] [--seal FILE --public-key KEY.pem] [--json]
        verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
+       --operators FILE: the setting OPERATORS, whose keys must have signed each correction
        --seal FILE: a seal, or one a line: the export must agree with each of a month that it closes
        --handover FILE: also trust the key that the public key signed; may be repeated`;
 
@@ -1618,6 +1723,7 @@ const run = () => {
     allowPositionals: true,
     options: {
       seal: { type: 'string' },
+      operators: { type: 'string' },
       month: { type: 'string' },
       'public-key': { type: 'string' },
       handover: { type: 'string', multiple: true },
@@ -1642,7 +1748,8 @@ const run = () => {
     results.push([checked.result, describeMonth]);
   }
   if (positionals.length === 1) {
-    const options = { seals, keys, placeOf, ...(month ? { period: results[0][0].period } : {}) };
+    const operators = values.operators ? inFile(values.operators, operatorsIn) : null;
+    const options = { seals, keys, operators, placeOf, ...(month ? { period: results[0][0].period } : {}) };
     const result = verifyExport(linesIn(partsOf(positionals[0])), options);
     const findings = result.findings.map((finding) => ({ file: positionals[0], ...finding }));
     results.push([{ ...result, findings }, describe]);

@@ -65,9 +65,12 @@ beforeAll(async () => {
   );
   operator = new OpsProcess({ ...stores.environment, ...PATIENT });
   receiver = await startReceiver();
-  const { eventStoreUrl, ops } = stores;
+  const { eventStoreUrl, dataDir, ops } = stores;
   const [first] = processes;
-  const customer = await Integrator.open({ baseUrl: first!.baseUrl, eventStoreUrl, ops } as never, CREDITS);
+  const customer = await Integrator.open(
+    { baseUrl: first!.baseUrl, eventStoreUrl, dataDir, ops } as never,
+    CREDITS,
+  );
   const endpoint = await untilServed(() =>
     customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', { body: { url: receiver.url } }),
   );
@@ -219,9 +222,9 @@ describe('an asynchronous standby becomes the primary', () => {
     // A reading without its key is repaid, then recorded as erased.
     const found = await operator.run(['readings', 'unreadable', '--json']);
     expect(JSON.parse(found.stdout)).toMatchObject({ readings: [{ readingId: lost, cause: 'key' }] });
-    const { correct, settings: trusted } = await twoOperators({
+    const { correct } = twoOperators({
       runOps: (args, settings) => operator.run(args, settings),
-      dataDir: scratch,
+      dataDir: stores.dataDir,
     });
     const refund = ['readings', 'refund', '--all', '--reason', 'INC-42', '--yes'];
     expect(await correct(refund)).toMatchObject({ outcome: 'booked', refusals: [] });
@@ -230,7 +233,7 @@ describe('an asynchronous standby becomes the primary', () => {
 
     await settled();
     expect((await findings()).filter(({ level }) => level === 'failure')).toEqual([]);
-    const verified = await operator.run(['ledger', 'verify', '--all', '--json'], trusted);
+    const verified = await operator.run(['ledger', 'verify', '--all', '--json']);
     expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true });
     const replay = (await stores.ops(['projections', 'replay', '--all'])) as {
       replayed: { differences: number }[];

@@ -88,14 +88,14 @@ suite('rolling upgrades and downgrades (in the long form, once tables differ fro
     'number %i loses nothing, under load',
     async (number) => {
       stores = await startStores(SETTINGS, { startDatabase: emptyDatabase });
-      const { environment, eventStoreUrl, start } = stores;
+      const { environment, eventStoreUrl, dataDir, start } = stores;
       const ops = previousOps(environment);
       await ops(['migrate']);
       expect(await pendingMigrations(environment['DATABASE_OWNER_URL']!, MODULES)).not.toEqual([]);
       processes = await Promise.all(PROCESSES.map((name) => start(name, {}, programOf(name, 'previous'))));
       receiver = await startReceiver();
       const baseUrl = processes[2]!.baseUrl;
-      const customer = await Integrator.open({ baseUrl, eventStoreUrl, ops } as never, CREDITS);
+      const customer = await Integrator.open({ baseUrl, eventStoreUrl, dataDir, ops } as never, CREDITS);
       const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
         body: { url: receiver.url },
       });

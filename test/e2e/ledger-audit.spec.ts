@@ -12,6 +12,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { altered, eventfulBook, rechained, TAMPERINGS, TestBook } from '../../libs/billing/test/book.js';
+import { ada, grace, OPERATORS_SETTING } from '../../libs/billing/test/operators.js';
 import { writeReading } from '../../libs/billing/test/readings.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { ledgerOf } from '../support/ledger.js';
@@ -43,7 +44,7 @@ const seal = (workspaceId: string, out: string) => {
 };
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ env: { OPERATORS: OPERATORS_SETTING } });
   store = await openEventStore({
     client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
@@ -247,7 +248,9 @@ describe('a book that a clock 40 days ahead has damaged', () => {
     const early: { readonly id: string; readonly type: string; readonly data: { expiredAt?: string } }[] = [];
     for await (const event of store.read(`credits-${workspaceId}`))
       early.push(event as (typeof early)[number]);
-    const { correct } = await twoOperators(stack);
+    for (const { name, privateKey } of [ada, grace])
+      writeFileSync(path(`operators/${name}.pem`), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const { correct } = twoOperators(stack);
     const reverse = ({ id }: (typeof early)[number], ...more: string[]) =>
       correct([
         ...['credits', 'reverse', '--workspace', workspaceId, '--event', id, '--reason', 'a clock was wrong'],

@@ -172,7 +172,7 @@ describe('a month of all books', () => {
     const order = await json('find', 'INV-2');
     expect(order).toMatchObject({ code: 0, entries: [{ workspaceId: workspaceOf(2), credits: 50 }] });
     const correction = ['--workspace', workspaceOf(1), '--amount', '5', '--reason', 'goodwill'];
-    const { correct } = await twoOperators(stack);
+    const { correct } = twoOperators(stack);
     await correct(['credits', 'adjust', ...correction, '--reference', 'INC-42']);
     expect((await json('find', 'INC-42')).entries).toMatchObject([
       {

@@ -216,7 +216,7 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   const before = await customer.balance();
   expect(await stack.ops(refund)).toMatchObject({ credits: 40 });
   expect(await customer.balance()).toEqual(before);
-  const { ada, correct } = await twoOperators(stack);
+  const { ada, correct } = twoOperators(stack);
   expect(await correct([...refund, '--yes'])).toMatchObject({ outcome: 'booked', refusals: [] });
   expect(await ada.ops([...refund, '--yes'])).toMatchObject({ credits: 0, proposal: null });
   expect(await customer.balance()).toMatchObject({ available: before.available + 40 });

@@ -36,8 +36,8 @@ beforeAll(async () => {
   receiver = await startReceiver();
   apis.push(...(await Promise.all([stores.start('api'), stores.start('api')])));
   workers.push(...(await Promise.all(ROLES.map((roles) => stores.start('worker', { WORKER_ROLES: roles })))));
-  const { eventStoreUrl, ops } = stores;
-  const surroundings = { baseUrl: apis[0]!.baseUrl, eventStoreUrl, ops } as never;
+  const { eventStoreUrl, dataDir, ops } = stores;
+  const surroundings = { baseUrl: apis[0]!.baseUrl, eventStoreUrl, dataDir, ops } as never;
   customer = await Integrator.open(surroundings, CREDITS);
   const endpoint = await customer.call<{ endpointId: string; signingSecret: string }>(
     'POST',

@@ -1,8 +1,6 @@
 import {
-  correctionDayEvents,
   correctionEvents,
   creditsEvents,
-  operatorsEvents,
   orderLineEvents,
   testBookEvents,
 } from '@app/billing/contracts/index.js';
@@ -22,9 +20,7 @@ export const CATALOGUES = {
   credits: creditsEvents,
   testbook: testBookEvents,
   orderline: orderLineEvents,
-  operators: operatorsEvents,
   correction: correctionEvents,
-  correctionday: correctionDayEvents,
   webhookEndpoint: webhookEndpointEvents,
   quarantine: quarantineEvents,
 } as const satisfies Readonly<Record<string, EventCatalogue>>;

@@ -9,12 +9,7 @@ export const artifactId = 'art_9d3f6c1e-2b4a-5e7d-8c9f-0a1b2c3d4e5f';
 export const causeEventId = '3c2b1a09-f8e7-5d6c-ab4a-392817061524';
 export const at = '2026-09-29T08:00:00.000Z';
 export const correctionId = '4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f';
-export const PUBLIC_KEY = Buffer.from('a public key').toString('base64');
-export const signed = {
-  at,
-  signedBy: { operator: 'ada', keySha256: 'a3'.repeat(32) },
-  signature: Buffer.from('a signature').toString('base64'),
-};
+export const SIGNATURE = Buffer.from('a signature').toString('base64');
 export const noCredits = {
   'issued:plan': 0,
   'issued:pack': 0,
@@ -50,7 +45,6 @@ export const carriedItems = {
 };
 export const sum = (debit: number, credit: number) => ({ debit, credit });
 export const endings = { items: 5, refused: 1, published: 1, failed: 1, erased: 1, notAccepted: 1 };
-export const grace = { operator: 'grace', keySha256: 'b4'.repeat(32) };
 
 type EndpointSettings = Extract<WebhookEndpointEvent, { type: 'WebhookEndpointUpdated' }>['data'];
 export const endpointSettings: EndpointSettings = {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
-import { correctionDay } from '@app/billing/domain/correction-day/correction-day.decider.js';
 import { correction } from '@app/billing/domain/correction/correction.decider.js';
 import { credits } from '@app/billing/domain/credits/credits.decider.js';
-import { operators } from '@app/billing/domain/operators/operators.decider.js';
 import { orderLine } from '@app/billing/domain/order-line/order-line.decider.js';
 import { testBook } from '@app/billing/domain/test-book/test-book.decider.js';
 import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
@@ -30,9 +28,7 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   credits,
   testbook: testBook,
   orderline: orderLine,
-  operators,
   correction,
-  correctionday: correctionDay,
   webhookEndpoint,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },

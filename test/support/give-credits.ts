@@ -1,25 +1,33 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
+import { publicKeyOf } from '@app/billing/offline.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { adjustment } from '../../libs/billing/test/adjustment.js';
+import { signedCommand, type Person } from '../../libs/billing/test/operators.js';
 
 export interface Gift {
   readonly eventStoreUrl: string;
   readonly workspaceId: string;
   readonly amount: number;
   readonly reason?: string;
+  /** The data folder whose two operators sign the entry. Without it, nobody signs. */
+  readonly dataDir?: string;
 }
 
 /**
- * Gives a workspace credits that nobody paid for. Through the service's commands, two operators would have to sign; this
- * writes to the event store, as only its login can. Specs ask the companion for it.
+ * Gives a workspace credits that nobody paid for, which is faster than the commands of two operators. Specs ask the
+ * companion for it.
  */
 export const giveCredits = async ({
   eventStoreUrl,
   workspaceId,
   amount,
   reason = 'test',
+  dataDir,
 }: Gift): Promise<void> => {
   const now = Date.now();
   const store = await openEventStore({
@@ -30,17 +38,24 @@ export const giveCredits = async ({
   });
   try {
     const books = new CreditBooks(createCreditsExecutor(store, 10_000), { now: () => now });
-    const by = { actor: 'operator:test', correlationId: 'test', causationId: 'test' };
-    const entry = { amount, reason, approvedBy: 'test', actor: by.actor };
+    const by = { actor: 'operator:ada', correlationId: 'test', causationId: 'test' };
+    const entry = { amount, reason, approvedBy: 'grace', actor: by.actor, reference: 'test' };
     const adjustmentId = `test-${now}-${amount}`;
-    const outcome = await books.execute(
-      workspaceId,
-      (at) => ({ ...adjustment({ ...entry, adjustmentId }), now: at }),
-      adjustmentId,
-      by,
-    );
+    const asked = adjustment({ ...entry, adjustmentId });
+    const command = dataDir ? signedCommand(workspaceId, asked, operatorsOf(dataDir)) : asked;
+    const outcome = await books.execute(workspaceId, (at) => ({ ...command, now: at }), adjustmentId, by);
     if (outcome.kind !== 'accepted') throw new Error(`No credits were given: ${outcome.kind}`);
   } finally {
     await store.close();
   }
+};
+
+const operatorsOf = (dataDir: string): readonly Person[] => {
+  const secrets = JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as {
+    readonly OPERATOR_KEYS: Readonly<Record<string, string>>;
+  };
+  return Object.entries(secrets.OPERATOR_KEYS).map(([name, pem]) => {
+    const privateKey = createPrivateKey(pem);
+    return { name, privateKey, publicKey: publicKeyOf(privateKey) };
+  });
 };

@@ -48,7 +48,8 @@ export class Integrator {
       workspaceId: string;
     };
     if (credits > 0) {
-      await askCompanion('/credits', { eventStoreUrl: stack.eventStoreUrl, workspaceId, amount: credits });
+      const { eventStoreUrl, dataDir } = stack;
+      await askCompanion('/credits', { eventStoreUrl, workspaceId, amount: credits, dataDir });
     }
     const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', workspaceId])) as { apiKey: string };
     return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);

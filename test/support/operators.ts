@@ -1,35 +1,18 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Correction } from '@app/billing/contracts/index.js';
-import { keyDigest, publicKeyOf } from '@app/billing/offline.js';
 import type { OpsAnswer } from './companion-server.js';
 import type { StartedStack } from './start-stack.js';
 
-/** A person with a key of their own, who runs `ops`. */
+/** One of the two operators of an embedded stack, who runs `ops`. */
 export class Operator {
-  readonly keyFile: string;
-  readonly publicKeyFile: string;
-  readonly digest: string;
-
   constructor(
-    private readonly stack: Pick<StartedStack, 'runOps' | 'dataDir'>,
-    readonly name: string,
-    readonly settings: Record<string, string> = {},
-  ) {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    const pem = (key: KeyObject, type: 'pkcs8' | 'spki'): string =>
-      key.export({ type, format: 'pem' }).toString();
-    this.keyFile = join(stack.dataDir, `${name}-private.pem`);
-    this.publicKeyFile = join(stack.dataDir, `${name}-public.pem`);
-    writeFileSync(this.keyFile, pem(privateKey, 'pkcs8'), { mode: 0o600 });
-    writeFileSync(this.publicKeyFile, pem(publicKey, 'spki'));
-    this.digest = keyDigest(publicKeyOf(privateKey));
-  }
+    private readonly stack: Pick<StartedStack, 'runOps'>,
+    readonly keyFile: string,
+  ) {}
 
   /** Runs `ops <args>` as this person. */
   run(args: readonly string[], settings: Record<string, string> = {}): Promise<OpsAnswer> {
-    return this.stack.runOps(args, { OPERATOR_KEY_FILE: this.keyFile, ...this.settings, ...settings });
+    return this.stack.runOps(args, { OPERATOR_KEY_FILE: this.keyFile, ...settings });
   }
 
   /** Runs `ops <args> --json`. @returns its output @throws Error with the command's message when it fails */
@@ -43,27 +26,25 @@ export class Operator {
   }
 }
 
-type Signed = Pick<Correction, 'correctionId' | 'proposal'>;
+type Named = Pick<Correction, 'correctionId'>;
 interface Proposed {
-  readonly proposal?: { readonly correction: Signed } | null;
-  readonly correction?: Signed;
+  readonly proposal?: { readonly correction: Named } | null;
+  readonly correction?: Named;
 }
 
-/** The command that approves this proposal, and no other. */
-export const approval = ({ correctionId, proposal }: Signed): string[] => [
-  ...['corrections', 'approve', correctionId, '--proposal', proposal, '--yes'],
+/** The command that approves this proposal. */
+export const approval = ({ correctionId }: Named): string[] => [
+  ...['corrections', 'approve', correctionId, '--yes'],
 ];
 
-/** The first two operators of a stack, whose keys its configuration names. */
-export const twoOperators = async (stack: Pick<StartedStack, 'runOps' | 'dataDir'>) => {
-  const settings: Record<string, string> = {};
-  const [ada, grace] = [new Operator(stack, 'ada', settings), new Operator(stack, 'grace', settings)];
-  settings['OPERATOR_ROOT_KEYS'] = `${ada.digest},${grace.digest}`;
-  for (const one of [ada, grace]) await one.ops(['operators', 'add', '--name', one.name]);
+/** The two operators whose keys an embedded stack has made. */
+export const twoOperators = (stack: Pick<StartedStack, 'runOps' | 'dataDir'>) => {
+  const [ada, grace] = ['ada', 'grace'].map(
+    (name) => new Operator(stack, join(stack.dataDir, 'operators', `${name}.pem`)),
+  ) as [Operator, Operator];
   return {
     ada,
     grace,
-    settings,
     /** Ada proposes with this command, and Grace approves. @returns what the approval printed */
     async correct(args: readonly string[]): Promise<Record<string, unknown>> {
       const { proposal, correction } = await ada.ops<Proposed>(args);

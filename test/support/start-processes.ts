@@ -17,7 +17,7 @@ import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { stockLog, type DatabaseUrls } from '../../apps/embedded/src/postgres/database.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
-import { loadSecrets } from '../../apps/embedded/src/secrets.js';
+import { loadSecrets, writeOperatorKeys } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder } from './data-dir.js';
 import { PATIENT } from './patience.js';
 import { preparedDataDir } from './prepared-data-dir.js';
@@ -40,6 +40,8 @@ export interface StartedStores {
   /** Connects as the superuser. */
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
+  /** With the keys of two operators. */
+  readonly dataDir: string;
   /** Environment of its processes and of the operator's commands. */
   readonly environment: NodeJS.ProcessEnv;
   /** The current process ids of the stores: `postgres` and `event-store`. */
@@ -82,6 +84,7 @@ export const startStores = async (
 ): Promise<StartedStores> => {
   const folder = openDataFolder(dataDir ?? (await preparedDataDir()));
   const secrets = loadSecrets(folder);
+  writeOperatorKeys(folder, secrets);
   const record = new ProcessRecord(folder.processes);
   const config = checkSettings(settings, secrets);
   const known: { database?: DatabaseUrls } = {};
@@ -121,6 +124,7 @@ export const startStores = async (
   return {
     databaseUrl: postgres.urls.admin,
     eventStoreUrl: eventStore.url,
+    dataDir: folder.path,
     environment,
     pids: () => record.pids(),
     ops: (args) => ops.json(args),

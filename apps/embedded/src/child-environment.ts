@@ -1,3 +1,5 @@
+import { createPrivateKey } from 'node:crypto';
+import { publicKeyOf } from '@app/billing/offline.js';
 import { loadConfig, settingNames } from '@app/platform/config/load-config.js';
 import type { Secrets } from './secrets.js';
 import { settings, type Config } from '../../service/src/settings.js';
@@ -20,7 +22,7 @@ const OWN_ISSUER = 'urn:reading-service:embedded';
 /** The environment of `ops`: our own, plus the folder's secrets and the addresses of the stack's servers. */
 export const childEnvironment = (
   environment: NodeJS.ProcessEnv,
-  { ENCRYPTION_KEYS, DIGEST_KEY, TOKEN_SIGNING_KEY }: Secrets,
+  { ENCRYPTION_KEYS, DIGEST_KEY, TOKEN_SIGNING_KEY, OPERATOR_KEYS }: Secrets,
   connections: Connections,
 ): NodeJS.ProcessEnv => ({
   HTTP_DRAIN_MS: DRAIN_MS,
@@ -30,6 +32,7 @@ export const childEnvironment = (
   // If the address of a portal's keys is set, those keys replace our own.
   ...(environment['TOKEN_JWKS_URL'] ? {} : { TOKEN_JWKS: publicKeys(TOKEN_SIGNING_KEY) }),
   TOKEN_SIGNING_KEY,
+  OPERATORS: operatorsOf(OPERATOR_KEYS),
   ...environment,
   ...connections,
 });
@@ -41,6 +44,11 @@ export const withoutOperatorsSecrets = (environment: NodeJS.ProcessEnv): NodeJS.
   DATABASE_OWNER_URL: undefined,
   OPERATOR_KEY_FILE: undefined,
 });
+
+const operatorsOf = (privateKeys: Secrets['OPERATOR_KEYS']): string =>
+  Object.entries(privateKeys)
+    .map(([name, pem]) => `${name}:${publicKeyOf(createPrivateKey(pem))}`)
+    .join();
 
 const publicKeys = (signingKey: string): string => {
   const { d: _, ...publicKey } = JSON.parse(signingKey) as Record<string, string>;

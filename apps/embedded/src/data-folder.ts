@@ -12,6 +12,8 @@ export interface DataFolder {
   readonly eventStoreAccess: string;
   readonly logs: string;
   readonly secrets: string;
+  /** The private keys of the operators, made from `secrets`. */
+  readonly operators: string;
   /**
    * Epoch keys, sealed with the keys in `secrets`. They are kept outside the database, so its backups do not
    * contain them.
@@ -41,6 +43,7 @@ export const openDataFolder = (path: string): DataFolder => {
     eventStoreAccess: join(root, 'event-store-access'),
     logs: join(root, 'logs'),
     secrets: join(root, 'secrets.json'),
+    operators: join(root, 'operators'),
     keys: join(root, 'keys'),
     runtime: join(root, 'runtime.json'),
     processes: join(root, 'processes.json'),
@@ -52,7 +55,13 @@ export const openDataFolder = (path: string): DataFolder => {
     // Under root, the database server runs as another user. It must be able to pass through the folder, but
     // not to list it.
     chmodSync(root, process.getuid?.() === 0 ? 0o711 : 0o700);
-    for (const part of [folder.eventStore, folder.eventStoreAccess, folder.logs, folder.keys])
+    for (const part of [
+      folder.eventStore,
+      folder.eventStoreAccess,
+      folder.logs,
+      folder.keys,
+      folder.operators,
+    ])
       mkdirSync(part, { recursive: true, mode: 0o700 });
   } catch (error) {
     // Below a read-only mount, Node reports the missing parent that it could not make: ENOENT.

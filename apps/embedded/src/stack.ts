@@ -16,7 +16,7 @@ import { startPostgres } from './postgres.js';
 import { stockLog, type DatabaseUrls } from './postgres/database.js';
 import { ProcessRecord } from './process-record.js';
 import { removeRuntimeFile, writeRuntimeFile } from './runtime-file.js';
-import { loadSecrets, type Secrets } from './secrets.js';
+import { loadSecrets, writeOperatorKeys, type Secrets } from './secrets.js';
 import { StackError } from './stack-error.js';
 import type { SupervisorEvents } from './supervisor.js';
 
@@ -123,7 +123,11 @@ export class Stack {
     say('Starting the database and the event store…');
     const connections = await this.startStores(folder, secrets, record);
     say('Starting the API and the worker…');
-    const settings = { ...childEnvironment(environment, secrets, connections), DATA_DIR: folder.path };
+    const settings = {
+      OPERATOR_KEY_FILE: writeOperatorKeys(folder, secrets),
+      ...childEnvironment(environment, secrets, connections),
+      DATA_DIR: folder.path,
+    };
     const port = await this.startApps(folder, record, settings);
 
     this.running = { baseUrl: `http://${reachable(config.HOST)}:${port}`, folder, environment: settings };

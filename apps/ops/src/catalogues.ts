@@ -1,9 +1,6 @@
 import {
-  CORRECTION_CATEGORIES,
-  correctionDayEvents,
   correctionEvents,
   creditsEvents,
-  operatorsEvents,
   orderLineEvents,
   testBookEvents,
 } from '@app/billing/contracts/index.js';
@@ -23,9 +20,7 @@ const CATALOGUES: readonly EventCatalogue[] = [
   creditsEvents,
   testBookEvents,
   orderLineEvents,
-  operatorsEvents,
   correctionEvents,
-  correctionDayEvents,
   webhookEndpointEvents,
   quarantineEvents,
 ];
@@ -33,6 +28,3 @@ const CATALOGUES: readonly EventCatalogue[] = [
 /** The events of a stream's category; `null` when the service has no such streams. */
 export const catalogueOf = (stream: string): EventCatalogue | null =>
   CATALOGUES.find(({ category }) => category === categoryOf(stream)) ?? null;
-
-/** Streams whose events count by the signatures of operators, not by what can be decoded. */
-export const isSigned = (stream: string): boolean => CORRECTION_CATEGORIES.includes(categoryOf(stream));

@@ -56,13 +56,8 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   },
   {
     name: 'corrections',
-    description: 'approve, list and verify corrections, which two operators sign',
+    description: 'approve and list corrections, which two operators sign',
     load: async () => (await import('./commands/corrections.js')).addCorrectionsCommands,
-  },
-  {
-    name: 'operators',
-    description: 'the people who may correct the ledger, and their keys',
-    load: async () => (await import('./commands/operators.js')).addOperatorsCommands,
   },
   {
     name: 'ledger',

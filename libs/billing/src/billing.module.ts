@@ -5,9 +5,7 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, LOGGER } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { CorrectionBooks } from './application/corrections/correction-books.js';
-import { DailyLimit } from './application/corrections/daily-limit.js';
 import { HANDLERS } from './application/handlers.js';
-import { VerifiedRegister } from './application/operators/operator-register.js';
 import { OrderLines } from './application/purchase-pack/order-lines.js';
 import { TestBooks } from './application/test-books.js';
 import { BookSnapshots } from './book-snapshots.js';
@@ -38,16 +36,13 @@ import { TEST_BOOK_EXECUTOR, createTestBookExecutor } from './test-book.executor
     },
     {
       provide: CORRECTION_EXECUTORS,
-      useFactory: (store: EventStore, config: Pick<Config, 'OPERATOR_ROOT_KEYS'>) =>
-        createCorrectionExecutors(store, config.OPERATOR_ROOT_KEYS),
-      inject: [EVENT_STORE, CONFIG],
+      useFactory: createCorrectionExecutors,
+      inject: [EVENT_STORE],
     },
     CreditBooks,
     CorrectionBooks,
-    DailyLimit,
     OrderLines,
     TestBooks,
-    VerifiedRegister,
     ...HANDLERS,
   ],
   exports: [CorrectionBooks, CreditBooks],

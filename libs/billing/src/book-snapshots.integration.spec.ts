@@ -13,6 +13,7 @@ import { VerifyLedgerHandler } from './application/audit/verify-ledger.handler.j
 import { VerifyLedger } from './contracts/index.js';
 import { createCreditsExecutor } from './credits.executor.js';
 import type { Credits } from './domain/credits/credits.state.js';
+import { OPERATORS } from '../test/operators.js';
 
 const BOUND_MS = 10_000;
 /** What a search for the last close reads before anybody asks for a snapshot. */
@@ -149,11 +150,9 @@ describe.each<[string, string | null]>([
   ['one book', WS],
 ])('ledger verify of %s', (_, asked) => {
   const verify = (snapshots = snapshotsIn(pool)) =>
-    new VerifyLedgerHandler(
-      book.store,
-      { CLOCK_REFUSE_MS: BOUND_MS, OPERATOR_ROOT_KEYS: [] },
-      snapshots,
-    ).execute(new VerifyLedger(asked));
+    new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: BOUND_MS, OPERATORS }, snapshots).execute(
+      new VerifyLedger(asked),
+    );
   const COMPARED = { foreign: [], problem: null };
   /** Puts another snapshot in the place of the right one, as a program with a defect in its fold would. */
   const keep = async (change: (right: Loaded<Credits>) => Partial<Loaded<Credits>>) => {

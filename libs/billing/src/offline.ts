@@ -2,7 +2,5 @@
 export { refundsOf, type Refunds } from './audit/open-refunds.js';
 export { verifyExport } from './audit/verify-export.js';
 export { handoverOf, readSealKey } from './audit/seal.js';
-export { CorrectionsVerifier } from './audit/corrections/verify-corrections.js';
-export { withCauses } from './application/audit/signed-for.js';
-export { keyDigest, statementDigest } from './domain/signed-text.js';
-export { publicKeyOf, readPublicKey, signStatement } from './signatures/signatures.js';
+export { textsToSign } from './domain/correction/signed-text.js';
+export { parseOperators, publicKeyOf, signText } from './signatures.js';

@@ -1,20 +1,24 @@
 import { z } from 'zod';
 import { count, milliseconds, setting, span } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
+import { parseOperators } from './signatures.js';
 
 /** An account in the company's own books, as its journal names it. */
 const accountCode = (fallback: string, description: string) =>
   setting(z.string().min(1).max(40).default(fallback), `account code in journal.csv: ${description}`);
 
-/** SHA-256 digests, separated by commas. */
-const digests = z
+/** A fault says which one is wrong. */
+const operators = z
   .string()
   .default('')
-  .transform((text) => text.split(',').flatMap((one) => one.trim().toLowerCase() || []))
-  .refine(
-    (all) => all.every((one) => /^[0-9a-f]{64}$/.test(one)),
-    'must be SHA-256 in hex, separated by commas',
-  );
+  .transform((text, context) => {
+    try {
+      return parseOperators(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
 
 /** How holds are fenced, the ledger reconciled and corrected, and its journal written. */
 export const settings = {
@@ -31,9 +35,9 @@ export const settings = {
     60_000,
     'how long a completed reading may wait for its capture before it counts as a difference',
   ),
-  OPERATOR_ROOT_KEYS: setting(
-    digests,
-    'SHA-256 of the public keys that become operators without others, separated by commas; two of two people. For ops and workers',
+  OPERATORS: setting(
+    operators,
+    'who may correct the ledger: <name>:<Ed25519 public key in base64> of each, separated by commas. With :retired behind it, a key proves what it signed and signs no more: never remove one. For ops and workers',
   ),
   OPERATOR_KEY_FILE: setting(
     z.string().min(1).optional(),
@@ -42,10 +46,6 @@ export const settings = {
   CORRECTION_MAX_CREDITS: count(
     10_000,
     'most credits of one correction, the amounts of its entries without signs',
-  ),
-  CORRECTION_DAILY_CREDITS: count(
-    50_000,
-    'most credits of all corrections that one operator proposes or approves on a day (UTC)',
   ),
   LEDGER_ACCOUNT_RECEIVABLE: accountCode('1200', 'what customers owe or paid for plans and packs'),
   LEDGER_ACCOUNT_DEFERRED: accountCode('2400', 'value of credits sold and not yet used'),

@@ -3,15 +3,12 @@ import { nothingKnown } from '../src/domain/credits/reversals.js';
 
 type BookCorrection = Extract<CreditsCommand, { type: 'BookCorrection' }>;
 
-/**
- * The command that books one entry without two operators, as books have it from before there were any: without a
- * correction.
- */
+/** The command that books one entry. `TestBook` has two operators sign it; others book it without signatures. */
 export const adjustment = ({
   adjustmentId,
   amount,
   reason = 'goodwill',
-  approvedBy = 'operator:ada',
+  approvedBy = 'grace',
   actor = 'operator:ada',
   reference = null,
   expiresAt = null,

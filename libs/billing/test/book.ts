@@ -10,7 +10,9 @@ import { BookExport } from '../src/audit/export-book.js';
 import { chainAfter } from '../src/audit/verify-book.js';
 import type { ExportRange } from '../src/contracts/export.js';
 import type { CreditsCommand, EntryToBook } from '../src/domain/credits/credits.commands.js';
+import { nothingKnown } from '../src/domain/credits/reversals.js';
 import { adjustment } from './adjustment.js';
+import { signedCommand } from './operators.js';
 
 export const WS = 'ws_0000000000000000000001';
 export const STREAM = streamName('credits', WS);
@@ -37,7 +39,8 @@ export class TestBook {
     this.commands += 1;
     const name = `command ${this.commands}`;
     const by = { actor: 'operator:ada', correlationId: name, causationId: name };
-    const outcome = await this.books.execute(this.workspaceId, (now) => ({ ...command, now }), name, by);
+    const signed = command.type === 'BookCorrection' ? signedCommand(this.workspaceId, command) : command;
+    const outcome = await this.books.execute(this.workspaceId, (now) => ({ ...signed, now }), name, by);
     if (outcome.kind !== 'accepted')
       throw new Error(`${command.type} at ${instant(this.now)}: ${outcome.kind}`);
   }
@@ -54,10 +57,11 @@ export class TestBook {
       grantId: null,
     };
     const asked = { correctionId, approvedBy: 'grace', actor: 'operator:ada', once: false } as const;
-    const refusal = await new CorrectionBooks(this.books, this.store).book(
+    const entries = [{ adjustmentId: correctionId, ...own, ...entry }];
+    const command = { ...asked, type: 'BookCorrection', entries, known: nothingKnown } as const;
+    const refusal = await new CorrectionBooks(this.books, this.store).bookOne(
       this.workspaceId,
-      { ...asked, type: 'BookCorrection', entries: [{ adjustmentId: correctionId, ...own, ...entry }] },
-      () => Promise.resolve(true),
+      signedCommand(this.workspaceId, command),
       { actor: 'operator:ada', correlationId: correctionId, causationId: correctionId },
     );
     if (refusal) throw new Error(JSON.stringify(refusal));
@@ -136,10 +140,10 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
   });
   const formula = '=HYPERLINK("http://evil","a, b")\nsecond line';
   const [up, down] = [
-    { adjustmentId: 'a1', amount: 7, reason: formula, approvedBy: '@ada' },
+    { adjustmentId: 'a1', amount: 7, reason: formula },
     { adjustmentId: 'a2', amount: -5, reason: '-5 because' },
   ];
-  await book.do('2026-04-13T09:00:00Z', adjustment({ ...up, reference: 'INC-42' }));
+  await book.do('2026-04-13T09:00:00Z', adjustment({ ...up, reference: '@INC-42' }));
   await book.do('2026-04-14T09:00:00Z', adjustment({ ...down, reference: 'INC-42' }));
   await reserve('2026-05-09T09:00:00Z', 'r3');
   await book.do('2026-05-11T09:00:00Z', {

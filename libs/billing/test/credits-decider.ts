@@ -56,7 +56,7 @@ export const adjusted = (
     amount,
     allocations: allocations.map(([grantId, part]) => ({ grantId, amount: part })),
     reason: 'goodwill',
-    approvedBy: 'operator:ada',
+    approvedBy: 'grace',
     reversesEventId: null,
     reference: null,
     actor: 'operator:ada',

@@ -16,6 +16,7 @@ import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { CLOCK, CONFIG, LOGGER, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { AbandonReading, GetReadingSummary, ReserveCredits } from '@app/readings/contracts/index.js';
+import { OPERATORS } from './operators.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 
 export const WS = 'ws_0000000000000000000001';
@@ -28,7 +29,7 @@ const SETTINGS = {
   RESERVATION_SWEEP_MS: 10,
   LEDGER_RECONCILE_EVERY_MS: EVERY_MS,
   LEDGER_RECONCILE_GRACE_MS: 60_000,
-  OPERATOR_ROOT_KEYS: [],
+  OPERATORS,
 };
 
 /** Billing as a worker runs it, over a store in memory and a readings module that answers as the case says. */

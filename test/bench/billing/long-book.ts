@@ -5,6 +5,7 @@ import { VerifyLedger } from '@app/billing/contracts/index.js';
 import type { ServedStore } from './event-store.js';
 import { connect, fillBook, ledgerOn, openBook } from './books.js';
 import type { AddRow } from './row.js';
+import { OPERATORS } from '../../../libs/billing/test/operators.js';
 
 const WORKSPACE = 'long';
 const STREAM = `credits-${WORKSPACE}`;
@@ -75,7 +76,7 @@ const measureVerify = async (store: ServedStore, add: AddRow): Promise<void> => 
     seen = 0;
     for await (const _ of client.readStream(STREAM)) seen += 1;
   };
-  const config = { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] };
+  const config = { CLOCK_REFUSE_MS: 10_000, OPERATORS };
   const verifier = new VerifyLedgerHandler(eventStore, config, NO_SNAPSHOTS);
   const verify = async (): Promise<void> => {
     const {

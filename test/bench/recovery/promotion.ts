@@ -34,8 +34,8 @@ export const promotion: Fault = {
     const processes = await Promise.all([stores.start('api'), stores.start('worker')]);
     try {
       const [{ baseUrl }] = processes;
-      const { eventStoreUrl, ops } = stores;
-      const customer = await Integrator.open({ baseUrl, eventStoreUrl, ops } as never, CREDITS);
+      const { eventStoreUrl, dataDir, ops } = stores;
+      const customer = await Integrator.open({ baseUrl, eventStoreUrl, dataDir, ops } as never, CREDITS);
       const post = async (): Promise<void> => {
         const { status } = await customer.create(person());
         if (status !== 202) throw new Error(`answered ${status}`);

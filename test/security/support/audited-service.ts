@@ -55,8 +55,8 @@ export const auditedService = () => {
     });
     pool = new pg.Pool({ connectionString: stores.databaseUrl, max: 2 });
     [worker, api] = await Promise.all([stores.start('worker'), stores.start('api')]);
-    const { eventStoreUrl, ops } = stores;
-    customer = await Integrator.open({ baseUrl: api.baseUrl, eventStoreUrl, ops } as never, 100);
+    const { eventStoreUrl, dataDir, ops } = stores;
+    customer = await Integrator.open({ baseUrl: api.baseUrl, eventStoreUrl, dataDir, ops } as never, 100);
     [, keyId = ''] = /^ek_live_(.{8})/.exec(customer.apiKey) ?? [];
   });
 

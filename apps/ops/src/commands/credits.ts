@@ -1,14 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { randomUUID } from 'node:crypto';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { FindReversible } from '@app/billing/contracts/index.js';
-import {
-  addProposalOptions,
-  entryOf,
-  newReference,
-  printProposal,
-  propose,
-  type ProposalOptions,
-} from '../corrections/propose.js';
+import { addProposalOptions, entryOf, printProposal, propose, type ProposalOptions } from './corrections.js';
 import { OpsError } from '../ops-error.js';
 import { tell } from '../output.js';
 import { withSession, type Session } from '../session.js';
@@ -124,7 +118,7 @@ const proposeEntry = async (
   options: Options,
   find: (session: Session) => Promise<Entry>,
 ): Promise<void> => {
-  const { workspace, reason, reference = newReference() } = options;
+  const { workspace, reason, reference = `ops-${randomUUID()}` } = options;
   const proposal = await withSession(async (session) => {
     await session.requireWorkspace(workspace);
     const { kind, ...entry } = await find(session);

@@ -28,7 +28,6 @@ import { checkPublications } from './doctor/publications.js';
 import { checkRetention } from './doctor/retention.js';
 import { checkSessions } from './doctor/sessions.js';
 import { checkStandby } from './doctor/standby.js';
-import { checkStatements } from './doctor/statements.js';
 import { checkStoreFile } from './doctor/store-file.js';
 import { checkTables } from './doctor/tables.js';
 import {
@@ -90,7 +89,6 @@ export const CHECKS: readonly Check[] = [
   { name: 'parked streams', needs: ['postgres'], run: checkParked },
   { name: 'quarantine', needs: ['event store'], run: checkQuarantines },
   { name: 'order lines', needs: ['event store'], run: ({ store }) => checkOrderLines(store) },
-  { name: 'signed statements', needs: ['event store'], run: checkStatements },
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'deliveries', needs: ['postgres'], run: checkDeliveries },
   { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },

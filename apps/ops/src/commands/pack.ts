@@ -1,12 +1,6 @@
 import { Option, type Command } from 'commander';
 import { FindReversible, PACKS, PurchasePack, type PackId } from '@app/billing/contracts/index.js';
-import {
-  addProposalOptions,
-  entryOf,
-  printProposal,
-  propose,
-  type ProposalOptions,
-} from '../corrections/propose.js';
+import { addProposalOptions, entryOf, printProposal, propose, type ProposalOptions } from './corrections.js';
 import { OpsError } from '../ops-error.js';
 import { print, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession } from '../session.js';

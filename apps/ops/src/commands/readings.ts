@@ -4,12 +4,18 @@ import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { installationOf } from '@app/platform/crypto/installation.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { readMirror } from '../backup/keys-mirror.js';
-import { approvalOf, describeCorrection } from '../corrections/describe.js';
-import { addProposalOptions, propose, type Proposal, type ProposalOptions } from '../corrections/propose.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
+import {
+  addProposalOptions,
+  approvalOf,
+  describeCorrection,
+  propose,
+  type Proposal,
+  type ProposalOptions,
+} from './corrections.js';
 import { creditsToRefund, refundOf } from './readings/refund.js';
 import { findUnreadable, type Unreadable, type UnreadableReading } from './readings/unreadable.js';
 import { someText } from './options.js';

@@ -16,11 +16,12 @@ import { VerifyTestBooksHandler } from './audit-test-books/verify-test-books.han
 import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CheckHoldsHandler } from './check-holds/check-holds.handler.js';
-import { BookCorrectionHandler } from './corrections/book-correction.handler.js';
 import { FindReversibleHandler } from './corrections/find-reversible.handler.js';
-import { GetCorrectionHandler, ListCorrectionsHandler } from './corrections/get-corrections.handlers.js';
-import { RecordCorrectionHandler } from './corrections/record-correction.handler.js';
-import { VerifyCorrectionsHandler } from './corrections/verify-corrections.handler.js';
+import {
+  GetCorrectionHandler,
+  ListCorrectionsHandler,
+  RecordCorrectionHandler,
+} from './corrections/corrections.handlers.js';
 import {
   FindExpiringGrantsHandler,
   FindLowBalancesHandler,
@@ -31,9 +32,6 @@ import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
 import { GetOpenHoldsHandler } from './get-open-holds/get-open-holds.handler.js';
 import { GetSubscriptionHandler } from './get-subscription/get-subscription.handler.js';
 import { OpenBookHandler } from './open-book/open-book.handler.js';
-import { GetOperatorRegisterHandler } from './operators/get-operator-register.handler.js';
-import { JudgeStatementsHandler } from './operators/judge-statements.handler.js';
-import { RecordOperatorChangeHandler } from './operators/record-operator-change.handler.js';
 import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
 import { RecordDueHandler } from './record-due/record-due.handler.js';
 import { ReserveManyHandler } from './reserve-credits/reserve-many.handler.js';
@@ -44,7 +42,6 @@ import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.ha
 /** All command and query handlers of this module. */
 export const HANDLERS = [
   BalanceAsOfHandler,
-  BookCorrectionHandler,
   CancelSubscriptionHandler,
   CloseMonthHandler,
   CheckHoldsHandler,
@@ -59,11 +56,9 @@ export const HANDLERS = [
   GetCreditsHandler,
   GetLedgerHandler,
   GetOpenHoldsHandler,
-  GetOperatorRegisterHandler,
   GetSubscriptionHandler,
   GetTestBalanceHandler,
   GetTestStatementHandler,
-  JudgeStatementsHandler,
   ListCorrectionsHandler,
   MonthlyStatementHandler,
   MonthMovementsHandler,
@@ -74,7 +69,6 @@ export const HANDLERS = [
   ReconcileLedgerHandler,
   ReconcileTestBooksHandler,
   RecordDueHandler,
-  RecordOperatorChangeHandler,
   ReserveCreditsHandler,
   ReserveManyHandler,
   SealPeriodHandler,
@@ -82,7 +76,6 @@ export const HANDLERS = [
   SubscribeToPlanHandler,
   TypesetCustomerStatementHandler,
   TypesetStatementHandler,
-  VerifyCorrectionsHandler,
   VerifyLedgerHandler,
   VerifyTestBooksHandler,
 ];

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { CompensatedEntry } from '../contracts/audited-corrections.js';
+import type { CompensatedEntry } from '../contracts/corrections.js';
 import type { MonthBook, MonthNote, MonthProblem } from '../contracts/month.js';
 import { byPosition } from './ledger-difference.js';
 import { allowsSeal, sealOf } from './seal.js';

@@ -6,6 +6,7 @@ import { VerifyLedger } from '../contracts/index.js';
 import { altered, eventfulBook, rechained, STREAM, TAMPERINGS, type TestBook, WS } from '../../test/book.js';
 import { NO_SNAPSHOTS } from '../../test/no-snapshots.js';
 import { BookVerifier } from './verify-book.js';
+import { OPERATORS } from '../../test/operators.js';
 
 let book: TestBook;
 beforeAll(async () => {
@@ -94,11 +95,9 @@ describe('verifying a book', () => {
     const store = { read } as unknown as EventStore;
     const verified = async (bound: number) =>
       (
-        await new VerifyLedgerHandler(
-          store,
-          { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] },
-          NO_SNAPSHOTS,
-        ).execute(new VerifyLedger(WS))
+        await new VerifyLedgerHandler(store, { CLOCK_REFUSE_MS: bound, OPERATORS }, NO_SNAPSHOTS).execute(
+          new VerifyLedger(WS),
+        )
       ).books[0]!;
     expect((await verified(10_000)).findings).toMatchObject([{ check: 'clock', revision: last.revision }]);
     expect((await verified(20_000)).findings).toEqual([]);
@@ -121,11 +120,7 @@ describe('verifying a book', () => {
   });
 
   it('reads one book, or every book of the log', async () => {
-    const handler = new VerifyLedgerHandler(
-      book.store,
-      { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] },
-      NO_SNAPSHOTS,
-    );
+    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000, OPERATORS }, NO_SNAPSHOTS);
     const {
       books: [report],
     } = await handler.execute(new VerifyLedger(WS));

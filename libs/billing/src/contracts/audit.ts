@@ -1,5 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
-import type { AuditedCorrections, CompensatedEntry } from './audited-corrections.js';
+import type { CompensatedEntry, CorrectionFinding } from './corrections.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
@@ -42,7 +42,7 @@ export interface LedgerVerification {
   /** None when there is no such book. */
   readonly books: readonly LedgerReport[];
   /** Of one book: only its own entries. */
-  readonly corrections: AuditedCorrections;
+  readonly corrections: readonly CorrectionFinding[];
   readonly compensated: readonly CompensatedEntry[];
   readonly snapshots: ComparedSnapshots;
 }
@@ -139,7 +139,6 @@ export interface LedgerDifference {
     | 'unreadable'
     /** Readers pass over an entry of the open month that can be read. */
     | 'hidden'
-    /** `workspaceId` is empty for a statement of an operator. */
     | 'correction';
   readonly workspaceId: string;
   readonly readingId: string | null;

@@ -2,23 +2,15 @@ import { z } from 'zod';
 import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Command, Query } from '@app/platform/cqrs/message.js';
-import type { Progress } from './audit.js';
-import type { CompensatedEntry, CorrectionFinding } from './audited-corrections.js';
-import { instant, operatorName, sha256, signed, type Signed } from './signed.js';
 
 /** What a correction is made for. All kinds book entries `CreditsAdjusted`. */
-export const CORRECTION_KINDS = [
-  'adjustment',
-  'reversal',
-  'pack_refund',
-  'reading_refund',
-  'date_repair',
-] as const;
+export const CORRECTION_KINDS = ['adjustment', 'reversal', 'pack_refund', 'reading_refund'] as const;
 export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 
-/** Entries of one correction. */
-export const MOST_ENTRIES = 1_000;
+/** Entries of one correction: in one book, an append takes as many. */
+export const MOST_ENTRIES = 500;
 
+const instant = z.iso.datetime({ precision: 3 });
 const entry = z.strictObject({
   workspaceId: z.string(),
   /** Signed credits. */
@@ -31,25 +23,19 @@ const entry = z.strictObject({
   grantId: z.string().nullable(),
   /** For a positive amount: when the credits expire; `null`: never. */
   expiresAt: instant.nullable(),
-  /** Book it no earlier; `null`: at once. */
-  notBefore: instant.nullable(),
 });
 export type CorrectionEntry = z.infer<typeof entry>;
 
-const ending = {
-  correctionId: z.string(),
-  proposal: sha256,
-  reason: z.string().min(1),
-  ...signed,
-};
+/** An operator, and a signature (base64, Ed25519) of each entry in its order. */
+const signed = { operator: z.string().min(1), signatures: z.array(z.string()).min(1).max(MOST_ENTRIES) };
 
 /**
- * Stream `correction-<id>`: a change of credit books that one operator proposes and another one approves. Both sign. The
- * id follows from kind and reference, so a repeated command finds its proposal. A proposal that was withdrawn, rejected,
- * or has expired may be followed by another one.
+ * Stream `correction-<id>`: a change of credit books that one operator proposes and another one approves. Both sign the
+ * same text of each entry. The id follows from kind and reference, so a repeated command finds its proposal. The stream
+ * proves nothing: each entry of a book carries its signatures.
  */
 export const correctionEvents = eventCatalogue('correction', {
-  /** `expiresAt`: an approval comes before. */
+  /** `expiresAt`: it is approved and booked before. */
   CorrectionProposed: event(
     1,
     z.strictObject({
@@ -62,94 +48,21 @@ export const correctionEvents = eventCatalogue('correction', {
       ...signed,
     }),
   ),
-  /** `proposal`: the digest of what the proposer signed. */
-  CorrectionApproved: event(1, z.strictObject({ correctionId: z.string(), proposal: sha256, ...signed })),
-  CorrectionRejected: event(1, z.strictObject(ending)),
-  /** By the proposer. */
-  CorrectionWithdrawn: event(1, z.strictObject(ending)),
-  /** Entries that are in their books, by position. */
-  CorrectionBooked: event(
-    1,
-    z.strictObject({
-      correctionId: z.string(),
-      proposal: sha256,
-      positions: z.array(z.int().nonnegative()).min(1),
-    }),
-  ),
+  CorrectionApproved: event(1, z.strictObject({ correctionId: z.string(), ...signed })),
+  CorrectionRejected: event(1, z.strictObject({ correctionId: z.string(), reason: z.string().min(1) })),
 });
 
 export type CorrectionEvent = EventOf<typeof correctionEvents>;
-export type CorrectionEventOf<T extends CorrectionEvent['type']> = Extract<CorrectionEvent, { type: T }>;
-/** What an operator signs. */
-export type SignedCorrectionEvent = Exclude<CorrectionEvent, { type: 'CorrectionBooked' }>;
+export type CorrectionData<T extends CorrectionEvent['type']> = Extract<CorrectionEvent, { type: T }>['data'];
 
-/**
- * Stream `correctionday-<yyyy-mm-dd>` (UTC): what operators were about to sign on a day, for the daily limit and for lists.
- * Nothing here is signed: the corrections themselves say what counts.
- */
-export const correctionDayEvents = eventCatalogue('correctionday', {
-  /** Before the signature is recorded. `credits`: sum of the amounts without their signs. */
-  CorrectionCounted: event(
-    1,
-    z.strictObject({
-      correctionId: z.string(),
-      operator: operatorName,
-      act: z.enum(['proposed', 'approved']),
-      credits: z.int().positive(),
-    }),
-  ),
-});
-export type CorrectionDayEvent = EventOf<typeof correctionDayEvents>;
-
-/** Why nothing was recorded or booked. */
-export type CorrectionRefusal =
-  /** `limit`: a setting, or `maxCredits` of the operator. `used`: of the day. */
-  | {
-      readonly code: 'above_limit';
-      readonly limit: string;
-      readonly value: number;
-      readonly credits: number;
-      readonly used: number;
-    }
-  | { readonly code: 'not_trusted'; readonly operator: string }
-  | { readonly code: 'same_person'; readonly operator: string }
-  | { readonly code: 'not_proposer'; readonly operator: string }
-  | { readonly code: 'bad_signature' | 'bad_expiry' | 'stale' | 'unknown' }
-  /** The credits of the day may have changed since the command counted them. */
-  | { readonly code: 'too_slow' }
-  /** Another correction of this kind has the reference. */
-  | { readonly code: 'reference_in_use'; readonly status: CorrectionStatus }
-  | { readonly code: 'wrong_status'; readonly status: CorrectionStatus }
-  /** More entries, or bytes of the proposal, than the event store takes at once. */
-  | TooLarge<'too_large', 'entries' | 'bytes'>
-  | BookRefusal;
-
-interface TooLarge<Code extends string, Unit extends string> {
-  readonly code: Code;
-  readonly unit: Unit;
-  readonly size: number;
-  readonly most: number;
+/** Why nothing was recorded, or not booked. */
+export interface CorrectionRefusal {
+  readonly code: string;
+  /** One sentence without its full stop. */
+  readonly message: string;
 }
 
-/** A book that does not take the entries. Credits are signed. */
-export type BookRefusal = { readonly workspaceId: string } & (
-  | { readonly code: 'book_not_open' | 'busy' }
-  /** The book has an entry of an earlier proposal of this correction, which would be repeated. */
-  | { readonly code: 'booked_before' }
-  /** The event store takes all entries of a book at once, or none. */
-  | TooLarge<'book_too_large', 'bytes'>
-  | { readonly code: 'insufficient'; readonly required: number; readonly available: number }
-  | { readonly code: 'nothing_to_reverse'; readonly eventId: string }
-  | {
-      readonly code: 'reversal_exceeded';
-      readonly eventId: string;
-      /** What may be reversed in all, and what was reversed before. */
-      readonly original: number;
-      readonly reversed: number;
-    }
-);
-
-export type CorrectionStatus = 'proposed' | 'approved' | 'booked' | 'rejected' | 'withdrawn' | 'expired';
+export type CorrectionStatus = 'proposed' | 'approved' | 'booked' | 'rejected' | 'expired';
 
 /** The value that an entry moves out of the deferred value. */
 export interface EntryValue {
@@ -161,60 +74,39 @@ export interface EntryValue {
   readonly cents: number;
 }
 
-export interface Correction {
-  readonly correctionId: string;
+export interface Correction extends Omit<
+  CorrectionData<'CorrectionProposed'>,
+  'entries' | 'operator' | 'signatures'
+> {
   readonly status: CorrectionStatus;
-  readonly kind: CorrectionKind;
-  readonly reason: string;
-  readonly reference: string;
-  /** Sum of the amounts without their signs: what limits count. */
+  /** Sum of the amounts without their signs: what the limit counts. */
   readonly credits: number;
   readonly entries: readonly (CorrectionEntry & {
     readonly booked: boolean;
     /** As booked, or as the book would take it now; `null`: it would not, or in a list. */
     readonly value: EntryValue | null;
   })[];
-  readonly expiresAt: string;
-  /** Digest of the proposal: what both operators signed. */
-  readonly proposal: string;
-  readonly proposed: Signed;
-  readonly approved: Signed | null;
-  /** Rejected or withdrawn. */
-  readonly ended: (Signed & { readonly reason: string }) | null;
+  readonly proposedBy: string;
+  readonly approvedBy: string | null;
+  readonly rejected: string | null;
 }
 
-/** `already`: recorded by an earlier run of the command. */
-export type RecordCorrectionResult =
-  | { readonly outcome: 'recorded' | 'already'; readonly correction: Correction }
-  | { readonly outcome: 'refused'; readonly refusal: CorrectionRefusal };
-
-/** Records what an operator signed. A proposal that a book would refuse is refused. */
-export class RecordCorrection extends Command<RecordCorrectionResult> {
-  constructor(
-    readonly statement: SignedCorrectionEvent,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}
-
-/** `later`: positions whose day has not come. */
-export type BookCorrectionResult =
+/** `already`: recorded by an earlier run of the command. `refusals`: of books, which take all of their entries or none. */
+export type CorrectionResult =
   | {
-      readonly outcome: 'booked' | 'incomplete';
+      readonly outcome: 'recorded' | 'already' | 'booked' | 'incomplete';
       readonly correction: Correction;
-      readonly refusals: readonly BookRefusal[];
-      readonly later: readonly number[];
+      readonly refusals: readonly CorrectionRefusal[];
     }
   | { readonly outcome: 'refused'; readonly refusal: CorrectionRefusal };
 
 /**
- * Books what an approved correction has due, once, however often it is repeated. In each book, all of its entries that
- * are due, or none.
+ * Records what operators decide of a correction. A proposal that a book would refuse is refused. An approval also books
+ * the entries, each once, however often it is repeated.
  */
-export class BookCorrection extends Command<BookCorrectionResult> {
+export class RecordCorrection extends Command<CorrectionResult> {
   constructor(
-    readonly correctionId: string,
+    readonly event: CorrectionEvent,
     readonly by: RequestContext,
   ) {
     super();
@@ -227,37 +119,8 @@ export class GetCorrection extends Query<Correction | null> {
   }
 }
 
-/** Corrections signed in the last days (UTC), newest first. */
-export class ListCorrections extends Query<readonly Correction[]> {
-  constructor(readonly days: number) {
-    super();
-  }
-}
-
-export interface CorrectionsReport {
-  readonly operators: number;
-  readonly corrections: number;
-  /** Entries `CreditsAdjusted` that two operators signed, and those from before there were operators. */
-  readonly signedEntries: number;
-  readonly earlierEntries: number;
-  /** Entries that give back the credits of readings whose document was given up: no operator signs them. */
-  readonly documentRefunds: number;
-  /** Events passed over, because operators quarantined them. */
-  readonly quarantined: number;
-  readonly findings: readonly CorrectionFinding[];
-  readonly compensated: readonly CompensatedEntry[];
-}
-
-/** Checks every signature in the log, and that each correction of a book was signed by two operators. */
-export class VerifyCorrections extends Query<CorrectionsReport> {
-  constructor(
-    /** SHA-256 of the keys that need no other operator. */
-    readonly rootKeys: readonly string[],
-    readonly progress?: Progress,
-  ) {
-    super();
-  }
-}
+/** All corrections, newest first. Reads their streams from the log. */
+export class ListCorrections extends Query<readonly Correction[]> {}
 
 /** An entry of a book that a correction may reverse. Credits are signed. */
 export interface ReversibleEntry {
@@ -289,4 +152,18 @@ export class FindReversible extends Query<ReversibleEntry | null> {
   ) {
     super();
   }
+}
+
+/** An entry that no two operators signed, or that does not follow from its cause. */
+export interface CorrectionFinding {
+  readonly stream: string;
+  readonly revision: bigint;
+  /** One sentence. */
+  readonly message: string;
+}
+
+/** An entry that no two operators signed, and that signed corrections took back completely. It is no finding. */
+export interface CompensatedEntry extends CorrectionFinding {
+  /** Id of the correction that took back the last of it. */
+  readonly compensatedBy: string;
 }

@@ -199,6 +199,10 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
    * `reference`: the operator's, such as INC-42. `actor`: who asked for it. Both are `null` in entries of version 1, which
    * had no expiry either. `correctionId`: the proposal that two operators signed; versions 1 and 2 had none.
    *
+   * `signed`: the signatures (Ed25519, base64) of `actor` and `approvedBy` over `signedText` of this entry, whose other
+   * members are all here; `grantId` is the one grant that they let it take credits from. Only the entry of a document that
+   * failed has none.
+   *
    * `restores`: the entry gives back what the reversed entry took from these grants, with this much of its value. In version
    * 4, only the reversal of a pack's refund did so; before, none did.
    *
@@ -219,6 +223,9 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       reference: z.string().nullable(),
       actor,
       correctionId: z.string().optional(),
+      signed: z
+        .strictObject({ grantId: z.string().nullable(), proposer: z.string(), approver: z.string() })
+        .optional(),
       restores: z.strictObject({ grantIds: z.array(z.string()).min(1), priceCents: amount }).optional(),
       counts: z
         .strictObject({ as: z.enum(['refunds', 'earned', 'breakage']), of: z.string().min(1) })

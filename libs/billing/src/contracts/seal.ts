@@ -1,5 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
-import type { CorrectionFinding } from './audited-corrections.js';
+import type { CorrectionFinding } from './corrections.js';
 import type { Accounts } from './events.js';
 import type { Money } from './money.js';
 

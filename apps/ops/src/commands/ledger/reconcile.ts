@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { ReconcileLedger, ReconcileTestBooks, type LedgerDifference } from '@app/billing/contracts/index.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { describeCompensated } from '../../corrections/describe.js';
+import { describeCompensated } from '../corrections.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { chosenWorkspace, modeOption, threadsOption, type Chosen } from './options.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { VerifyLedger, VerifyTestBooks, type LedgerVerification } from '@app/billing/contracts/index.js';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { describeCompensated } from '../../corrections/describe.js';
+import { describeCompensated } from '../corrections.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';

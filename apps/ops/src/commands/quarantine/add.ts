@@ -4,7 +4,6 @@ import { parkedStreams, placeText, type Place } from '@app/event-sourcing/projec
 import { categoriesOf } from '@app/event-sourcing/projections/projection.js';
 import { decideQuarantine } from '@app/event-sourcing/quarantine/decide-quarantine.js';
 import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
-import { isSigned } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { PROJECTIONS } from '../../projections.js';
@@ -18,7 +17,6 @@ import {
   requireEvent,
   whyItStays,
 } from './place.js';
-import { whyItDoesNotCount } from './statements.js';
 import { releaseStopped, stoppedBy } from './release.js';
 
 const WAIT_SECONDS = 30;
@@ -48,8 +46,6 @@ export const addAdd = (quarantine: Command): void => {
     .addHelpText(
       'after',
       `
-Statements of operators and corrections count by their signatures: only one that does not count can be passed over.
-
 Examples:
   ops quarantine add reading-7f9c24e8-…@3 --reason "written by a broken script, INC-42"
   ops quarantine add credits-ws_…@17 --reason "of the version that was rolled back" --until 2026-12-31`,
@@ -74,9 +70,7 @@ export const quarantineEvent = async (
   const reason = given.trim();
   if (reason === '') throw new OpsError('--reason must say why.');
   const event = await requireEvent(session.store, place);
-  const problem = isSigned(place.stream)
-    ? await whyItDoesNotCount(session, place)
-    : problemOf(event, await ownerOf(session.store, place.stream));
+  const problem = problemOf(event, await ownerOf(session.store, place.stream));
   if (problem !== null && !yes && mayBeNewerThanThis(event))
     throw new OpsError(
       `This program cannot read ${placeText(place)} (${event.type}): ${problem}. A newer version may: ask which one wrote it. If none understands it, add --yes.`,

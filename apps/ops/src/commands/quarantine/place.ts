@@ -11,7 +11,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { catalogueOf, isSigned } from '../../catalogues.js';
+import { catalogueOf } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
 import { parseInstant } from '../options.js';
 
@@ -75,10 +75,10 @@ export const problemOf = (event: StoredEvent, owner: string): string | null => {
   }
 };
 
-/** Whether a newer version of the program may understand an event. Statements count by their signatures, in any version. */
+/** Whether a newer version of the program may understand an event. */
 export const mayBeNewerThanThis = (event: StoredEvent): boolean => {
   const catalogue = catalogueOf(event.stream);
-  return catalogue !== null && !isSigned(event.stream) && mayBeNewer(catalogue, event);
+  return catalogue !== null && mayBeNewer(catalogue, event);
 };
 
 /** The command that passes over an event that cannot be read. */

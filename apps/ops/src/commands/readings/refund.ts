@@ -1,6 +1,6 @@
 import { MOST_ENTRIES, type CorrectionEntry } from '@app/billing/contracts/index.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import { entryOf } from '../../corrections/propose.js';
+import { entryOf } from '../corrections.js';
 import { OpsError } from '../../ops-error.js';
 import type { UnreadableReading } from './unreadable.js';
 

@@ -1,8 +1,7 @@
 import type { LedgerVerification } from '@app/billing/contracts/index.js';
 import { Count, Facts, Section, Table, Time } from '../../../../portal/src/frame/parts.js';
-import { checkStatements } from '../../commands/doctor/statements.js';
 import type { Session } from '../../session.js';
-import { Findings, LOOK_SOON, RunPart, Said, Shows } from '../parts.js';
+import { LOOK_SOON, RunPart, Said, Shows } from '../parts.js';
 import { part, type ConsolePage, type ConsoleVisit } from '../visit.js';
 
 /** Findings of a verification that the page lists. The command has all. */
@@ -12,10 +11,9 @@ export const ledgerPage: ConsolePage = {
   area: 'ledger',
   show: async (visit) => {
     const { words, session, looks } = visit;
-    const [books, last, signed] = await Promise.all([
+    const [books, last] = await Promise.all([
       part(visit, () => monthsOf(session.pool)),
       part(visit, () => lastReconciliation(session.pool)),
-      part(visit, () => checkStatements(session)),
     ]);
     return {
       title: words.areas.ledger,
@@ -27,13 +25,6 @@ export const ledgerPage: ConsolePage = {
           </Section>
           <Section title={words.reconciliation}>
             <Shows of={last}>{(found) => <Reconciled visit={visit} last={found} />}</Shows>
-          </Section>
-          <Section title={words.signatures}>
-            <Shows of={signed}>
-              {(found) => (
-                <Findings visit={visit} caption={words.signatures} of={found} empty={words.allVerified} />
-              )}
-            </Shows>
           </Section>
           <Section title={words.verification}>
             <p class="soft">{words.verifyHint}</p>

@@ -104,7 +104,6 @@ export const en = {
   differences: 'Differences',
   pending: 'Still within the grace',
   never: 'never',
-  signatures: 'Signatures of operators',
   verification: 'Verification of the chain',
   verifyHint: 'It reads every book in the log: start it when the service has time.',
   events: 'Events',

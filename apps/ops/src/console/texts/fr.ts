@@ -106,7 +106,6 @@ export const fr: Words = {
   differences: 'Écarts',
   pending: 'Encore dans le délai',
   never: 'jamais',
-  signatures: 'Signatures des opérateurs',
   verification: 'Vérification de la chaîne',
   verifyHint: 'Elle lit tous les livres du journal : lancez-la quand le service en a le temps.',
   events: 'Événements',

@@ -4,55 +4,57 @@ import type pg from 'pg';
 import { CorrectionOffice } from '../../../test/correction-office.js';
 import { CloseMonth, ReconcileLedger, SealPeriod, VerifyLedger } from '../../contracts/index.js';
 import { CloseMonthHandler } from '../close-month/close-month.handler.js';
+import { adjustment } from '../../../test/adjustment.js';
+import { ada, eve, OPERATORS, signedCommand } from '../../../test/operators.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
 import { NO_SNAPSHOTS } from '../../../test/no-snapshots.js';
 import { SealPeriodHandler } from './seal-period.handler.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
-const UNSIGNED = 'no two operators signed this entry, or it is booked twice';
-const FORGED = 'the signature does not fit the statement';
+const UNSIGNED = 'no two operators signed this entry';
+const FORGED = 'the signature of grace does not fit this entry';
 const pool = {
   query: async (text: string) => ({ rows: text.includes('clock_timestamp') ? [{ now: office.now }] : [] }),
 } as unknown as pg.Pool;
+const BY = { actor: 'system:attacker', correlationId: 'c', causationId: 'c' };
 let office: CorrectionOffice;
 
-/** A signed correction, one that nobody signed, and a forged approval. */
+/** A signed correction, one that nobody signed, and one that only its proposer did. */
 beforeEach(async () => {
   office = await CorrectionOffice.open();
-  const genuine = office.proposed({ amount: 20 });
-  await office.record(genuine);
-  await office.record(office.approved(genuine));
-  await office.book();
+  await office.correct('c1', { amount: 20 });
   await office.bookUnsigned('ws_1', 500);
-  const { data } = office.approved(genuine);
-  await office.forge('correction-c1', { type: 'CorrectionApproved', data: { ...data, signature: 'AAAA' } });
+  const asked = adjustment({ adjustmentId: 'forged', amount: 9, reference: 'INC-1' });
+  const command = { ...signedCommand('ws_1', asked, [ada, eve]), now: office.now };
+  await office.process().credits.execute('ws_1', () => command, 'forged', BY);
 });
 
-const verify = (workspaceId: string | null, roots = office.config.OPERATOR_ROOT_KEYS) =>
-  new VerifyLedgerHandler(
-    office.store,
-    { ...office.config, OPERATOR_ROOT_KEYS: roots },
-    NO_SNAPSHOTS,
-  ).execute(new VerifyLedger(workspaceId));
+const verify = (workspaceId: string | null, operators = OPERATORS) =>
+  new VerifyLedgerHandler(office.store, { ...office.config, OPERATORS: operators }, NO_SNAPSHOTS).execute(
+    new VerifyLedger(workspaceId),
+  );
 
-it('ledger verify names entries that no two operators signed, and forged statements', async () => {
+it('ledger verify names entries that no two operators signed', async () => {
   const { books, corrections } = await verify(null);
   expect(books.flatMap(({ findings }) => findings)).toEqual([]);
   expect(corrections).toMatchObject([
     { stream: 'credits-ws_1', revision: 2n, message: UNSIGNED },
-    { stream: 'correction-c1', message: FORGED },
+    { stream: 'credits-ws_1', revision: 3n, message: FORGED },
   ]);
 });
 
 it('ledger verify of one book checks the signatures of its own entries', async () => {
-  expect((await verify('ws_1')).corrections).toMatchObject([{ revision: 2n, message: UNSIGNED }]);
+  expect((await verify('ws_1')).corrections).toMatchObject([
+    { revision: 2n, message: UNSIGNED },
+    { revision: 3n, message: FORGED },
+  ]);
   expect((await verify('ws_2')).corrections).toEqual([]);
 });
 
-it('ledger verify says in one finding that it knows no root keys', async () => {
+it('ledger verify says in one finding that it knows no operators', async () => {
   expect((await verify(null, [])).corrections).toMatchObject([
-    { message: expect.stringMatching(/^OPERATOR_ROOT_KEYS is not set/) },
+    { message: expect.stringMatching(/^OPERATORS is not set here, .*: 3 findings$/) },
   ]);
 });
 
@@ -61,7 +63,7 @@ it('ledger reconcile and the worker’s reconciliation find them', async () => {
   const { differences } = await handler.execute(new ReconcileLedger(null, 60_000));
   expect(differences.filter(({ kind }) => kind === 'correction')).toMatchObject([
     { workspaceId: 'ws_1', message: `credits-ws_1@2: ${UNSIGNED}` },
-    { workspaceId: '', message: `correction-c1@3: ${FORGED}` },
+    { workspaceId: 'ws_1', message: `credits-ws_1@3: ${FORGED}` },
   ]);
 });
 

@@ -1,4 +1,3 @@
-import { decodeOrShow } from '@app/event-sourcing/core/event-catalogue.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
@@ -7,7 +6,6 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../../audit/unreadable-entry.js';
-import { correctionEvents } from '../../contracts/corrections.js';
 import { FindLedgerEntries, type FoundEntry } from '../../contracts/find-entries.js';
 import type { UnreadableEntry } from '../../contracts/unreadable-entry.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
@@ -28,14 +26,7 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
 
   async execute({ reference, progress }: FindLedgerEntries): Promise<readonly FoundEntry[]> {
     const found: FoundEntry[] = [];
-    const corrections = new Set<string>();
     const visit = (stored: StoredEvent): void => {
-      if (stored.type === 'CorrectionProposed' && categoryOf(stored.stream) === correctionEvents.category) {
-        const proposed = decodeOrShow(correctionEvents, stored);
-        if (!isOpaque(proposed) && 'reference' in proposed.data && proposed.data.reference === reference)
-          corrections.add(proposed.data.correctionId);
-        return;
-      }
       if (categoryOf(stored.stream) !== creditsEvents.category || !mayName(stored)) return;
       const event = bookEvent(stored);
       const workspaceId = streamId(stored.stream);
@@ -44,8 +35,7 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
         return;
       }
       const { data } = event;
-      const isOfCorrection = 'correctionId' in data && corrections.has(data.correctionId ?? '');
-      if (!isOfCorrection && !matches(data, workspaceId, reference)) return;
+      if (!matches(data, workspaceId, reference)) return;
       found.push({
         workspaceId,
         eventId: event.id,

@@ -6,7 +6,7 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { correctionDifferences } from '../../audit/corrections/as-differences.js';
+import { correctionDifferences, verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
 import type { Config } from '../../settings.js';
 import { balanceRows } from './balance-rows.js';
@@ -33,8 +33,9 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
       await audit.read(progress);
       const { reconciliation, corrections } = await audit.result(settledBefore);
       if (workspaceId !== null) return reconciliation;
-      const { differences, compensated } = correctionDifferences(corrections, this.config.OPERATOR_ROOT_KEYS);
-      return { ...reconciliation, differences: [...reconciliation.differences, ...differences], compensated };
+      const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
+      const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
+      return { ...reconciliation, differences, compensated: signatures.compensated };
     } finally {
       await audit.close();
     }

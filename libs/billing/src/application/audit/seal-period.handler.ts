@@ -5,15 +5,12 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { auditedCorrections } from '../../audit/corrections/as-differences.js';
-import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
+import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';
 import { BookVerifier } from '../../audit/verify-book.js';
-import type { AuditedCorrections } from '../../contracts/audited-corrections.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';
 import { SealPeriod, type SealResult } from '../../contracts/seal.js';
 import type { Config } from '../../settings.js';
-import { signedFor } from './signed-for.js';
 
 type Closed = Recorded<CreditsEventOf<'PeriodClosed'>>;
 
@@ -21,7 +18,7 @@ type Closed = Recorded<CreditsEventOf<'PeriodClosed'>>;
 export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATOR_ROOT_KEYS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATORS'>,
   ) {}
 
   /**
@@ -48,18 +45,10 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
     }
     if (!closed) return { outcome: 'not_closed' };
     const { revision } = closed;
-    const finding = (await this.correctionFindings(adjusted)).find(
-      (one) => one.stream !== stream || one.revision <= revision,
-    );
+    const { findings } = await verifyCorrections(this.store, adjusted, this.config.OPERATORS);
+    const finding = findings.find((one) => one.revision <= revision);
     if (finding) return { outcome: 'correction_not_signed', finding };
     return { outcome: 'sealed', seal: sealOf(closed, verifier.money.closedMonth!, key) };
-  }
-
-  private async correctionFindings(adjusted: readonly StoredEvent[]): Promise<AuditedCorrections> {
-    const roots = this.config.OPERATOR_ROOT_KEYS;
-    const corrections = new CorrectionsVerifier(roots);
-    for (const event of await signedFor(this.store, adjusted)) corrections.see(event);
-    return auditedCorrections(corrections, roots).findings;
   }
 }
 

@@ -5,19 +5,15 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { auditedCorrections } from '../../audit/corrections/as-differences.js';
-import { concernsCorrections, CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
-import { CORRECTION_CATEGORIES } from '../../contracts/judged-statements.js';
+import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { markOf, type SnapshotMark } from '../../audit/snapshot-check.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { BookSnapshots } from '../../book-snapshots.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
 import type { ComparedSnapshots } from '../../contracts/compared-snapshots.js';
-import type { CorrectionFinding } from '../../contracts/audited-corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 import { visitLog, visitStream } from './read.js';
-import { signedFor, withCauses } from './signed-for.js';
 
 interface ReadSnapshots {
   readonly marks: ReadonlyMap<string, SnapshotMark>;
@@ -28,16 +24,13 @@ interface ReadSnapshots {
 export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATOR_ROOT_KEYS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATORS'>,
     @Inject(BookSnapshots) private readonly snapshots: Pick<BookSnapshots, 'streams' | 'read'>,
   ) {}
 
   async execute({ workspaceId, progress }: VerifyLedger): Promise<LedgerVerification> {
     const { category } = creditsEvents;
-    const roots = this.config.OPERATOR_ROOT_KEYS;
-    const corrections = new CorrectionsVerifier(roots);
     const adjusted: StoredEvent[] = [];
-    const concerned: StoredEvent[] = [];
     const { marks, compared } = await this.readSnapshots(workspaceId);
     const books = new Map<string, BookVerifier>();
     const visit = (event: StoredEvent): void => {
@@ -50,24 +43,16 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
       if (event.type === 'CreditsAdjusted') adjusted.push(event);
     };
     if (workspaceId === null) {
-      const visitAll = (event: StoredEvent): void => {
-        visit(event);
-        if (concernsCorrections(event)) concerned.push(event);
-      };
-      const only = { categories: [category, ...CORRECTION_CATEGORIES] };
-      await visitLog(this.store, visitAll, progress, only);
-      for (const event of await withCauses(this.store, concerned)) corrections.see(event);
+      await visitLog(this.store, visit, progress, { categories: [category] });
     } else {
       await visitStream(this.store, streamName(category, workspaceId), visit, progress);
-      for (const event of await signedFor(this.store, adjusted)) corrections.see(event);
     }
-    const { findings, compensated } = auditedCorrections(corrections, roots);
-    const isAsked = ({ stream }: CorrectionFinding): boolean =>
-      workspaceId === null || stream === streamName(category, workspaceId);
+    const { OPERATORS: operators } = this.config;
+    const { findings, compensated } = await verifyCorrections(this.store, adjusted, operators);
     return {
       books: [...books.values()].map((book) => book.report()),
-      corrections: findings.filter(isAsked),
-      compensated: compensated.filter(isAsked),
+      corrections: findings,
+      compensated,
       snapshots: compared,
     };
   }

@@ -11,7 +11,7 @@ import {
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { correctionDifferences } from '../../audit/corrections/as-differences.js';
+import { correctionDifferences, verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { monthOfBooks } from '../../audit/month-books.js';
 import { monthFiles, signedMonth, sumsOf } from '../../audit/month-files.js';
 import { readSealKey } from '../../audit/seal.js';
@@ -70,12 +70,12 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
       const view = new BalanceView(this.pool, this.store);
       const result = await view.caughtUp(audit, settledBefore, command);
       const { verified, corrections, reconciliation: compared } = result;
-      const signatures = correctionDifferences(corrections, this.config.OPERATOR_ROOT_KEYS);
+      const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
       const { compensated } = signatures;
       const reconciliation = { ...compared, compensated };
       const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
       const { quarantined } = reconciliation;
-      const differences = [...reconciliation.differences, ...signatures.differences];
+      const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
       if (problems.length + differences.length > 0)
         return {
           outcome: 'not_right',

@@ -4,15 +4,12 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
-import type { BookRefusal, EntryValue } from '../../contracts/corrections.js';
+import type { CorrectionRefusal, EntryValue } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
-import {
-  adjustmentIdOf,
-  repeatedBy,
-  type CorrectionState,
-} from '../../domain/correction/correction.state.js';
+import type { CorrectionState } from '../../domain/correction/correction.decider.js';
+import { adjustmentIdOf } from '../../domain/correction/signed-text.js';
 import type { CreditsCommand, CreditsRejection } from '../../domain/credits/credits.commands.js';
-import { credits, isBookedBefore } from '../../domain/credits/credits.decider.js';
+import { credits } from '../../domain/credits/credits.decider.js';
 import { learn, nothingKnown, type KnownEntries } from '../../domain/credits/reversals.js';
 import { evolve, noBook, type Credits } from '../../domain/credits/credits.state.js';
 import { entryValue } from '../../domain/credits/value.js';
@@ -25,48 +22,38 @@ type Proposed = CorrectionState['proposed'];
 /** What the book is asked, except for what it knows. */
 type Asked = Omit<Command, 'known' | 'now'>;
 
-/** All events of a stream are of one workspace or of none. Each proposal of a correction may name other workspaces. */
+/** All events of a stream are of one workspace or of none. The entries of a correction may name several. */
 export const NO_WORKSPACE = '';
 
 /** How often a book is read again when another correction comes first. */
 const ATTEMPTS = 5;
 
-/** The entries of a correction in one book: all of them, or those at these positions. */
-export const askedOf = (
-  {
-    proposed,
-    proposal,
-    approved,
-    earlier,
-  }: Pick<CorrectionState, 'proposed' | 'proposal' | 'approved' | 'earlier'>,
-  workspaceId: string,
-  positions: readonly number[],
-): Asked => ({
-  type: 'BookCorrection',
-  correctionId: proposed.correctionId,
-  approvedBy: approved?.signedBy.operator ?? proposed.signedBy.operator,
-  actor: `operator:${proposed.signedBy.operator}`,
-  once: proposed.kind === 'pack_refund',
-  entries: positions.flatMap((position) => {
-    const signed = proposed.entries[position]!;
-    const { workspaceId: own, notBefore: _, ...entry } = signed;
-    if (own !== workspaceId) return [];
-    const adjustmentId = adjustmentIdOf(proposal, position);
-    return [{ ...entry, adjustmentId, repeats: repeatedBy(signed, earlier) }];
-  }),
-});
-
-/** Positions by workspace, in the order of the entries. */
-export const byWorkspace = (
-  { entries }: Proposed,
-  positions: readonly number[],
-): Map<string, readonly number[]> => {
-  const groups = new Map<string, readonly number[]>();
-  for (const position of positions) {
-    const { workspaceId } = entries[position]!;
-    groups.set(workspaceId, [...(groups.get(workspaceId) ?? []), position]);
-  }
-  return groups;
+/** What each book is asked, in the order of the entries. Before an approval, nothing of it can be booked. */
+const askedOf = ({
+  proposed,
+  approved,
+}: Pick<CorrectionState, 'proposed' | 'approved'>): readonly (readonly [string, Asked])[] => {
+  const { correctionId, operator, kind } = proposed;
+  const workspaces = new Set(proposed.entries.map(({ workspaceId }) => workspaceId));
+  return [...workspaces].map((workspaceId) => {
+    const entries = proposed.entries.flatMap(({ workspaceId: own, ...entry }, position) => {
+      const adjustmentId = adjustmentIdOf(correctionId, position);
+      const [proposer = '', approver = ''] = [proposed, approved].map((one) => one?.signatures[position]);
+      const signed = { grantId: entry.grantId, proposer, approver };
+      return own === workspaceId ? [{ ...entry, adjustmentId, signed }] : [];
+    });
+    return [
+      workspaceId,
+      {
+        type: 'BookCorrection',
+        correctionId,
+        approvedBy: approved?.operator ?? operator,
+        actor: `operator:${operator}`,
+        once: kind === 'pack_refund',
+        entries,
+      },
+    ];
+  });
 };
 
 /** Books corrections. The book decides from its own events, which the command brings it where it has forgotten them. */
@@ -77,48 +64,41 @@ export class CorrectionBooks {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Positions of the entries that are in their books. What the stream of a correction says of them proves nothing. */
-  async booked({ proposed, proposal }: Pick<CorrectionState, 'proposed' | 'proposal'>): Promise<number[]> {
-    const workspaces = [...new Set(proposed.entries.map(({ workspaceId }) => workspaceId))];
+  /** Positions of the entries that are in their books. */
+  async booked({ correctionId, entries }: Proposed): Promise<readonly number[]> {
+    const workspaces = [...new Set(entries.map(({ workspaceId }) => workspaceId))];
     const books = await Promise.all(workspaces.map((workspaceId) => this.books.current(workspaceId)));
-    return proposed.entries.flatMap(({ workspaceId }, position) => {
+    return entries.flatMap(({ workspaceId }, position) => {
       const book = books[workspaces.indexOf(workspaceId)];
-      return book?.adjustmentIds.includes(adjustmentIdOf(proposal, position)) ? [position] : [];
+      return book?.adjustmentIds.includes(adjustmentIdOf(correctionId, position)) ? [position] : [];
     });
   }
 
-  /** What the book would refuse now; `null`: nothing. Changes nothing. */
-  async refusal(workspaceId: string, asked: Asked, now: number): Promise<BookRefusal | null> {
-    const book = await this.books.current(workspaceId);
-    if (!book) return { workspaceId, code: 'book_not_open' };
-    const known = await this.known(workspaceId, asked);
-    const decision = credits.decide({ ...asked, known, now }, book);
-    return decision.kind === 'reject' ? refusalOf(workspaceId, decision) : null;
+  /** What a book would refuse of a proposal now; `null`: nothing. Changes nothing. */
+  async refusal(proposed: Proposed, now: number): Promise<CorrectionRefusal | null> {
+    for (const [workspaceId, asked] of askedOf({ proposed, approved: null })) {
+      const book = await this.books.current(workspaceId);
+      const known = await this.known(workspaceId, asked);
+      const decision = credits.decide({ ...asked, known, now }, book ?? noBook);
+      if (decision.kind === 'reject') return refusalOf(workspaceId, decision);
+    }
+    return null;
   }
 
-  /** Refuses entries, also those for later days, that an earlier proposal has booked. Changes nothing. */
-  async repeated(workspaceId: string, { entries }: Asked): Promise<BookRefusal | null> {
-    if (entries.every(({ repeats }) => !repeats?.length)) return null;
-    const book = await this.books.current(workspaceId);
-    const isRepeated = book !== null && entries.some((entry) => isBookedBefore(entry, book));
-    return isRepeated ? { workspaceId, code: 'booked_before' } : null;
+  /** Books what is approved: in each book all of its entries, or none. @returns what books refused */
+  async book(correction: CorrectionState, by: RequestContext): Promise<readonly CorrectionRefusal[]> {
+    const refusals: CorrectionRefusal[] = [];
+    for (const [workspaceId, asked] of askedOf(correction)) {
+      const refusal = await this.bookOne(workspaceId, asked, by);
+      if (refusal) refusals.push(refusal);
+    }
+    return refusals;
   }
 
-  /**
-   * Books the entries. `null`: they are in the book, now or from before. The book must have the same corrections as before
-   * `isApproved` was asked. So no other proposal is booked between the answer and these entries.
-   *
-   * @param isApproved whether both operators still stand by these entries; if not, nothing is booked: `ended`
-   */
-  async book(
-    workspaceId: string,
-    asked: Asked,
-    isApproved: () => Promise<boolean>,
-    by: RequestContext,
-  ): Promise<BookRefusal | 'ended' | null> {
+  /** Books entries in one book. `null`: they are in it, now or from before. */
+  async bookOne(workspaceId: string, asked: Asked, by: RequestContext): Promise<CorrectionRefusal | null> {
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.known(workspaceId, asked);
-      if (!(await isApproved())) return 'ended';
       const outcome = await this.books.execute(
         workspaceId,
         (now) => ({ ...asked, known, now }),
@@ -131,11 +111,8 @@ export class CorrectionBooks {
   }
 
   private async known(workspaceId: string, asked: Asked): Promise<KnownEntries> {
-    if (asked.entries.every(({ reversesEventId }) => reversesEventId === null)) {
-      const book = await this.books.current(workspaceId);
-      return { ...nothingKnown, corrections: book?.adjustmentIds.length ?? 0 };
-    }
-    return (await this.read(workspaceId, asked)).known;
+    const isReversal = asked.entries.some(({ reversesEventId }) => reversesEventId !== null);
+    return isReversal ? (await this.read(workspaceId, asked)).known : nothingKnown;
   }
 
   /** The value of an entry follows from the whole book before it. */
@@ -164,14 +141,9 @@ export class CorrectionBooks {
    * The value that each entry moves or has moved, by position. None for an entry that its book would not take now.
    * @param now milliseconds
    */
-  async values(
-    correction: Pick<CorrectionState, 'proposed' | 'proposal' | 'approved' | 'earlier'>,
-    now: number,
-  ): Promise<ReadonlyMap<number, EntryValue>> {
+  async values(correction: CorrectionState, now: number): Promise<ReadonlyMap<number, EntryValue>> {
     const found = new Map<number, EntryValue>();
-    const { proposed, proposal } = correction;
-    for (const [workspaceId, positions] of byWorkspace(proposed, [...proposed.entries.keys()])) {
-      const asked = askedOf(correction, workspaceId, positions);
+    for (const [workspaceId, asked] of askedOf(correction)) {
       const { known, money, values, ...book } = await this.read(workspaceId, asked);
       const decision = credits.decide({ ...asked, known, now }, book.state);
       let before = book.state;
@@ -182,8 +154,8 @@ export class CorrectionBooks {
           values.set(event.data.adjustmentId, entryValue(event.data, used));
         before = after;
       }
-      for (const position of positions) {
-        const value = values.get(adjustmentIdOf(proposal, position));
+      for (const position of correction.proposed.entries.keys()) {
+        const value = values.get(adjustmentIdOf(correction.proposed.correctionId, position));
         if (value) found.set(position, value);
       }
     }
@@ -199,21 +171,37 @@ interface ReadBook {
   readonly values: Map<string, EntryValue>;
 }
 
-const refusalOf = (workspaceId: string, rejection: CreditsRejection): BookRefusal => {
+const refusalOf = (workspaceId: string, rejection: CreditsRejection): CorrectionRefusal => {
   switch (rejection.code) {
-    case 'InsufficientCredits':
-      return { workspaceId, code: 'insufficient', ...rejection.details };
+    case 'InsufficientCredits': {
+      const { available, required } = rejection.details;
+      return {
+        code: 'insufficient',
+        message: `Workspace ${workspaceId}: only ${available} credits are available, not ${required}`,
+      };
+    }
     case 'NothingToReverse':
-      return { workspaceId, code: 'nothing_to_reverse', ...rejection.details };
-    case 'ReversalExceeded':
-      return { workspaceId, code: 'reversal_exceeded', ...rejection.details };
-    case 'TooLarge':
-      return { workspaceId, code: 'book_too_large', unit: 'bytes', ...rejection.details };
+      return {
+        code: 'nothing_to_reverse',
+        message: `The book of ${workspaceId} has no entry ${rejection.details.eventId} that could be reversed`,
+      };
+    case 'ReversalExceeded': {
+      const { eventId, original, reversed } = rejection.details;
+      return {
+        code: 'reversal_exceeded',
+        message: `Of the entry ${eventId}, ${original} credits may be reversed; ${reversed} are already`,
+      };
+    }
+    case 'TooLarge': {
+      const { size, most } = rejection.details;
+      return {
+        code: 'book_too_large',
+        message: `The entries of ${workspaceId} have ${size} bytes, and ${most} is the most: split it into several corrections, each with a --reference of its own`,
+      };
+    }
     case 'BookChanged':
-      return { workspaceId, code: 'busy' };
-    case 'BookedBefore':
-      return { workspaceId, code: 'booked_before' };
+      return { code: 'busy', message: `The book of ${workspaceId} is busy: repeat the command` };
     default:
-      return { workspaceId, code: 'book_not_open' };
+      return { code: 'book_not_open', message: `Workspace ${workspaceId} has no credit book` };
   }
 };

@@ -14,7 +14,7 @@ const BY = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
 /** A process that adds packs; `earlier` writes them as versions without order lines did. */
 const processOn = (store: InMemoryEventStore) => {
   const books = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
-  const lines = new OrderLines(createCorrectionExecutors(store, []), store, clock);
+  const lines = new OrderLines(createCorrectionExecutors(store), store, clock);
   const handler = new PurchasePackHandler(books, lines);
   return {
     open: (ws: string) => new OpenBookHandler(books).execute(new OpenBook(ws, BY)),

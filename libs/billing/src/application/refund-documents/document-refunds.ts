@@ -27,7 +27,7 @@ export class DocumentRefunds {
     const amount = capture.reversible - capture.reversed;
     if (amount === 0) return;
     const entry = documentRefund(readingId, failureId, capture.eventId, amount);
-    const refusal = await this.books.book(
+    const refusal = await this.books.bookOne(
       workspaceId,
       {
         type: 'BookCorrection',
@@ -37,10 +37,8 @@ export class DocumentRefunds {
         entries: [{ ...entry, expiresAt: null, grantId: null }],
         once: false,
       },
-      async () => true,
       by,
     );
-    if (refusal)
-      throw new Error(`The credits of reading ${readingId} cannot come back: ${JSON.stringify(refusal)}`);
+    if (refusal) throw new Error(`The credits of reading ${readingId} cannot come back: ${refusal.message}`);
   }
 }

@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { withCauses } from '../../application/audit/signed-for.js';
 import { DocumentRefunds } from '../../application/refund-documents/document-refunds.js';
 import { CorrectionOffice } from '../../../test/correction-office.js';
 import { documentRefund } from '../../domain/document-refund.js';
 import { FindReversibleHandler } from '../../application/corrections/find-reversible.handler.js';
-import { concernsCorrections, CorrectionsVerifier } from './verify-corrections.js';
 
 const BY = { actor: 'system:billing.document-refund', correlationId: 'c', causationId: 'e' };
 let office: CorrectionOffice;
@@ -59,14 +57,7 @@ const forgeRefund = async (
   const data = { adjustmentId, amount, allocations, ...entry, ...by, ...other };
   await office.forge(`credits-${workspaceId}`, { type: 'CreditsAdjusted', data }, { schemaVersion: 5 });
 };
-/** As every audit reads the log. */
-const audit = async () => {
-  const verifier = new CorrectionsVerifier(office.config.OPERATOR_ROOT_KEYS);
-  const events = await withCauses(office.store, office.store.log.filter(concernsCorrections));
-  for (const event of events) verifier.see(event);
-  const { findings, documentRefunds } = verifier.report();
-  return [documentRefunds, ...findings.map(({ message }) => message)];
-};
+const audit = () => office.findings();
 const available = async () => {
   const book = await office.process().credits.current('ws_1');
   return book!.grants.reduce((sum, { remaining }) => sum + remaining, 0);
@@ -94,7 +85,7 @@ describe('the credits of a document that was given up', () => {
         },
       },
     ]);
-    expect(await audit()).toEqual([1]);
+    expect(await audit()).toEqual([]);
   });
 
   it('wait for their capture', async () => {
@@ -103,7 +94,7 @@ describe('the credits of a document that was given up', () => {
     await paid('r1');
     await refund('r1', failureId);
     expect(await available()).toBe(200);
-    expect(await audit()).toEqual([1]);
+    expect(await audit()).toEqual([]);
   });
 
   it('do not come back twice: operators may have given back all of them, or a part', async () => {
@@ -116,7 +107,7 @@ describe('the credits of a document that was given up', () => {
     await refund('r2', await fail('r2'));
     expect(await available()).toBe(200);
     expect(office.entries().map(({ data }) => (data as { amount: number }).amount)).toEqual([20, 5, 15]);
-    expect(await audit()).toEqual([1]);
+    expect(await audit()).toEqual([]);
   });
 
   it('stay where they are for a test reading', async () => {
@@ -140,7 +131,7 @@ describe('an entry that says so, but', () => {
     const captureId = await paid('r1');
     const failureId = failure ? await fail('r1', failure) : 'none';
     await forgeRefund(['r1', failureId, captureId]);
-    expect(await audit()).toEqual([0, NO_FAILURE]);
+    expect(await audit()).toEqual([NO_FAILURE]);
   });
 
   it('follows a failure after the document was published, is found', async () => {
@@ -158,7 +149,7 @@ describe('an entry that says so, but', () => {
       data: { ...data, contentVersion: '2026.11.5' },
     });
     await forgeRefund(['r1', await fail('r1'), captureId]);
-    expect(await audit()).toEqual([0, NO_FAILURE]);
+    expect(await audit()).toEqual([NO_FAILURE]);
   });
 
   it('stands before its failure, is found', async () => {
@@ -166,20 +157,20 @@ describe('an entry that says so, but', () => {
     const failureId = `forged-${office.store.log.length + 1}`;
     await forgeRefund(['r1', failureId, captureId]);
     expect(await fail('r1')).toBe(failureId);
-    expect(await audit()).toEqual([0, NO_FAILURE]);
+    expect(await audit()).toEqual([NO_FAILURE]);
   });
 
   it('reverses another reading’s capture, or none, is found', async () => {
     const failureId = await fail('r1');
     const other = await paid('r2');
     for (const captureId of [other, 'none']) await forgeRefund(['r1', failureId, captureId]);
-    expect(await audit()).toEqual([0, OTHER_CAPTURE, OTHER_CAPTURE]);
+    expect(await audit()).toEqual([OTHER_CAPTURE, OTHER_CAPTURE]);
   });
 
   it('is in the book of another workspace than its failure, is found', async () => {
     const captureId = await paid('r1', 'ws_2');
     await forgeRefund(['r1', await fail('r1'), captureId], {}, 'ws_2');
-    expect(await audit()).toEqual([0, OTHER_CAPTURE]);
+    expect(await audit()).toEqual([OTHER_CAPTURE]);
   });
 
   it.each([
@@ -192,13 +183,13 @@ describe('an entry that says so, but', () => {
   ])('differs in %p, is found', async (difference) => {
     const captureId = await paid('r1');
     await forgeRefund(['r1', await fail('r1'), captureId], difference);
-    expect(await audit()).toEqual([0, OTHER_ENTRY]);
+    expect(await audit()).toEqual([OTHER_ENTRY]);
   });
 
   it('names another reading, is found: nothing shows its cause', async () => {
     const captureId = await paid('r1');
     await forgeRefund(['r1', await fail('r1'), captureId], { reference: 'r2' });
-    expect(await audit()).toEqual([0, NO_FAILURE]);
+    expect(await audit()).toEqual([NO_FAILURE]);
   });
 
   it('is the second one of its failure, is found', async () => {
@@ -206,13 +197,13 @@ describe('an entry that says so, but', () => {
     const failureId = await fail('r1');
     await refund('r1', failureId);
     await forgeRefund(['r1', failureId, captureId]);
-    expect(await audit()).toEqual([1, OTHER_ENTRY]);
+    expect(await audit()).toEqual([OTHER_ENTRY]);
   });
 
   it('comes after operators gave the credits back, is found', async () => {
     const captureId = await paid('r1');
     await office.correct('c1', { amount: 20, reversesEventId: captureId });
     await forgeRefund(['r1', await fail('r1'), captureId]);
-    expect(await audit()).toEqual([0, OTHER_ENTRY]);
+    expect(await audit()).toEqual([OTHER_ENTRY]);
   });
 });

@@ -1,6 +1,7 @@
 import type { Rejection } from '@app/event-sourcing/core/decision.js';
 import type { Effective } from '../../contracts/commands.js';
 import type { PackId, PlanId } from '../../contracts/catalogue.js';
+import type { CreditsEventOf } from '../../contracts/events.js';
 import type { KnownEntries } from './reversals.js';
 
 /** Every command carries its decision time, in milliseconds, and who sends it. */
@@ -20,8 +21,8 @@ export interface EntryToBook {
   readonly expiresAt: string | null;
   /** The grant that it takes credits from; `null`: in burn order. */
   readonly grantId: string | null;
-  /** Ids of entries of earlier proposals of the correction that it would repeat; default: none. */
-  readonly repeats?: readonly string[];
+  /** Absent in the entry of a document that failed, which no operator signs. */
+  readonly signed?: NonNullable<CreditsEventOf<'CreditsAdjusted'>['data']['signed']>;
 }
 
 export type CreditsCommand = At &
@@ -63,13 +64,13 @@ export type CreditsCommand = At &
     | {
         /** Books all entries, or none of them. */
         readonly type: 'BookCorrection';
-        /** Empty for entries like those from before there were operators. */
+        /** Empty for the entry of a document that failed. */
         readonly correctionId: string;
         readonly approvedBy: string;
         /** The proposer, `operator:<name>`. */
         readonly actor: string;
         readonly entries: readonly EntryToBook[];
-        /** Of the entries that they reverse, and of the book, read before the signatures were checked again. */
+        /** Of the entries that they reverse, and of the book. */
         readonly known: KnownEntries;
         /** Refuse when a correction names the same entry already. */
         readonly once: boolean;
@@ -86,8 +87,6 @@ export type CreditsRejection =
   | Rejection<'NotSubscribed', null>
   /** Another correction was booked since the book was read. */
   | Rejection<'BookChanged', null>
-  /** The book has an entry that one of these would repeat. */
-  | Rejection<'BookedBefore', null>
   /** Bytes: the event store does not take so many at once. */
   | Rejection<'TooLarge', { readonly size: number; readonly most: number }>
   /** What is due does not fit the same append: record it first, with as many RecordDue as it takes. */

@@ -146,10 +146,9 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: DueEvents): CreditsD
   const { correctionId, approvedBy, actor, once } = command;
   const entries = command.entries.filter((one) => !due.state.adjustmentIds.includes(one.adjustmentId));
   if (entries.length === 0) return ignore('AlreadyBooked');
-  const isChecked = correctionId !== '' || entries.some(({ reversesEventId }) => reversesEventId !== null);
-  if (isChecked && command.known.corrections !== due.state.adjustmentIds.length)
+  const isReversal = entries.some(({ reversesEventId }) => reversesEventId !== null);
+  if (isReversal && command.known.corrections !== due.state.adjustmentIds.length)
     return reject('BookChanged', null);
-  if (entries.some((entry) => isBookedBefore(entry, due.state))) return reject('BookedBefore', null);
   let { known } = command;
   let { state } = due;
   const events = [...due.events];
@@ -177,10 +176,6 @@ const tooLarge = (events: readonly CreditsEvent[], due: readonly CreditsEvent[])
   return bytesOf(events) > MOST_APPEND_BYTES ? reject('TooMuchDue', null) : null;
 };
 
-/** Whether an earlier proposal of the correction has booked what this entry would repeat. */
-export const isBookedBefore = ({ repeats = [] }: EntryToBook, { adjustmentIds }: Credits): boolean =>
-  repeats.some((id) => adjustmentIds.includes(id));
-
 type Adjustment = EntryToBook &
   Pick<Of<'BookCorrection'>, 'approvedBy' | 'actor' | 'correctionId'> & {
     /** Of the entry that it reverses. */
@@ -189,7 +184,7 @@ type Adjustment = EntryToBook &
 
 /** The entry, or a refusal when the grants do not have the credits that it takes. */
 const adjustment = (
-  { expiresAt, grantId, correctionId, value, ...entry }: Adjustment,
+  { expiresAt, grantId, correctionId, signed, value, ...entry }: Adjustment,
   state: Credits,
 ): CreditsEventOf<'CreditsAdjusted'> | (CreditsRejection & { type?: never; kind: 'reject' }) => {
   const { adjustmentId, amount } = entry;
@@ -214,6 +209,7 @@ const adjustment = (
     reference,
     actor,
     ...(correctionId && { correctionId }),
+    ...(signed && { signed }),
     ...movedBy(value, { amount, allocations }),
   };
   return { type: 'CreditsAdjusted', data };

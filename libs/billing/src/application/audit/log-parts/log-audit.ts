@@ -13,7 +13,6 @@ import type { VerifiedBook } from '../../../audit/verified-books.js';
 import type { Progress, Reconciliation } from '../../../contracts/audit.js';
 import { creditsEvents } from '../../../contracts/events.js';
 import type { Credits } from '../../../domain/credits/credits.state.js';
-import { withCauses } from '../signed-for.js';
 import { factsOfReadings } from './facts-of-readings.js';
 import { OwnPart, streamsFor, type LogPart, type PartResult, type PartTask } from './log-part.js';
 import { decodedLog, encodedLog, type LogSource } from './log-source.js';
@@ -87,7 +86,7 @@ export class LogAudit<E extends Pick<StoredEvent, 'stream' | 'position'> = Store
   }
 
   /**
-   * All books and the events that concern corrections, with their causes, both in the order of the log, and the reconciliation.
+   * All books and the entries of corrections, both in the order of the log, and the reconciliation.
    * @param settledBefore as in reconciliationOf
    */
   async result(settledBefore: number): Promise<AuditResult> {
@@ -97,10 +96,7 @@ export class LogAudit<E extends Pick<StoredEvent, 'stream' | 'position'> = Store
     return {
       verified: results.flatMap(({ verified }) => verified).sort(byPosition),
       reconciliation: reconciliationOf(reconciled, this.settlements, settledBefore),
-      corrections: await withCauses(
-        this.store,
-        results.flatMap(({ corrections }) => corrections).sort(byPosition),
-      ),
+      corrections: results.flatMap(({ corrections }) => corrections).sort(byPosition),
     };
   }
 

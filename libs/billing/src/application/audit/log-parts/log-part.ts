@@ -5,8 +5,7 @@ import type { StreamSelection } from '@app/event-sourcing/store/stream-selection
 import { readingEvents } from '@app/readings/contracts/index.js';
 import type { BalanceRow } from '../../../audit/book-balances.js';
 import { ReconcilePart, type ReconciledPart } from '../../../audit/reconcile-part.js';
-import { concernsCorrections } from '../../../audit/corrections/verify-corrections.js';
-import { CORRECTION_CATEGORIES } from '../../../contracts/judged-statements.js';
+import { isCorrection } from '../../../audit/corrections/verify-corrections.js';
 import type { ReadingFact } from '../../../audit/settlements.js';
 import { bookEvent } from '../../../audit/unreadable-entry.js';
 import { VerifiedBooks, type VerifiedBook } from '../../../audit/verified-books.js';
@@ -22,7 +21,7 @@ export interface PartTask {
     readonly workspaceId: string | null;
     readonly rows: ReadonlyMap<string, BalanceRow>;
   } | null;
-  /** Collect the events that concern corrections. */
+  /** Collect the entries of corrections. */
   readonly corrections: boolean;
 }
 
@@ -34,12 +33,8 @@ export interface PartResult {
 }
 
 /** The streams that a task needs. */
-export const streamsFor = ({ reconcile, corrections }: PartTask): StreamSelection => ({
-  categories: [
-    creditsEvents.category,
-    ...(reconcile ? [readingEvents.category] : []),
-    ...(corrections ? CORRECTION_CATEGORIES : []),
-  ],
+export const streamsFor = ({ reconcile }: PartTask): StreamSelection => ({
+  categories: [creditsEvents.category, ...(reconcile ? [readingEvents.category] : [])],
 });
 
 /** A part of the log: whole streams, whose events it takes once and in log order. */
@@ -101,7 +96,7 @@ export class OwnPart implements LogPart {
   }
 
   private see(stored: StoredEvent): void {
-    if (concernsCorrections(stored)) this.corrections?.push(stored);
+    if (isCorrection(stored)) this.corrections?.push(stored);
     if (categoryOf(stored.stream) !== creditsEvents.category) {
       this.reconcile?.see(stored);
       return;

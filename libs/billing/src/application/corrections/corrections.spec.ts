@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { CorrectionOffice, type Proposed } from '../../../test/correction-office.js';
+import { ada, eve, grace, OPERATORS } from '../../../test/operators.js';
+import { ListCorrections, type CorrectionEvent } from '../../contracts/index.js';
+
+let office: CorrectionOffice;
+const forge = (event: CorrectionEvent) => office.forge('correction-c1', event);
+
+beforeEach(async () => {
+  office = await CorrectionOffice.open();
+});
+
+describe('an approved correction', () => {
+  it('is booked once, by any number of processes and however often', async () => {
+    const proposal = office.proposed({ amount: 20 }, { amount: 5, workspaceId: 'ws_2' });
+    await office.record(proposal);
+    const approve = () => office.record(office.approved(proposal));
+    const results = await Promise.all([approve(), approve(), approve()]);
+    expect([...results, await approve()].map(({ outcome }) => outcome)).toEqual(Array(4).fill('booked'));
+    expect(office.entries()).toMatchObject([{ stream: 'credits-ws_1' }, { stream: 'credits-ws_2' }]);
+    expect(await office.findings()).toEqual([]);
+  });
+
+  it('is booked by the next approval when the process died before', async () => {
+    const proposal = office.proposed({ amount: 20 });
+    await office.record(proposal);
+    const append = office.store.append.bind(office.store);
+    office.store.append = (stream, ...rest) =>
+      stream.startsWith('credits-') ? Promise.reject(new Error('killed')) : append(stream, ...rest);
+    await expect(office.record(office.approved(proposal))).rejects.toThrow('killed');
+    office.store.append = append;
+    expect(await office.status()).toBe('approved');
+    expect(await office.record(office.approved(proposal))).toMatchObject({
+      outcome: 'booked',
+      correction: { status: 'booked' },
+    });
+    expect(office.entries()).toHaveLength(1);
+  });
+
+  it('leaves a book alone that refuses one of its entries, and may be run again until it expires', async () => {
+    const proposal = office.proposed(
+      { amount: 20 },
+      { amount: 9, workspaceId: 'ws_2' },
+      { amount: -9, workspaceId: 'ws_2' },
+    );
+    await office.record(proposal);
+    const spend = { amount: -9, workspaceId: 'ws_2' };
+    const append = office.store.append.bind(office.store);
+    office.store.append = (stream, ...rest) =>
+      stream === 'credits-ws_2' ? Promise.reject(new Error('killed')) : append(stream, ...rest);
+    await expect(office.record(office.approved(proposal))).rejects.toThrow('killed');
+    office.store.append = append;
+    office.now += 86_400_000;
+    expect(await office.record(office.approved(proposal))).toMatchObject({
+      outcome: 'refused',
+      refusal: { code: 'wrong_status', message: 'The correction is expired' },
+    });
+    expect(office.entries()).toMatchObject([{ stream: 'credits-ws_1', data: { amount: 20 } }]);
+    expect(await office.record(office.proposedAs('c2', [spend]))).toMatchObject({
+      refusal: { code: 'insufficient', message: expect.stringContaining('only 0 credits') },
+    });
+  });
+
+  it('is listed with the others, newest first', async () => {
+    await office.correct('c1', { amount: 20 });
+    await office.record(office.proposedAs('c2', [{ amount: 7 }]));
+    await office.record({ type: 'CorrectionRejected', data: { correctionId: 'c2', reason: 'wrong' } });
+    expect(await office.process().list.execute(new ListCorrections())).toMatchObject([
+      { correctionId: 'c2', status: 'rejected', rejected: 'wrong', approvedBy: null },
+      { correctionId: 'c1', status: 'booked', proposedBy: 'ada', approvedBy: 'grace' },
+    ]);
+  });
+});
+
+describe('an entry of a book', () => {
+  const altered = (change: Record<string, unknown>): readonly StoredEvent[] =>
+    office.entries().map((event) => ({ ...event, data: { ...(event.data as object), ...change } }));
+
+  it.each([
+    [{ amount: 21 }, 'the signature of ada does not fit this entry'],
+    [{ reason: 'another' }, 'the signature of ada does not fit this entry'],
+    [{ correctionId: 'c2' }, 'the signature of ada does not fit this entry'],
+    [{ adjustmentId: 'another' }, 'the signature of ada does not fit this entry'],
+    [{ expiresAt: '2026-05-01T00:00:00.000Z' }, 'the signature of ada does not fit this entry'],
+    [{ actor: 'operator:eve' }, 'eve, who is to have signed this entry, is no operator'],
+    [{ approvedBy: 'eve' }, 'eve, who is to have signed this entry, is no operator'],
+    [{ approvedBy: 'ada' }, 'ada proposed and approved this entry alone'],
+    [{ actor: 'system:clock' }, 'no two operators signed this entry'],
+    [{ signed: undefined }, 'no two operators signed this entry'],
+  ])('that was changed in %p is found', async (change, message) => {
+    await office.correct('c1', { amount: 20 });
+    expect(await office.findings(altered(change))).toEqual([message]);
+  });
+
+  it('with the signatures of another entry is found, as is a copy of it', async () => {
+    await office.correct('c1', { amount: 20 });
+    const [entry] = office.entries();
+    const metadata = { ...entry!.metadata, workspaceId: 'ws_2' };
+    const inOther = { ...entry!, stream: 'credits-ws_2', metadata };
+    expect(await office.findings([entry!, entry!, inOther])).toEqual([
+      'the entry is booked twice',
+      'the signature of ada does not fit this entry',
+    ]);
+    const { signed } = entry!.data as { signed: { proposer: string } };
+    const swapped = { ...signed, approver: signed.proposer };
+    expect(await office.findings(altered({ signed: swapped }))).toEqual([
+      'the signature of grace does not fit this entry',
+    ]);
+  });
+
+  it('stays proven by keys that are retired, and is not when they are gone', async () => {
+    await office.correct('c1', { amount: 20 });
+    const retired = OPERATORS.map((one) => ({ ...one, state: 'retired' as const }));
+    expect(await office.findings(office.entries(), retired)).toEqual([]);
+    expect(await office.findings(office.entries(), OPERATORS.slice(0, 1))).toEqual([
+      'grace, who is to have signed this entry, is no operator',
+    ]);
+  });
+
+  it('takes the credits of the grant that was signed, and no other', async () => {
+    const bought = await office.buyPack();
+    await office.correct('c0', { amount: 50, reference: 'INC-1' });
+    await office.correct('c1', { amount: -20, reversesEventId: bought, grantId: 'pack:o1:sprint' });
+    expect(await office.findings()).toEqual([]);
+    const [gift, taken] = office.entries();
+    const { adjustmentId } = gift!.data as { adjustmentId: string };
+    const allocations = [{ grantId: `adjustment:${adjustmentId}`, amount: -20 }];
+    expect(
+      await office.findings([gift!, { ...taken!, data: { ...(taken!.data as object), allocations } }]),
+    ).toEqual(['the entry takes credits of another grant than pack:o1:sprint, which was signed']);
+  });
+
+  it('that reverses a pack’s refund is as the operators signed it, with what the book adds', async () => {
+    const bought = await office.buyPack();
+    await office.correct('c1', { amount: -200, reversesEventId: bought, grantId: 'pack:o1:sprint' });
+    const refund = office.entries().at(-1)!.id;
+    for (const [id, amount] of [
+      ['c2', 70],
+      ['c3', 130],
+    ] as const)
+      await office.correct(id, { amount, reversesEventId: refund });
+    expect(office.entries().map(({ data }) => data)).toMatchObject([
+      { amount: -200 },
+      { amount: 70, restores: { priceCents: 3_465 } },
+      { amount: 130, restores: { priceCents: 6_435 } },
+    ]);
+    expect(await office.findings()).toEqual([]);
+  });
+});
+
+describe('somebody with the event store’s login and no key', () => {
+  let genuine: Proposed;
+  beforeEach(() => {
+    genuine = office.proposed({ amount: 20 });
+  });
+
+  it('cannot have an approval booked that they forge', async () => {
+    await office.record(genuine);
+    const { data } = office.approved(genuine, eve);
+    await forge({ type: 'CorrectionApproved', data: { ...data, operator: 'grace' } });
+    expect(await office.record(office.approved(genuine))).toMatchObject({
+      outcome: 'refused',
+      refusal: { code: 'bad_signature', message: 'The signature of grace does not fit' },
+    });
+    expect(office.entries()).toEqual([]);
+  });
+
+  it('cannot have a proposal approved that they forge', async () => {
+    const { data } = office.proposedAs('c1', [{ amount: 500 }], eve);
+    const forged = { type: 'CorrectionProposed', data: { ...data, operator: 'ada' } } as const;
+    await forge(forged);
+    expect(await office.record(office.approved(forged))).toMatchObject({
+      outcome: 'refused',
+      refusal: { code: 'bad_signature', message: 'The signature of ada does not fit' },
+    });
+    expect(office.entries()).toEqual([]);
+  });
+
+  it('cannot approve with the proposer’s own signature', async () => {
+    await office.record(genuine);
+    await forge(office.approved(genuine, ada));
+    expect(await office.record(office.approved(genuine, grace))).toMatchObject({
+      outcome: 'refused',
+      refusal: { code: 'same_person' },
+    });
+    expect(office.entries()).toEqual([]);
+  });
+});

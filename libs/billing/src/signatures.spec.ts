@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { CorrectionOffice } from '../test/correction-office.js';
+import { ada, eve, grace, OPERATORS } from '../test/operators.js';
+import { parseOperators, refuseSignatures } from './signatures.js';
+
+const office = new CorrectionOffice();
+const proposedBy = (who = ada, amount = 20) => office.proposedAs('c1', [{ amount }, { amount: 1 }], who).data;
+const approvedBy = (who = grace, amount = 20) =>
+  office.approved({ type: 'CorrectionProposed', data: proposedBy(ada, amount) }, who).data;
+const refusal = (proposed = proposedBy(), approved: ReturnType<typeof approvedBy> | null = null) =>
+  refuseSignatures({ proposed, approved }, OPERATORS);
+
+describe('the signatures of a correction', () => {
+  it('are of one operator who proposes, or of two', () => {
+    expect(refusal()).toBeNull();
+    expect(refusal(proposedBy(), approvedBy())).toBeNull();
+    expect(refusal(proposedBy(), approvedBy(ada))).toMatchObject({ code: 'SamePerson' });
+  });
+
+  it('do not count of somebody unknown or retired', () => {
+    expect(refusal(proposedBy(eve))).toEqual({ code: 'NotOperator', details: { operator: 'eve' } });
+    expect(refusal(proposedBy(), approvedBy(eve))).toMatchObject({ code: 'NotOperator' });
+    for (const name of ['ada', 'grace']) {
+      const retired = OPERATORS.map((one) =>
+        one.name === name ? { ...one, state: 'retired' as const } : one,
+      );
+      expect(refuseSignatures({ proposed: proposedBy(), approved: approvedBy() }, retired)).toEqual({
+        code: 'NotOperator',
+        details: { operator: name },
+      });
+    }
+  });
+
+  it('fit each entry, as it is, and only the operator who signed', () => {
+    const proposed = proposedBy();
+    for (const change of [
+      { signatures: proposed.signatures.slice(1) },
+      { signatures: proposed.signatures.toReversed() },
+      { signatures: proposedBy(eve).signatures },
+      { entries: proposed.entries.map((entry) => ({ ...entry, amount: 21 })) },
+      { operator: 'grace' },
+    ])
+      expect(refusal({ ...proposed, ...change })).toMatchObject({ code: 'BadSignature' });
+    expect(refusal(proposed, approvedBy(grace, 30))).toEqual({
+      code: 'BadSignature',
+      details: { operator: 'grace' },
+    });
+  });
+});
+
+describe('the setting OPERATORS', () => {
+  it('names operators with their keys, and who has retired', () => {
+    const text = `ada:${ada.publicKey},\n grace:${grace.publicKey}:retired, grace:${eve.publicKey}:active`;
+    expect(parseOperators(text)).toEqual([
+      { name: 'ada', publicKey: ada.publicKey, state: 'active' },
+      { name: 'grace', publicKey: grace.publicKey, state: 'retired' },
+      { name: 'grace', publicKey: eve.publicKey, state: 'active' },
+    ]);
+    expect(parseOperators('')).toEqual([]);
+  });
+
+  it.each([
+    ['ada', 'in place of <name>:<public key>'],
+    [`Ada:${ada.publicKey}`, 'in place of <name>:<public key>'],
+    [`ada:${ada.publicKey}:gone`, 'in place of <name>:<public key>'],
+    ['ada:AAAA', 'no Ed25519 public key for ada'],
+    [`ada:${ada.publicKey},ada:${grace.publicKey}`, 'names ada twice'],
+    [`ada:${ada.publicKey},grace:${ada.publicKey}:retired`, 'twice'],
+  ])('is refused as %s', (text, why) => {
+    expect(() => parseOperators(text)).toThrow(why);
+  });
+});
