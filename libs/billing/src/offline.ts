@@ -1,6 +1,5 @@
 /** What works on files alone, without a connection: for programs that must not need one. */
 export { refundsOf, type Refunds } from './audit/open-refunds.js';
-export { verifyExport } from './audit/verify-export.js';
 export { handoverOf, readSealKey } from './audit/seal.js';
 export { textsToSign } from './domain/correction/signed-text.js';
 export { parseOperators, publicKeyOf, signText } from './signatures.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { eventLine, headerLine, unreadableLine } from '../src/audit/export-lines.js';
 import type { PostingRow } from '../src/audit/export-rows.js';
-import { creditsEvents } from '../src/contracts/events.js';
+import { ACCOUNTS, creditsEvents } from '../src/contracts/events.js';
 import type { LedgerFooter } from '../src/contracts/export.js';
 import type { Money } from '../src/contracts/money.js';
 
@@ -52,6 +51,39 @@ const FOOTER: Readonly<Record<'kind' | keyof LedgerFooter, readonly string[]>> =
   period: [],
   money: Object.keys(MONEY),
 };
+
+const text = z.string();
+const headerLine = z.strictObject({
+  kind: text,
+  format: text,
+  workspaceId: text,
+  stream: text,
+  period: text.nullable(),
+  firstRevision: text.nullable(),
+  previousChain: text,
+  opening: z.record(z.enum(ACCOUNTS), z.int()),
+});
+const facts = z.strictObject({
+  data: z.unknown(),
+  eventId: text,
+  occurredAt: text,
+  revision: text,
+  schemaVersion: z.int(),
+  stream: text,
+  type: text,
+});
+const eventLine = z.strictObject({ kind: text, facts, chain: text });
+const unreadableLine = z.strictObject({
+  kind: text,
+  revision: text,
+  eventId: text,
+  type: text,
+  occurredAt: text,
+  problem: text.nullable(),
+  quarantine: z.strictObject({ by: text, at: text, reason: text }).nullable(),
+  facts: facts.nullable(),
+  chain: text,
+});
 
 const inSchema = (kind: string, schema: z.ZodType): string[] =>
   membersOf(z.toJSONSchema(schema)).map((member) => `${kind} ${member}`);

@@ -38,7 +38,7 @@ export class BookExport {
     private readonly range: ExportRange,
     private readonly boundMs: number,
   ) {
-    this.write = format === 'csv' ? csv : jsonLines();
+    this.write = format === 'csv' ? csv : jsonLines;
   }
 
   /** Entries that cannot be read stand before the next one that can. Their own dates prove nothing. */

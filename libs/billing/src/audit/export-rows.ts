@@ -2,7 +2,6 @@ import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { LedgerFooter } from '../contracts/export.js';
 import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
-import type { Money } from '../contracts/money.js';
 import type { Posting } from '../contracts/queries.js';
 import { csvRecord } from '@app/platform/text/csv.js';
 import { sentenceOf } from './unreadable-entry.js';
@@ -64,27 +63,13 @@ const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
 };
 
 /**
- * The first has no month in its header and no money in its footer; the second has no refunds there. Exports are written in
- * the last.
- */
-export const EXPORT_FORMATS = [
-  'credit-ledger-export/1',
-  'credit-ledger-export/2',
-  'credit-ledger-export/3',
-] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
-/**
  * One JSON value per line: `header`, then each event, then `footer`. An event is an `event` line with the hashed facts
  * and its chain value, and its `posting` lines; or one `unreadable` line, when it is not interpreted. That is enough to recompute chain,
  * balances and totals.
  */
-export const jsonLines = (format: ExportFormat = 'credit-ledger-export/3'): ExportWriter => ({
-  header: ({ period, ...header }) => {
-    const { workspaceId, stream, ...rest } = header;
-    const month = format === 'credit-ledger-export/1' ? {} : { period };
-    return line({ kind: 'header', format, workspaceId, stream, ...month, ...rest });
-  },
+export const jsonLines: ExportWriter = {
+  header: ({ workspaceId, stream, period, ...rest }) =>
+    line({ kind: 'header', format: 'credit-ledger-export/3', workspaceId, stream, period, ...rest }),
   event: (event, facts, rows) =>
     line({ kind: 'event', facts, chain: event.metadata.chain ?? null }) +
     rows.map((row) => line({ kind: 'posting', ...row })).join(''),
@@ -97,15 +82,9 @@ export const jsonLines = (format: ExportFormat = 'credit-ledger-export/3'): Expo
       postings,
       ...(unreadable && { unreadable }),
       ...footer,
-      ...moneyIn(format, period, money),
+      period,
+      money,
     }),
-});
-
-const moneyIn = (format: ExportFormat, period: string | null, money: Money | null): object => {
-  if (format === 'credit-ledger-export/1') return {};
-  if (format === 'credit-ledger-export/3' || money === null) return { period, money };
-  const { refunds: _, ...earlier } = money;
-  return { period, money: earlier };
 };
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;

@@ -6,15 +6,13 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { isContradicted } from './record-time.js';
-import type { Money } from '../contracts/money.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { BookMoney } from './book-money.js';
-import { BookStart } from './book-start.js';
 import { EarliestDates } from './earliest-dates.js';
 import { LastOnes } from './last-ones.js';
 import { Reversals } from './reversals.js';
 import { ANOTHER_BOOK, isAnotherBook, type SnapshotMark } from './snapshot-check.js';
-import { noBook, type Credits } from '../domain/credits/credits.state.js';
+import type { Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
 import type { UsedCredits } from '../domain/credits/value.js';
 import {
@@ -40,7 +38,6 @@ const MOVES_OTHERWISE = 'the value that the entry moves does not follow from the
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
-  private taken = 0;
   private readonly quarantined: UnreadableEntry[] = [];
   private readonly causes = new LastOnes<true>();
   /** The book in money, as long as nothing was found. */
@@ -49,8 +46,6 @@ export class BookVerifier {
   /** What the last event took from grants. */
   private used: readonly UsedCredits[] = [];
   private watch: InvariantWatch | null = new InvariantWatch();
-  /** In a part of a book: until a closed month states what grants and holds there are. */
-  private start: BookStart | null = null;
   /** No event of the book was seen yet: those that are passed over do not open it. */
   private isNew = true;
   private events = 0;
@@ -63,22 +58,12 @@ export class BookVerifier {
   private hidden: LedgerFinding[] = [];
   private readonly dates: EarliestDates;
 
-  /**
-   * @param boundMs CLOCK_REFUSE_MS: a date may be this much after its record time
-   * @param part where the events start when the beginning of the book is not among them
-   */
+  /** @param boundMs CLOCK_REFUSE_MS: a date may be this much after its record time */
   constructor(
     private readonly stream: string,
     private readonly boundMs: number,
-    part?: { readonly revision: bigint; readonly chain: string },
   ) {
     this.dates = new EarliestDates(boundMs);
-    if (!part) return;
-    this.nextRevision = part.revision;
-    this.chain = part.chain;
-    this.watch = null;
-    this.start = new BookStart();
-    this.isNew = false;
   }
 
   /**
@@ -92,7 +77,7 @@ export class BookVerifier {
     if (isOpaque(event) && event.quarantine) this.passOver(event);
     else {
       this.checkChain(stored);
-      if (this.watch || this.start) this.checkBook(event);
+      if (this.watch) this.checkBook(event, this.watch);
     }
     return this.used;
   }
@@ -131,13 +116,6 @@ export class BookVerifier {
     };
   }
 
-  /** What was found since the last call, in that order, without wrong dates: a later correction may explain those. */
-  takeNewFindings(): readonly LedgerFinding[] {
-    const found = this.findings.slice(this.taken);
-    this.taken = this.findings.length;
-    return found;
-  }
-
   /** Whether something was found that allows no seal: anything but wrong dates. */
   get hasFindings(): boolean {
     return this.findings.length > 0;
@@ -152,11 +130,6 @@ export class BookVerifier {
   /** The open month. Empty before the book is opened, or after something was found. */
   get period(): string {
     return this.watch?.state.period ?? '';
-  }
-
-  /** Of all events seen. `null` when a price is not known, or something was found. */
-  allMoney(): Money | null {
-    return this.watch && this.money.all(this.watch.state);
   }
 
   private checkRevision({ revision }: StoredEvent): void {
@@ -179,21 +152,20 @@ export class BookVerifier {
     this.chain = recorded ?? this.chain;
   }
 
-  private checkBook(event: Recorded<CreditsEvent> | OpaqueEvent): void {
+  private checkBook(event: Recorded<CreditsEvent> | OpaqueEvent, watch: InvariantWatch): void {
     const before = this.findings.length;
     if (isOpaque(event)) {
       this.find(event.stored.revision, 'event', sentenceOf(unreadableEntry(event)));
     } else {
       this.checkOpening(event);
-      this.checkDate(event, this.watch?.state.period ?? '');
+      this.checkDate(event, watch.state.period);
       this.checkRecordTime(event);
       this.checkCause(event);
       if (event.type === 'PeriodClosed') this.closeOverHidden();
-      for (const breach of this.breachesOf(event)) this.find(event.revision, 'invariant', breach);
+      for (const breach of this.breachesOf(event, watch)) this.find(event.revision, 'invariant', breach);
     }
     if (this.findings.slice(before).some(({ check }) => check !== 'date')) {
       this.watch = null;
-      this.start = null;
     }
   }
 
@@ -202,20 +174,11 @@ export class BookVerifier {
     this.hidden = this.hidden.map((finding) => ({ ...finding, check: 'quarantine' }));
   }
 
-  private breachesOf(event: Recorded<CreditsEvent>): readonly string[] {
-    if (this.watch) {
-      const before = this.watch.state;
-      const breaches = this.watch.see(event, event.metadata);
-      this.used = this.money.see(event, before, this.watch.state);
-      return this.reversals.see(event, this.used) ? breaches : [...breaches, MOVES_OTHERWISE];
-    }
-    const { parts, breaches } = this.start!.see(event);
-    if (event.type !== 'PeriodClosed' || !parts) return breaches;
-    const after = InvariantWatch.after(parts, event);
-    this.money.see(event, noBook, after.watch.state);
-    this.watch = after.watch;
-    this.start = null;
-    return after.breaches;
+  private breachesOf(event: Recorded<CreditsEvent>, watch: InvariantWatch): readonly string[] {
+    const before = watch.state;
+    const breaches = watch.see(event, event.metadata);
+    this.used = this.money.see(event, before, watch.state);
+    return this.reversals.see(event, this.used) ? breaches : [...breaches, MOVES_OTHERWISE];
   }
 
   private checkOpening(event: Recorded<CreditsEvent>): void {

@@ -24,26 +24,6 @@ export interface LedgerFooter {
   readonly money: Money | null;
 }
 
-/** What is wrong with a line of an export. */
-export interface ExportFinding {
-  /** From 1. */
-  readonly line: number;
-  /** The member, as a path with dots; `text` when it is not a member. */
-  readonly field: string;
-  /** One sentence. */
-  readonly message: string;
-}
-
-export interface ExportReport {
-  readonly ok: boolean;
-  readonly workspaceId: string | null;
-  readonly events: number;
-  readonly headHash: string;
-  readonly findings: readonly ExportFinding[];
-  /** Entries that an operator has readers pass over, in one sentence each. */
-  readonly quarantined: readonly string[];
-}
-
 /** The part of a book to export. */
 export type ExportRange =
   | {

@@ -27,22 +27,6 @@ export class InvariantWatch {
   /** Sum of the open holds. */
   private holds = 0;
 
-  /**
-   * Continues a closed month without what was before. Only its own state can be checked.
-   * @param parts the book folded from the parts of the close alone
-   */
-  static after(
-    parts: Credits,
-    closed: CreditsEventOf<'PeriodClosed'>,
-  ): { watch: InvariantWatch; breaches: string[] } {
-    const watch = new InvariantWatch();
-    const breaches: string[] = [];
-    watch.book = evolve(parts, closed);
-    watch.holds = sum(valuesOf(watch.book.holds), ({ amount }) => amount);
-    checkState(watch.book, watch.holds, (breach) => breaches.push(breach));
-    return { watch, breaches };
-  }
-
   /** The book after the events seen so far. */
   get state(): Credits {
     return this.book;
