@@ -21,7 +21,6 @@ const PROGRAMS = {
   embedded: 'apps/embedded/src/main.js',
   demo: 'apps/embedded/src/demo.js',
   'embedded-event-store': 'libs/embedded-event-store/src/main.js',
-  'ledger-thread': 'libs/billing/src/application/audit/log-parts/thread.js',
   'companion-server': 'test/support/companion-server.js',
 };
 

@@ -29,7 +29,7 @@ const reporter = `data:text/javascript,${encodeURIComponent(`
 const PACKAGE = /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)/;
 
 /** With the flags that it is started with: each set of flags has a cache of its own. */
-const FLAGS: Readonly<Record<Exclude<Program, 'demo' | 'ledger-thread'>, readonly string[]>> = {
+const FLAGS: Readonly<Record<Exclude<Program, 'demo'>, readonly string[]>> = {
   api: SERVICE_FLAGS,
   worker: SERVICE_FLAGS,
   ops: SERVICE_FLAGS,

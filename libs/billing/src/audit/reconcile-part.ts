@@ -18,7 +18,7 @@ interface Requested {
   readonly position: bigint;
 }
 
-/** What a part of the log shows, besides its reading facts. Plain data, because threads send it. */
+/** What a part of the log shows, besides its reading facts. */
 export interface ReconciledPart {
   readonly books: number;
   readonly differences: readonly Placed<LedgerDifference>[];

@@ -38,7 +38,7 @@ interface Ended extends Fact {
   readonly kind: 'ended';
 }
 
-/** What happened to a reading, as far as its credits are concerned. Plain data, because threads send it. */
+/** What happened to a reading, as far as its credits are concerned. */
 export type ReadingFact = Completed | Captured | Ended;
 
 interface Completion {

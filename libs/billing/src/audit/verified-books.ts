@@ -11,7 +11,7 @@ import { entryValue, type UsedCredits } from '../domain/credits/value.js';
 import { isOpaque } from './unreadable-entry.js';
 import { BookVerifier } from './verify-book.js';
 
-/** A verified month of a book, ready for its seal. Plain data, because threads send it. */
+/** A verified month of a book, ready for its seal. */
 export interface VerifiedMonth {
   readonly closed: Pick<Recorded, 'id' | 'revision' | 'metadata'> & {
     readonly data: Pick<

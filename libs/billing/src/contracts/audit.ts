@@ -173,8 +173,6 @@ export class ReconcileLedger extends Query<Reconciliation> {
     /** Milliseconds that a completed reading may wait for its capture, and an event of a book for the balance view. */
     readonly graceMs: number,
     readonly progress?: Progress,
-    /** How many threads judge the log; `auto`: as many as its books and the cores suggest. The result is the same. */
-    readonly threads: number | 'auto' = 1,
   ) {
     super();
   }

@@ -130,8 +130,6 @@ export class CloseMonth extends Command<CloseMonthResult> {
     readonly codes: AccountCodes,
     readonly by: () => RequestContext,
     readonly progress?: (step: MonthStep, done: number, total: number) => void,
-    /** How many threads judge the log; `auto`: as many as its books and the cores suggest. The result is the same. */
-    readonly threads: number | 'auto' = 1,
   ) {
     super();
   }

@@ -6,7 +6,7 @@ import { readAddress } from './address.js';
 import { openConnection, SEARCH_WITHIN_MS, type Connection, type KnownNodes } from './connection.js';
 import { CLUSTER_WATCH, STORE_DEFAULTS, type ClientName } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
-import { decodeReadAnswer, locateReadAnswer, type EncodedEvent, type ReadAnswer } from './read-answer.js';
+import { decodeReadAnswer, type ReadAnswer } from './read-answer.js';
 import { openReadCall } from './read-call.js';
 import type { ReadFilter, ReadRequest } from './read-request.js';
 import { readStream } from './read-stream.js';
@@ -40,11 +40,6 @@ export interface EventStoreDbOptions {
 /** The event store behind one of its clients, and the state of the connection to it. */
 export interface EventStoreDb extends EventStore {
   readonly connection: StoreConnection;
-  /**
-   * The log after a position (`null`: from the beginning) in pages of encoded events, for a reader that hands them to
-   * other threads. The next page is on its way while the reader has one.
-   */
-  readEncoded(after: bigint | null, only: StreamSelection): AsyncIterable<readonly EncodedEvent[]>;
 }
 
 /** Opens the event store over a connection of its own, which it keeps. */
@@ -127,27 +122,6 @@ export const openEventStore = async ({
           if (left <= 0) return;
         }
         if (page.length < asked || reached === before) return;
-      }
-    },
-
-    async *readEncoded(after, only) {
-      const filter = filterOf(only);
-      const ask = (from: bigint | null): Promise<readonly (EncodedEvent | null)[]> => {
-        const page = readAs(locateReadAnswer, partOfLog(from, true, BULK_PAGE, filter));
-        // The reader may have left.
-        page.catch(() => undefined);
-        return page;
-      };
-      let reached = after;
-      for (let coming = ask(after); ;) {
-        const answers = await coming;
-        const page = answers.filter((event) => event !== null);
-        const before = reached;
-        reached = page.at(-1)?.position ?? before;
-        const isLast = answers.length < BULK_PAGE || reached === before;
-        if (!isLast) coming = ask(reached);
-        yield page.filter(({ position, stream }) => position !== before && isSelected(only, stream));
-        if (isLast) return;
       }
     },
 

@@ -14,7 +14,6 @@ import { addedToAppend } from '../testing/tally.js';
 import { collect } from './collect.js';
 import type { EventStore, ReadOptions } from './event-store.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
-import { decodeReadAnswer } from './read-answer.js';
 
 const countOf = (request: Buffer): string | undefined =>
   streamsPb.ReadReq.deserializeBinary(request).getOptions()?.getCount();
@@ -161,50 +160,6 @@ describe('a log of several pages', () => {
     const calls = jest.spyOn(GrpcClient.prototype, 'makeServerStreamRequest');
     await positions({ after, direction: 'backwards', limit: 3 });
     expect(calls.mock.calls.map(([, , , request]) => countOf(request as Buffer))).toEqual(['4']);
-  });
-});
-
-describe('encoded events of the log', () => {
-  const read = async (after: bigint | null, category: string): Promise<StoredEvent[]> => {
-    const events: StoredEvent[] = [];
-    for await (const page of store.readEncoded(after, { categories: [category] }))
-      for (const { message, stream, revision, position } of page) {
-        const { event } = decodeReadAnswer(message);
-        expect(event).toMatchObject({ stream, revision, position });
-        events.push(event!);
-      }
-    return events;
-  };
-
-  // Pages have 1,024 events, of which the second and later ones may repeat one.
-  it.each([1, 1_023, 1_024, 1_025, 2_047, 2_048])(
-    'decode to what a read of the log shows: %i events',
-    async (length) => {
-      const category = `bulk${length}`;
-      const after = (await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1))).position;
-      const names = [randomUUID(), randomUUID(), randomUUID()].map((id) => `${category}-${id}`);
-      for (let left = length; left > 0; left -= 700) {
-        await store.append(names.pop()!, 'no_stream', newEvents(Math.min(700, left)));
-        await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1));
-      }
-      const whole = await collect(store.readAll({ only: { categories: [category] } }));
-      expect(whole).toHaveLength(length);
-      expect(await read(after, category)).toEqual(whole);
-      expect(await read(whole[length >> 1]!.position, category)).toEqual(whole.slice((length >> 1) + 1));
-    },
-  );
-
-  it('end at once after the last one, and in an empty part of the log', async () => {
-    expect(await read(await store.head(), 'tally')).toEqual([]);
-    expect(await read(null, 'nobody')).toEqual([]);
-  });
-
-  it('leave nothing open when their reader leaves', async () => {
-    for await (const page of store.readEncoded(null, { categories: ['bulk2048'] })) {
-      expect(page).toHaveLength(1_024);
-      break;
-    }
-    expect(await read(null, 'bulk1025')).toHaveLength(1_025);
   });
 });
 

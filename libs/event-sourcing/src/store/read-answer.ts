@@ -40,16 +40,6 @@ const TICKS_PER_MS = 10_000n;
  */
 export const decodeReadAnswer = (message: Buffer): ReadAnswer => answerOf(message, recordedEvent);
 
-/** An event as the server sent it, for a reader that hands it to another thread. */
-export interface EncodedEvent extends Pick<StoredEvent, 'stream' | 'revision' | 'position' | 'quarantine'> {
-  /** What {@link decodeReadAnswer} decodes. */
-  readonly message: Buffer;
-}
-
-/** As {@link decodeReadAnswer}, but the event stays encoded: this takes a tenth of the time. */
-export const locateReadAnswer = (message: Buffer): ReadAnswer<EncodedEvent> =>
-  answerOf(message, (recorded) => ({ ...placeOf(recorded), message }));
-
 const answerOf = <E>(message: Buffer, eventOf: (recorded: ProtobufFields) => E): ReadAnswer<E> => {
   const answer = new ProtobufFields(message);
   while (answer.next()) {
@@ -68,17 +58,6 @@ const commitOf = (checkpoint: ProtobufFields): bigint => {
 const resolved = <E>(read: ProtobufFields, eventOf: (recorded: ProtobufFields) => E): E | null => {
   while (read.next()) if (read.field === READ.event) return eventOf(read.inner());
   return null;
-};
-
-const placeOf = (recorded: ProtobufFields): Pick<StoredEvent, 'stream' | 'revision' | 'position'> => {
-  let stream = '';
-  let [revision, position] = [0n, 0n];
-  while (recorded.next()) {
-    if (recorded.field === RECORDED.stream) stream = textOf(recorded.inner(), STREAM_NAME);
-    else if (recorded.field === RECORDED.revision) revision = recorded.uint64();
-    else if (recorded.field === RECORDED.commitPosition) position = recorded.uint64();
-  }
-  return { stream, revision, position };
 };
 
 const recordedEvent = (recorded: ProtobufFields): StoredEvent => {

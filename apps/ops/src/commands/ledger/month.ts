@@ -12,7 +12,7 @@ import { print, table, tell } from '../../output.js';
 import { withSession } from '../../session.js';
 import { wholeNumber } from '../options.js';
 import { writeMonth } from './month-archive.js';
-import { parsePeriod, threadsOption } from './options.js';
+import { parsePeriod } from './options.js';
 import { passedOver } from './passed-over.js';
 import { onFile } from './seal.js';
 import { accountTable, moneyTable } from './statement.js';
@@ -22,7 +22,6 @@ interface Options {
   readonly all: true;
   readonly key: string;
   readonly out: string;
-  readonly threads: number | 'auto';
   readonly wait: number;
   readonly replace?: boolean;
 }
@@ -42,7 +41,6 @@ export const addMonth = (ledger: Command): void => {
     .requiredOption('--all', 'every book')
     .requiredOption('--key <file>', 'the private key from ops ledger keygen')
     .requiredOption('--out <folder>', 'an existing folder for the month and its archive')
-    .addOption(threadsOption())
     .option(
       '--wait <seconds>',
       'how long the balance view may take to catch up with the books',
@@ -59,7 +57,7 @@ the log up to now, so a later run may sign a different month. It does not replac
 Example:
   ops ledger month --period 2026-10 --all --key seal-private.pem --out closings`,
     )
-    .action(async ({ period, key, out, threads, wait, replace = false }: Options, command: Command) => {
+    .action(async ({ period, key, out, wait, replace = false }: Options, command: Command) => {
       const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
       const result = await withSession(({ commands, by, config }) => {
         const codes = {
@@ -71,7 +69,7 @@ Example:
           corrections: config.LEDGER_ACCOUNT_CORRECTIONS,
         };
         return commands.execute(
-          new CloseMonth(period, privateKey, GRACE_MS, wait * 1_000, codes, by, reportStep(), threads),
+          new CloseMonth(period, privateKey, GRACE_MS, wait * 1_000, codes, by, reportStep()),
         );
       });
       if (result.outcome === 'not_over')

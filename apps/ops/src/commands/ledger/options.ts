@@ -15,21 +15,6 @@ export const chosenWorkspace = ({ workspace, all }: Chosen): string | null => {
   return workspace ?? null;
 };
 
-const MOST_THREADS = 64;
-
-/** For commands that read all books. */
-export const threadsOption = (): Option =>
-  new Option('--threads <n>', 'threads that judge books at the same time; 1: none but its own')
-    .argParser(parseThreads)
-    .default('auto', 'from the number of books and cores');
-
-const parseThreads = (text: string): number => {
-  const threads = Number(text);
-  if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS)
-    throw new InvalidArgumentError(`must be a whole number from 1 to ${MOST_THREADS}`);
-  return threads;
-};
-
 /** A calendar month in UTC, `yyyy-mm`. */
 export const parsePeriod = (text: string): string => {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) {

@@ -4,7 +4,7 @@ import type { Mode } from '@app/event-sourcing/core/mode.js';
 import { describeCompensated } from '../corrections.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
-import { chosenWorkspace, modeOption, threadsOption, type Chosen } from './options.js';
+import { chosenWorkspace, modeOption, type Chosen } from './options.js';
 import { withProgress } from '../../progress.js';
 import { passedOver } from './passed-over.js';
 
@@ -13,7 +13,6 @@ const GRACE_S = 60;
 
 interface Options extends Chosen {
   readonly grace: number;
-  readonly threads: number | 'auto';
   readonly mode: Mode;
 }
 
@@ -29,7 +28,6 @@ export const addReconcile = (ledger: Command): void => {
       parseSeconds,
       GRACE_S,
     )
-    .addOption(threadsOption())
     .addOption(modeOption())
     .addHelpText('after', '\nExample:\n  ops ledger reconcile --all --json')
     .action(async (options: Options, command: Command) => {
@@ -40,7 +38,7 @@ export const addReconcile = (ledger: Command): void => {
           queries.execute(
             options.mode === 'test'
               ? new ReconcileTestBooks(workspaceId, options.grace * 1_000, progress)
-              : new ReconcileLedger(workspaceId, options.grace * 1_000, progress, options.threads),
+              : new ReconcileLedger(workspaceId, options.grace * 1_000, progress),
           ),
         );
       });

@@ -13,7 +13,7 @@ import { ReconcilePart } from '../../audit/reconcile-part.js';
 import { Settlements } from '../../audit/settlements.js';
 import type { Reconciliation } from '../../contracts/audit.js';
 import { ReconcileTestBooks } from '../../contracts/test-book-audit.js';
-import { factsOfReadings } from '../audit/log-parts/facts-of-readings.js';
+import { factsOfReadings } from '../audit/facts-of-readings.js';
 import { visitLog } from '../audit/read.js';
 import { serverNow } from '../audit/server-now.js';
 

@@ -75,17 +75,21 @@ export const visitStream = async (
 /**
  * Visits the log up to its head at the start of the visit. Reports progress in positions.
  * @param only some of its streams; without it, all
+ * @param after position of the last event that was visited before; `null`: from the beginning
+ * @returns the position up to which it was visited
  */
 export const visitLog = async (
-  store: EventStore,
+  store: Pick<EventStore, 'head' | 'readAll'>,
   visit: (event: StoredEvent) => void,
   progress?: Progress,
   only?: StreamSelection,
-): Promise<void> => {
+  after: bigint | null = null,
+): Promise<bigint | null> => {
   const head = await store.head();
-  if (head === null) return;
+  if (head === null) return after;
   const onStep = (_: number, { position }: StoredEvent): void => progress?.(Number(position), Number(head));
-  const events = store.readAll({ ...(only && { only }) });
+  const events = store.readAll({ after, ...(only && { only }) });
   await visitAll(events, visit, onStep, ({ position }) => position > head);
   progress?.(Number(head), Number(head));
+  return head;
 };

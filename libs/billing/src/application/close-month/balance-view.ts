@@ -6,7 +6,7 @@ import type { LedgerDifference } from '../../contracts/audit.js';
 import type { CloseMonth } from '../../contracts/month.js';
 import { balanceProjection } from '../../read-models/balance/balance.projection.js';
 import { balanceRows } from '../audit/balance-rows.js';
-import type { Audit, AuditResult } from '../audit/log-parts/log-audit.js';
+import type { AuditResult, LogAudit } from '../audit/log-audit.js';
 
 /** Milliseconds between two looks at the view. */
 const LOOK_EVERY_MS = 500;
@@ -28,7 +28,7 @@ export class BalanceView {
    * @param settledBefore as in reconciliationOf
    */
   async caughtUp(
-    audit: Audit,
+    audit: LogAudit,
     settledBefore: number,
     { waitMs, progress }: Pick<CloseMonth, 'waitMs' | 'progress'>,
   ): Promise<AuditResult> {
@@ -44,7 +44,7 @@ export class BalanceView {
       const isLast = head !== null && position !== null && position >= head;
       if (!isLast) await delay(Math.min(LOOK_EVERY_MS, Math.max(0, until - performance.now())));
       // The rows first, so that the log then has everything the view shows.
-      await audit.refresh(await balanceRows(this.pool, null));
+      audit.refresh(await balanceRows(this.pool, null));
       await audit.read();
       if (isLast) return audit.result(settledBefore);
     }

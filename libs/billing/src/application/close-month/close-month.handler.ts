@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import {
   COMMAND_BUS,
   CommandHandler,
@@ -20,7 +19,7 @@ import { CloseMonth, type CloseMonthResult } from '../../contracts/month.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
 import type { Config } from '../../settings.js';
 import { balanceRows } from '../audit/balance-rows.js';
-import { auditLog, type Audit } from '../audit/log-parts/log-audit.js';
+import { LogAudit } from '../audit/log-audit.js';
 import { serverNow } from '../audit/server-now.js';
 import { balanceProjection } from '../../read-models/balance/balance.projection.js';
 import { CreditBooks } from '../credit-books.js';
@@ -38,11 +37,11 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATORS'>,
   ) {}
 
   async execute(command: CloseMonth): Promise<CloseMonthResult> {
-    const { period, privateKey, graceMs, codes, threads } = command;
+    const { period, privateKey, graceMs, codes } = command;
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };
     const now = await serverNow(this.pool, this.clock);
@@ -50,59 +49,50 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     let settledBefore = now - graceMs;
     // Reads the view first, so that the log then has everything the view shows.
     const rows = await balanceRows(this.pool, null);
-    const task = {
-      verify: { period, boundMs: this.config.CLOCK_REFUSE_MS },
-      reconcile: { workspaceId: null, rows },
-      corrections: true,
-    };
-    const connection = eventStoreOptions(this.config);
-    const audit = auditLog(this.store, task, rows.size, threads, connection);
-    try {
-      const read = (): Promise<void> =>
-        audit.read((done, total) => command.progress?.('verify and reconcile', done, total));
+    const verify = { period, boundMs: this.config.CLOCK_REFUSE_MS };
+    const audit = new LogAudit(this.store, { verify, workspaceId: null, rows });
+    const read = (): Promise<void> =>
+      audit.read((done, total) => command.progress?.('verify and reconcile', done, total));
+    await read();
+    const closedNow = await this.close(command, audit);
+    if (closedNow > 0) {
+      settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
+      audit.refresh(await balanceRows(this.pool, null));
       await read();
-      const closedNow = await this.close(command, audit);
-      if (closedNow > 0) {
-        settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
-        await audit.refresh(await balanceRows(this.pool, null));
-        await read();
-      }
-      const view = new BalanceView(this.pool, this.store);
-      const result = await view.caughtUp(audit, settledBefore, command);
-      const { verified, corrections, reconciliation: compared } = result;
-      const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
-      const { compensated } = signatures;
-      const reconciliation = { ...compared, compensated };
-      const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
-      const { quarantined } = reconciliation;
-      const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
-      if (problems.length + differences.length > 0)
-        return {
-          outcome: 'not_right',
-          problems,
-          differences,
-          view: problems.length === 0 && differences.every(isOfView) ? balanceProjection.name : null,
-        };
-      const files = monthFiles(period, books, reconciliation, notes, codes);
-      // Imported only here: only a process that prints needs the compiler and its fonts.
-      const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
-      files.set('trial-balance.pdf', monthPdf(period, books));
-      const { manifest, json, signature } = signedMonth(period, books, reconciliation, notes, files, key);
-      files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
-      return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, notes, files };
-    } finally {
-      await audit.close();
     }
+    const view = new BalanceView(this.pool, this.store);
+    const result = await view.caughtUp(audit, settledBefore, command);
+    const { verified, corrections, reconciliation: compared } = result;
+    const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
+    const { compensated } = signatures;
+    const reconciliation = { ...compared, compensated };
+    const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
+    const { quarantined } = reconciliation;
+    const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
+    if (problems.length + differences.length > 0)
+      return {
+        outcome: 'not_right',
+        problems,
+        differences,
+        view: problems.length === 0 && differences.every(isOfView) ? balanceProjection.name : null,
+      };
+    const files = monthFiles(period, books, reconciliation, notes, codes);
+    // Imported only here: only a process that prints needs the compiler and its fonts.
+    const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
+    files.set('trial-balance.pdf', monthPdf(period, books));
+    const { manifest, json, signature } = signedMonth(period, books, reconciliation, notes, files, key);
+    files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
+    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, notes, files };
   }
 
   /** The books that the log shows to be open. They continue from what was just read. */
-  private async close({ period, by, progress }: CloseMonth, audit: Audit): Promise<number> {
-    const open = await audit.openUntil(period);
+  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
+    const open = audit.openUntil(period);
     let [next, done] = [0, 0];
     const worker = async (): Promise<void> => {
       while (next < open.length) {
         const workspaceId = open[next++]!;
-        const folded = await audit.folded(workspaceId);
+        const folded = audit.folded(workspaceId);
         if (folded) this.creditBooks.remember(workspaceId, folded);
         // It is found again as a book that does not verify.
         await this.commands.execute(new RecordDue(workspaceId, by())).catch(passOverUnreadable);

@@ -2,15 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { altered, appendUnknown, eventfulBook, quarantine, type TestBook } from '../../../../test/book.js';
-import { writeReading } from '../../../../test/readings.js';
-import type { BalanceRow } from '../../../audit/book-balances.js';
-import { monthOfBooks } from '../../../audit/month-books.js';
-import { Reconciler } from '../../../audit/reconcile.js';
-import { monthFiles, signedMonth } from '../../../audit/month-files.js';
-import { LogAudit } from './log-audit.js';
-import { OwnPart, streamsFor, type PartTask } from './log-part.js';
-import { decodedLog } from './log-source.js';
+import { altered, appendUnknown, eventfulBook, quarantine, type TestBook } from '../../../test/book.js';
+import { writeReading } from '../../../test/readings.js';
+import type { BalanceRow } from '../../audit/book-balances.js';
+import { monthOfBooks } from '../../audit/month-books.js';
+import { Reconciler } from '../../audit/reconcile.js';
+import { monthFiles, signedMonth } from '../../audit/month-files.js';
+import { LogAudit, type AuditTask } from './log-audit.js';
 
 const PERIOD = '2026-05';
 const { privateKey: key } = generateKeyPairSync('ed25519');
@@ -42,22 +40,11 @@ const rows: ReadonlyMap<string, BalanceRow> = new Map([
   [workspaceOf(1), { revision: 3n, balance: WRONG }],
   [workspaceOf(3), { revision: 99n, balance: WRONG }],
 ]);
-const task: PartTask = {
-  verify: { period: PERIOD, boundMs: 10_000 },
-  reconcile: { workspaceId: null, rows },
-  corrections: true,
-};
-const auditOf = (log: InMemoryEventStore, given: PartTask, of: number): LogAudit =>
-  new LogAudit(
-    log,
-    decodedLog(log, streamsFor(given)),
-    Array.from({ length: of }, () => new OwnPart(given)),
-  );
-const audited = (of: number): LogAudit => auditOf(store, task, of);
+const task: AuditTask = { verify: { period: PERIOD, boundMs: 10_000 }, workspaceId: null, rows };
 
 /** Everything that a month close writes or reports. */
-const monthIn = async (of: number) => {
-  const audit = audited(of);
+const month = async () => {
+  const audit = new LogAudit(store, task);
   await audit.read();
   const { verified, reconciliation, corrections } = await audit.result(Date.parse('2026-06-01T00:00:00Z'));
   const { books, problems, notes } = monthOfBooks(PERIOD, verified, [], key);
@@ -67,37 +54,36 @@ const monthIn = async (of: number) => {
 };
 
 describe('an audit of the log', () => {
-  it('finds and writes the same, into however many parts the log is divided', async () => {
-    const whole = await monthIn(1);
+  it('finds what is wrong, and writes the books that are right', async () => {
+    const whole = await month();
     expect(whole.corrections).not.toEqual([]);
     expect(whole.problems.length).toBeGreaterThan(1);
     expect(whole.reconciliation.differences.length).toBeGreaterThan(5);
     expect(whole.reconciliation.quarantined).toHaveLength(1);
     expect(JSON.parse(whole.json)).toMatchObject({ books: 4 });
-    for (const parts of [2, 3, 5]) expect(await monthIn(parts)).toEqual(whole);
   });
 
   it('gives a book to continue only if nothing was found or passed over in it', async () => {
-    const audit = audited(3);
+    const audit = new LogAudit(store, task);
     await audit.read();
-    const folded = await audit.folded(workspaceOf(1));
+    const folded = audit.folded(workspaceOf(1));
     expect(folded).toMatchObject({ workspaceId: workspaceOf(1), state: { period: '2026-06' } });
     expect(folded!.chain).toBe(
       store.log.findLast(({ stream }) => stream.endsWith(workspaceOf(1)))!.metadata.chain,
     );
-    for (const n of [2, 3, 5, 9]) expect(await audit.folded(workspaceOf(n))).toBeNull();
+    for (const n of [2, 3, 5, 9]) expect(audit.folded(workspaceOf(n))).toBeNull();
   });
 
   it('reads on where it ended, and reports how far it is', async () => {
     const grown = new InMemoryEventStore();
     grown.log.push(...store.log.slice(0, 20));
     const positions: [number, number][] = [];
-    const audit = auditOf(grown, task, 1);
+    const audit = new LogAudit(grown, task);
     await audit.read((done, total) => positions.push([done, total]));
     grown.log.push(...store.log.slice(20));
     await audit.read((done, total) => positions.push([done, total]));
     const { verified } = await audit.result(0);
-    expect(verified).toEqual((await monthIn(1)).verified);
+    expect(verified).toEqual((await month()).verified);
     expect(positions.at(0)).toEqual([200, 200]);
     expect(positions.at(-1)).toEqual([store.log.length * 10, store.log.length * 10]);
   });
@@ -130,15 +116,8 @@ describe('an audit of the log', () => {
     for (const event of log) exact.see(event);
     const whole = exact.report(0).differences;
     expect(whole.map(({ kind }) => kind)).toEqual(['captured_twice', 'completed_twice', 'captured_twice']);
-    for (const parts of [1, 3]) {
-      const only: PartTask = {
-        verify: null,
-        reconcile: { workspaceId: null, rows: new Map() },
-        corrections: false,
-      };
-      const audit = auditOf(all, only, parts);
-      await audit.read();
-      expect((await audit.result(0)).reconciliation.differences).toEqual(whole);
-    }
+    const audit = new LogAudit(all, { verify: null, workspaceId: null, rows: new Map() });
+    await audit.read();
+    expect((await audit.result(0)).reconciliation.differences).toEqual(whole);
   });
 });

@@ -1,9 +1,9 @@
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
-import { ReconcilePart } from '../../../audit/reconcile-part.js';
-import type { ReadingFact } from '../../../audit/settlements.js';
-import { LIVE_BOOKS, type BookKind } from '../../../audit/book-kind.js';
+import { ReconcilePart } from '../../audit/reconcile-part.js';
+import type { ReadingFact } from '../../audit/settlements.js';
+import { LIVE_BOOKS, type BookKind } from '../../audit/book-kind.js';
 
 /**
  * The facts of some readings, from their own streams and from the books of the workspaces that completed them.
