@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { BookExport } from '@app/billing/audit/export-book.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
-import { FOLD_VERSION } from '@app/billing/domain/credits/credits.state.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
@@ -157,29 +155,6 @@ describe('explain', () => {
       for (const id of [reservation!.id, settlement!.id, endId]) expect(text).toContain(id);
     },
   );
-});
-
-it('A snapshot that somebody else wrote is named by verify, until it is removed', async () => {
-  const of = ['verify', '--workspace', HONEST];
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
-  try {
-    await client.query(
-      `insert into billing.book_snapshot (stream, fold, body, mac, taken_at) values ($1, $2, '{}', '', now())`,
-      [`credits-${HONEST}`, FOLD_VERSION],
-    );
-    expect(await json(...of)).toMatchObject({
-      code: 1,
-      ok: false,
-      books: [{ findings: [] }],
-      snapshots: { foreign: [HONEST], problem: null },
-    });
-    expect((await ledger(...of)).stdout).toContain(`${HONEST} snapshot: this service did not write it`);
-  } finally {
-    await client.query('delete from billing.book_snapshot');
-    await client.end();
-  }
-  expect(await json(...of)).toMatchObject({ code: 0, ok: true, snapshots: { foreign: [], problem: null } });
 });
 
 describe('a book that was tampered with in the store', () => {

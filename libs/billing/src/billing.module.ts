@@ -1,14 +1,11 @@
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { Digester } from '@app/platform/crypto/digest.js';
 import { Module } from '@app/platform/injection.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG, LOGGER } from '@app/platform/tokens.js';
+import { CONFIG } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { CorrectionBooks } from './application/corrections/correction-books.js';
 import { HANDLERS } from './application/handlers.js';
 import { OrderLines } from './application/purchase-pack/order-lines.js';
 import { TestBooks } from './application/test-books.js';
-import { BookSnapshots } from './book-snapshots.js';
 import { CREDITS_EXECUTOR, createCreditsExecutor } from './credits.executor.js';
 import { CORRECTION_EXECUTORS, createCorrectionExecutors } from './correction.executors.js';
 import type { Config } from './settings.js';
@@ -18,15 +15,10 @@ import { TEST_BOOK_EXECUTOR, createTestBookExecutor } from './test-book.executor
 @Module({
   providers: [
     {
-      provide: BookSnapshots,
-      useFactory: (...given: ConstructorParameters<typeof BookSnapshots>) => new BookSnapshots(...given),
-      inject: [POSTGRES, Digester, LOGGER],
-    },
-    {
       provide: CREDITS_EXECUTOR,
-      useFactory: (store: EventStore, config: Pick<Config, 'CLOCK_REFUSE_MS'>, snapshots: BookSnapshots) =>
-        createCreditsExecutor(store, config.CLOCK_REFUSE_MS, snapshots),
-      inject: [EVENT_STORE, CONFIG, BookSnapshots],
+      useFactory: (store: EventStore, config: Pick<Config, 'CLOCK_REFUSE_MS'>) =>
+        createCreditsExecutor(store, config.CLOCK_REFUSE_MS),
+      inject: [EVENT_STORE, CONFIG],
     },
     {
       provide: TEST_BOOK_EXECUTOR,

@@ -1,12 +1,10 @@
 import { CommandExecutor } from '@app/event-sourcing/handling/command-executor.js';
-import type { Snapshots } from '@app/event-sourcing/handling/snapshots.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
 import { lastClose } from './audit/month-place.js';
 import { creditsEvents } from './contracts/events.js';
 import { namesParts } from './domain/credits/carried.js';
 import { credits } from './domain/credits/credits.decider.js';
-import type { Credits } from './domain/credits/credits.state.js';
 
 /** Folded books kept in memory, per process. */
 const CACHED_STREAMS = 2_000;
@@ -16,9 +14,8 @@ const ATTEMPTS = 48;
 /**
  * Runs commands on `credits-<workspaceId>` streams only.
  * @param withinMs CLOCK_REFUSE_MS: by this much, the clocks of two writers may differ
- * @param snapshots of books with thousands of entries in their open month; default: none
  */
-export const createCreditsExecutor = (store: EventStore, withinMs: number, snapshots?: Snapshots<Credits>) =>
+export const createCreditsExecutor = (store: EventStore, withinMs: number) =>
   new CommandExecutor(scopedEventStore(store, [creditsEvents.category]), creditsEvents, credits, {
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
@@ -34,7 +31,6 @@ export const createCreditsExecutor = (store: EventStore, withinMs: number, snaps
       locate: lastClose,
     },
     datesAscend: { withinMs },
-    ...(snapshots && { snapshots }),
   });
 
 export type CreditsExecutor = ReturnType<typeof createCreditsExecutor>;

@@ -6,11 +6,9 @@ export const billing = {
   settings,
   operationalTables: {
     'billing.reconciliation': 'the last reconciliation',
-    'billing.book_snapshot': 'folds of long credit books; may be lost',
   },
   expendableTables: {
     'billing.reconciliation': 'the figures of the last reconciliation, until the next one',
-    'billing.book_snapshot': 'nothing: the first command on a long book reads its month once more',
   },
   projections: {
     'billing.balance.v1': 'the credits of each workspace',

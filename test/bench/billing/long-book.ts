@@ -1,5 +1,4 @@
 import { connectClient } from '@app/embedded-event-store/testing/client.js';
-import { NO_SNAPSHOTS } from '../../../libs/billing/test/no-snapshots.js';
 import { VerifyLedgerHandler } from '@app/billing/application/audit/verify-ledger.handler.js';
 import { VerifyLedger } from '@app/billing/contracts/index.js';
 import type { ServedStore } from './event-store.js';
@@ -77,7 +76,7 @@ const measureVerify = async (store: ServedStore, add: AddRow): Promise<void> => 
     for await (const _ of client.readStream(STREAM)) seen += 1;
   };
   const config = { CLOCK_REFUSE_MS: 10_000, OPERATORS };
-  const verifier = new VerifyLedgerHandler(eventStore, config, NO_SNAPSHOTS);
+  const verifier = new VerifyLedgerHandler(eventStore, config);
   const verify = async (): Promise<void> => {
     const {
       books: [report],

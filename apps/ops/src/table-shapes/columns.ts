@@ -5,8 +5,6 @@
 export const COLUMNS: Readonly<Record<string, string>> = {
   'billing.balance':
     'adjusted bigint, agenda jsonb, available bigint, consumed bigint, due_at timestamp with time zone, expired bigint, granted bigint, held bigint, revision numeric(20,0), topped_up_by text, topped_up_to bigint, updated_at timestamp with time zone, workspace_id text',
-  'billing.book_snapshot':
-    'body bytea, fold integer, mac bytea, stream text, taken_at timestamp with time zone',
   'billing.hold':
     'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'billing.reconciliation':

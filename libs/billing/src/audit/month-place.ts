@@ -44,16 +44,17 @@ export const findClose = async (store: Reads, stream: string, period: string): P
 };
 
 /**
- * The revision of the close of the month before the newest event's; `null`: it is not where it should be, for example
- * because that month is not closed yet.
+ * The revision of the close of the month before the newest event's; `none`: the book begins in this month; `null`: it is not
+ * where it should be, for example because that month is not closed yet.
  */
-export const lastClose = async (store: Reads, stream: string): Promise<bigint | null> => {
+export const lastClose = async (store: Reads, stream: string): Promise<bigint | 'none' | null> => {
   const [newest] = await collect(store.read(stream, { direction: 'backwards', limit: 1 }));
   if (!newest) return null;
   const month = monthOf(at(newest));
   const low = await firstSince(store, stream, startOfMonth(month), newest.revision);
   const close = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), monthBefore(month));
-  return close?.revision ?? null;
+  if (close) return close.revision;
+  return low === 0n && close === null ? 'none' : null;
 };
 
 /** The revision of the first event since a time, if dates ascend; the newest one: there is none. */

@@ -4,7 +4,6 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { VerifyLedgerHandler } from '../application/audit/verify-ledger.handler.js';
 import { VerifyLedger } from '../contracts/index.js';
 import { altered, eventfulBook, rechained, STREAM, TAMPERINGS, type TestBook, WS } from '../../test/book.js';
-import { NO_SNAPSHOTS } from '../../test/no-snapshots.js';
 import { BookVerifier } from './verify-book.js';
 import { OPERATORS } from '../../test/operators.js';
 
@@ -95,7 +94,7 @@ describe('verifying a book', () => {
     const store = { read } as unknown as EventStore;
     const verified = async (bound: number) =>
       (
-        await new VerifyLedgerHandler(store, { CLOCK_REFUSE_MS: bound, OPERATORS }, NO_SNAPSHOTS).execute(
+        await new VerifyLedgerHandler(store, { CLOCK_REFUSE_MS: bound, OPERATORS }).execute(
           new VerifyLedger(WS),
         )
       ).books[0]!;
@@ -120,7 +119,7 @@ describe('verifying a book', () => {
   });
 
   it('reads one book, or every book of the log', async () => {
-    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000, OPERATORS }, NO_SNAPSHOTS);
+    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000, OPERATORS });
     const {
       books: [report],
     } = await handler.execute(new VerifyLedger(WS));
@@ -129,13 +128,11 @@ describe('verifying a book', () => {
       books: [report],
       corrections: [],
       compensated: [],
-      snapshots: { foreign: [], problem: null },
     });
     expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({
       books: [],
       corrections: [],
       compensated: [],
-      snapshots: { foreign: [], problem: null },
     });
   });
 });

@@ -11,7 +11,6 @@ import { BookMoney } from './book-money.js';
 import { EarliestDates } from './earliest-dates.js';
 import { LastOnes } from './last-ones.js';
 import { Reversals } from './reversals.js';
-import { ANOTHER_BOOK, isAnotherBook, type SnapshotMark } from './snapshot-check.js';
 import type { Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
 import type { UsedCredits } from '../domain/credits/value.js';
@@ -88,11 +87,6 @@ export class BookVerifier {
     this.quarantined.push(unreadableEntry(event));
     const { revision } = event.stored;
     if (isHidden(event)) this.hidden.push({ revision, check: 'event', message: sentenceOfHidden(event) });
-  }
-
-  /** Compares the book so far with a snapshot that was taken here. */
-  compare(mark: SnapshotMark): void {
-    if (isAnotherBook(mark, this.folded)) this.find(mark.revision, 'snapshot', ANOTHER_BOOK);
   }
 
   report(): LedgerReport {

@@ -4,7 +4,6 @@ import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
 import type { TestBookEvent, TestPosting } from './test-book.js';
-import type { ComparedSnapshots } from './compared-snapshots.js';
 import type { UnreadableEntry } from './unreadable-entry.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
@@ -15,10 +14,9 @@ export interface LedgerFinding {
   readonly revision: bigint;
   /**
    * `clock`: the store's record time contradicts the date. `quarantine`: a later month was closed without an entry that
-   * can be read. In both cases the chain is whole and the books add up, so the month can be sealed. `snapshot`: the entries
-   * are right, but a snapshot of the book from which processes start differs from them.
+   * can be read. In both cases the chain is whole and the books add up, so the month can be sealed.
    */
-  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'quarantine' | 'snapshot';
+  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'quarantine';
   /** One sentence. */
   readonly message: string;
 }
@@ -44,7 +42,6 @@ export interface LedgerVerification {
   /** Of one book: only its own entries. */
   readonly corrections: readonly CorrectionFinding[];
   readonly compensated: readonly CompensatedEntry[];
-  readonly snapshots: ComparedSnapshots;
 }
 
 /**

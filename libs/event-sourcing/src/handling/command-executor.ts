@@ -13,7 +13,6 @@ import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
 import { isAhead, readPastRival } from './read-past-rival.js';
 import { RecentlyUsed } from './recently-used.js';
-import type { Snapshots } from './snapshots.js';
 import type { Folded, Loaded } from './folded.js';
 import { StreamFolder, type Checkpoint } from './stream-folder.js';
 
@@ -36,8 +35,6 @@ export interface ExecutorOptions<E = unknown, S = unknown> {
    */
   readonly datesAscend?: { readonly withinMs: number };
   readonly checkpoint?: Checkpoint<E, S>;
-  /** Only together with `checkpoint` and `chained`. */
-  readonly snapshots?: Snapshots<S>;
 }
 
 /** Lets another process, which does not know of its rival yet, come to two or three of its pauses. */
@@ -65,7 +62,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     private readonly options: ExecutorOptions<NoInfer<EventOf<Cat>>, NoInfer<S>> = {},
   ) {
     this.cache = new RecentlyUsed(options.cachedStreams ?? 0);
-    this.streams = new StreamFolder(store, catalogue, decider, options.checkpoint, options.snapshots);
+    this.streams = new StreamFolder(store, catalogue, decider, options.checkpoint);
     this.batchSize = options.batchSize ?? 64;
     this.attempts = options.attempts ?? ATTEMPTS;
   }
@@ -105,18 +102,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
     const loaded = await this.streams.read(stream, known);
     // Another command may have gone further meanwhile.
-    if (isNewer(loaded, this.cache.get(stream))) this.hold(stream, loaded);
+    if (isNewer(loaded, this.cache.get(stream))) this.cache.set(stream, loaded);
     return loaded;
-  }
-
-  /** Holds the fold for the next command. Once many events have come, other processes get a snapshot. */
-  private hold(stream: string, loaded: Loaded<S>): void {
-    this.cache.set(stream, loaded);
-    const { snapshots } = this.options;
-    const { revision, since } = loaded;
-    if (!snapshots || revision === 'no_stream' || revision - since < snapshots.every) return;
-    loaded.since = revision;
-    void snapshots.keep(stream, loaded);
   }
 
   /**
@@ -198,7 +185,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           decided.loaded.revision = revision;
           pacing.end();
         }
-        this.hold(stream, decided.loaded);
+        this.cache.set(stream, decided.loaded);
         for (const settle of decided.settle) settle();
         return decided.commands;
       } catch (error) {

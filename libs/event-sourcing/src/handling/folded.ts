@@ -15,6 +15,4 @@ export interface Folded<S> {
 export interface Loaded<S> extends Folded<S> {
   /** How often the stream's quarantines had changed: a state folded before the last change is out of date. */
   quarantineChanges: number;
-  /** Revision of the checkpoint or snapshot before the last events, or of the snapshot made of it; -1: there is none. */
-  since: bigint;
 }

@@ -90,43 +90,11 @@ describe('a stream with thousands of events since its last checkpoint', () => {
   };
   const total = 1_000_000 + Number(LENGTH - CHECKPOINT - 1n);
 
-  /** A fold up to an event of the stream, kept under `changes` decisions about quarantines. */
-  const snapshot = (chain: string, quarantineChanges = 0) => ({
-    find: async (): Promise<Loaded<Tally>> => ({
-      state: { total: 7, refs: [] },
-      revision: LENGTH - 3n,
-      chain,
-      last: null,
-      workspaceId: 'ws_1',
-      quarantineChanges,
-      since: 0n,
-    }),
-  });
-
-  it('goes on from a snapshot that ends with an event of its chain', async () => {
+  it('is read once, from its beginning, when it is known to have no checkpoint', async () => {
     const { store, reads } = longStream();
-    const folder = new StreamFolder(
-      store,
-      tallyEvents,
-      sum,
-      { type: 'Carried' },
-      snapshot(`c${LENGTH - 3n}`),
-    );
-    const { state, revision, since } = await folder.read('tally-1', null);
-    expect([state.total, revision, since]).toEqual([9, LENGTH - 1n, 0n]);
-    expect(reads.slice(1)).toEqual([
-      { from: LENGTH - 3n, taken: [LENGTH - 3n] },
-      { from: LENGTH - 2n, taken: [LENGTH - 2n, LENGTH - 1n] },
-    ]);
-  });
-
-  it.each([
-    ['another chain', snapshot('c0')],
-    ['quarantines that have changed since', snapshot(`c${LENGTH - 3n}`, 1)],
-  ])('does not begin with a snapshot of %s', async (_, snapshots) => {
-    const folder = new StreamFolder(longStream().store, tallyEvents, sum, { type: 'Carried' }, snapshots);
-    const { state, since } = await folder.read('tally-1', null);
-    expect([state.total, since]).toEqual([total, CHECKPOINT - 1n]);
+    const locate = async () => 'none' as const;
+    await new StreamFolder(store, tallyEvents, sum, { type: 'Carried', locate }).read('tally-1', null);
+    expect(reads.slice(1)).toEqual([{ from: 0n, taken: [0n, LENGTH - 1n] }]);
   });
 
   it('is folded from the place where the checkpoint is known to be', async () => {

@@ -9,10 +9,8 @@ import {
 } from '../core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '../core/event.js';
 import { CHAIN_START, continuesChain } from '../core/hash-chain.js';
-import { collect } from '../store/collect.js';
 import type { EventStore } from '../store/event-store.js';
 import type { Folded, Loaded } from './folded.js';
-import type { Snapshots } from './snapshots.js';
 
 /** An event type that carries the whole folded state: reading a stream goes back to it and no further. */
 export interface Checkpoint<E, S> {
@@ -26,10 +24,10 @@ export interface Checkpoint<E, S> {
     readonly areThose: (event: E, before: S) => boolean;
   };
   /**
-   * The revision of the last checkpoint, found without reading all that came since; `null`: unknown. Asked only for a
-   * stream that has thousands of events since.
+   * The revision of the last checkpoint, found without reading all that came since; `none`: the stream has none; `null`:
+   * unknown. Asked only for a stream that has thousands of events since.
    */
-  readonly locate?: (store: Pick<EventStore, 'read'>, stream: string) => Promise<bigint | null>;
+  readonly locate?: (store: Pick<EventStore, 'read'>, stream: string) => Promise<bigint | 'none' | null>;
 }
 
 /** A fold, and the events that come after it. */
@@ -48,7 +46,6 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     private readonly catalogue: Cat,
     private readonly decider: Pick<Decider<never, EventOf<Cat>, S, Rejection>, 'initialState' | 'evolve'>,
     private readonly checkpoint?: Checkpoint<EventOf<Cat>, S>,
-    private readonly snapshots?: Pick<Snapshots<S>, 'find'>,
   ) {}
 
   empty(): Loaded<S> {
@@ -59,7 +56,6 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       last: null,
       workspaceId: '',
       quarantineChanges: 0,
-      since: -1n,
     };
   }
 
@@ -71,9 +67,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   /** A state that somebody else folded; `null` when it may lack a quarantine, so that the stream has to be read. */
   accept(stream: string, folded: Folded<S>): Loaded<S> | null {
     const isKnown = this.store.quarantines?.isFresh() ?? true;
-    const { revision } = folded;
-    const since = revision === 'no_stream' ? -1n : revision;
-    return this.changes(stream) === 0 && isKnown ? { ...folded, quarantineChanges: 0, since } : null;
+    return this.changes(stream) === 0 && isKnown ? { ...folded, quarantineChanges: 0 } : null;
   }
 
   private changes(stream: string): number {
@@ -81,8 +75,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   }
 
   /**
-   * Folds the events since `known`; without it, those since the last checkpoint event, or since a snapshot of a stream
-   * that is long.
+   * Folds the events since `known`; without it, those since the last checkpoint event.
    * @throws CorruptEvent also for a checkpoint without its parts
    */
   async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
@@ -106,25 +99,16 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     const empty = this.empty();
     if (!checkpoint) return this.after(stream, empty);
     const near = await this.lastCheckpoint(stream, checkpoint, MOST_HELD);
-    if (near.events) return { from: { ...empty, since: near.first - 1n }, events: near.events };
-    const snapshot = await this.snapshot(stream);
-    if (snapshot) return this.after(stream, snapshot);
+    if (near.events) return { from: empty, events: near.events };
     const place = (await checkpoint.locate?.(this.store, stream)) ?? null;
+    if (place === 'none') return this.after(stream, empty);
     const placed = place === null ? null : await this.lastCheckpoint(stream, checkpoint, MOST_HELD, place);
     if (place !== null && placed?.events) {
       const rest = this.store.read(stream, { from: place + 1n });
-      return { from: { ...empty, since: place }, events: joined(placed.events, rest) };
+      return { from: empty, events: joined(placed.events, rest) };
     }
     const { first } = await this.lastCheckpoint(stream, checkpoint, 0);
-    return { from: { ...empty, since: first - 1n }, events: this.store.read(stream, { from: first }) };
-  }
-
-  /** A snapshot that ends with an event of the stream's chain, under the quarantines of now. */
-  private async snapshot(stream: string): Promise<Loaded<S> | null> {
-    const found = (await this.snapshots?.find(stream)) ?? null;
-    if (!found || found.revision === 'no_stream' || this.isOutdated(stream, found)) return null;
-    const [last] = await collect(this.store.read(stream, { from: found.revision, limit: 1 }));
-    return last?.metadata.chain === found.chain ? found : null;
+    return { from: empty, events: this.store.read(stream, { from: first }) };
   }
 
   /**

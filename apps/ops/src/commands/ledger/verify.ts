@@ -13,7 +13,7 @@ export const addVerify = (ledger: Command): void => {
   ledger
     .command('verify')
     .description(
-      'check hash chain, revisions, invariants, snapshots and signatures of corrections; exit code 1 on any finding',
+      'check hash chain, revisions, invariants and signatures of corrections; exit code 1 on any finding',
     )
     .option('--workspace <id>', 'one workspace')
     .option('--all', 'every credit book in the log')
@@ -30,24 +30,22 @@ export const addVerify = (ledger: Command): void => {
           if (options.mode === 'live') return queries.execute(new VerifyLedger(workspaceId, progress));
           // Nothing is corrected in a test book.
           const books = await queries.execute(new VerifyTestBooks(workspaceId, progress));
-          return { books, corrections: [], compensated: [], snapshots: { foreign: [], problem: null } };
+          return { books, corrections: [], compensated: [] };
         });
       });
-      const { books, corrections, snapshots } = found;
+      const { books, corrections } = found;
       if (workspaceId !== null && books.length === 0) {
         throw new OpsError(
           `The workspace ${workspaceId} has no ${options.mode === 'test' ? 'test' : 'credit'} book.`,
         );
       }
-      const ok =
-        corrections.length + snapshots.foreign.length === 0 &&
-        books.every(({ findings }) => findings.length === 0);
+      const ok = corrections.length === 0 && books.every(({ findings }) => findings.length === 0);
       print(command, { ok, ...found }, describe(found));
       if (!ok) process.exitCode = 1;
     });
 };
 
-const describe = ({ books, corrections, compensated, snapshots }: LedgerVerification): string =>
+const describe = ({ books, corrections, compensated }: LedgerVerification): string =>
   [
     table(
       ['workspace', 'events', 'findings', 'first bad', 'head hash'],
@@ -71,9 +69,4 @@ const describe = ({ books, corrections, compensated, snapshots }: LedgerVerifica
       ({ stream, revision, message }) => `${stream} revision ${revision}: correction: ${message}`,
     ),
     ...compensated.map(describeCompensated),
-    ...snapshots.foreign.map(
-      (workspaceId) =>
-        `${workspaceId} snapshot: this service did not write it, or with another DIGEST_KEY; nothing uses it`,
-    ),
-    ...(snapshots.problem === null ? [] : [`snapshots were not compared: ${snapshots.problem}`]),
   ].join('\n');

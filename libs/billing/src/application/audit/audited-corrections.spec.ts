@@ -8,7 +8,6 @@ import { adjustment } from '../../../test/adjustment.js';
 import { ada, eve, OPERATORS, signedCommand } from '../../../test/operators.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
-import { NO_SNAPSHOTS } from '../../../test/no-snapshots.js';
 import { SealPeriodHandler } from './seal-period.handler.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
@@ -31,7 +30,7 @@ beforeEach(async () => {
 });
 
 const verify = (workspaceId: string | null, operators = OPERATORS) =>
-  new VerifyLedgerHandler(office.store, { ...office.config, OPERATORS: operators }, NO_SNAPSHOTS).execute(
+  new VerifyLedgerHandler(office.store, { ...office.config, OPERATORS: operators }).execute(
     new VerifyLedger(workspaceId),
   );
 

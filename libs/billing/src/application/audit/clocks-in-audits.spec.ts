@@ -19,7 +19,6 @@ import { SealPeriodHandler } from './seal-period.handler.js';
 import { MonthlyStatementHandler } from './monthly-statement.handler.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
-import { NO_SNAPSHOTS } from '../../../test/no-snapshots.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
 const PERIOD = '2026-04';
@@ -60,9 +59,7 @@ describe('An entry dated 15 s after its record', () => {
     [20_000, 0],
   ])('is judged by CLOCK_REFUSE_MS, here %i ms, in every report', async (bound, misdated) => {
     const config = auditConfig({ CLOCK_REFUSE_MS: bound });
-    const { books } = await new VerifyLedgerHandler(book.store, config, NO_SNAPSHOTS).execute(
-      new VerifyLedger(WS),
-    );
+    const { books } = await new VerifyLedgerHandler(book.store, config).execute(new VerifyLedger(WS));
     expect(books[0]!.findings).toHaveLength(misdated);
     const statement = new MonthlyStatementHandler(book.store, config);
     const { notes } = (await statement.execute(new GetMonthlyStatement(WS, PERIOD)))!;

@@ -62,12 +62,6 @@ export const isSettled = (state: Credits, reservationId: string): boolean =>
   isRecent(state.settled, reservationId);
 
 /**
- * Version of `evolve` and of the shape of `Credits`. Whoever changes what a book is after the same events raises it:
- * snapshots of the fold before then count no longer.
- */
-export const FOLD_VERSION = 1;
-
-/**
  * The book after an event. Folding long books is most of an audit's work, so each event makes one copy, which is then
  * changed in place.
  */
