@@ -15,15 +15,10 @@ import { refundedBook } from '../../test/refunded-book.js';
 import { changedMembers, type Json } from '../../test/mutations.js';
 import { bookEvent, isOpaque } from './unreadable-entry.js';
 
-interface EventFacts {
-  readonly stream: string;
-  readonly type: string;
-  readonly schemaVersion: number;
-  readonly data: unknown;
-}
+type EventFacts = Parameters<typeof nextChain>[1];
 
 /** Whether the service can read an event with these facts. */
-const isReadable = ({ schemaVersion, ...facts }: EventFacts): boolean => {
+const isReadable = ({ stream, type, data, schemaVersion }: EventFacts): boolean => {
   const metadata = {
     correlationId: '',
     causationId: '',
@@ -32,7 +27,7 @@ const isReadable = ({ schemaVersion, ...facts }: EventFacts): boolean => {
     occurredAt: '',
     schemaVersion,
   };
-  return !isOpaque(bookEvent({ id: '', revision: 0n, position: 0n, ...facts, metadata }));
+  return !isOpaque(bookEvent({ id: '', stream, revision: 0n, position: 0n, type, data, metadata }));
 };
 
 const findingsIn = (text: string) =>

@@ -44,7 +44,7 @@ Example:
         ...(file === undefined ? [] : ['--', file]),
       ]);
       if (stdout === '') throw new OpsError(stderr.trim());
-      print(command, isJson ? inOne(stdout) : null, stdout.trimEnd());
+      print(command, isJson ? inOne(stdout) : {}, stdout.trimEnd());
       process.exitCode = code;
     });
 };
