@@ -126,8 +126,9 @@ describe('the operator’s commands', () => {
     ],
     [
       'a correction without an operator’s key',
-      () => 'credits adjust --amount 5 --reason r --reference r --workspace'.split(' ').concat(workspaceId),
-      /needs an operator’s signature: set OPERATOR_KEY_FILE/,
+      () =>
+        'credits adjust --amount 5 --reason r --key /none/ada.pem --workspace'.split(' ').concat(workspaceId),
+      /The key \/none\/ada.pem cannot be read/,
     ],
     ['a missing option', () => ['key', 'issue'], /--workspace/],
     ['a malformed time', () => ['key', 'issue', '--workspace', workspaceId, '--expires', 'soon'], /RFC 3339/],
