@@ -1,5 +1,6 @@
 import { balanceOf } from '@app/billing/domain/credits/balance.js';
 import type { Credits } from '@app/billing/domain/credits/credits.state.js';
+import { PACKS } from '@app/billing/contracts/index.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { endOfMonth } from '@app/billing/domain/credits/calendar.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
@@ -10,7 +11,7 @@ import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type pg from 'pg';
-import { BY, ledgerOn, openBook } from './books.js';
+import { BY, ledgerOn } from './books.js';
 
 /** Of each book. With its opening and its grant, a book then has 1,000 events. */
 const READINGS = 499;
@@ -72,7 +73,9 @@ const modelBook = async (
 ): Promise<{ events: readonly StoredEvent[]; state: Credits }> => {
   const memory = new InMemoryEventStore();
   const ledger = ledgerOn(memory, () => Date.parse(at));
-  await openBook(ledger, MODEL, readings * PRICE);
+  await ledger.do(MODEL, { type: 'OpenBook', workspaceId: MODEL }, 'open');
+  for (let left = readings * PRICE; left > 0; left -= PACKS.burst.credits)
+    await ledger.do(MODEL, { type: 'PurchasePack', pack: 'burst', orderRef: `order ${left}` }, `buy ${left}`);
   for (let first = 0; first < readings; first += TOGETHER) {
     const together = Array.from({ length: Math.min(TOGETHER, readings - first) }, (_, n) =>
       String(first + n),
