@@ -9,7 +9,7 @@ interface Checked {
   readonly ok: boolean;
   /** Months whose seals the export agrees with. */
   readonly sealedPeriods: readonly string[];
-  readonly quarantined: readonly string[];
+  readonly setAside: readonly string[];
   readonly money: object | null;
   /** `null`: no signature was checked. */
   readonly corrections: {

@@ -993,7 +993,7 @@ const HEADERS = {
 };
 const FACTS = 'data eventId occurredAt revision schemaVersion stream type';
 /** An entry that no reader interprets. Facts are there when the chain goes through it; otherwise it goes past it. */
-const UNREADABLE = 'kind revision eventId type occurredAt problem quarantine facts chain';
+const UNREADABLE = 'kind revision eventId type occurredAt problem setAside facts chain';
 const MOST_FINDINGS = 100;
 
 const grantOf = ({ type, data }, index) => {
@@ -1103,7 +1103,7 @@ class ExportVerifier {
   unreadable = 0;
   unreadableHash = createHash('sha256');
   /** Entries that an operator has readers pass over, in one sentence each. */
-  quarantined = [];
+  setAside = [];
   next = 0n;
   /** Text of the posting lines still to come for the last event. */
   expected = [];
@@ -1237,15 +1237,15 @@ class ExportVerifier {
   opaque(value, text) {
     this.allPosted();
     this.members(value, UNREADABLE);
-    const { revision, eventId, type, occurredAt, problem, quarantine, facts, chain } = value;
+    const { revision, eventId, type, occurredAt, problem, setAside, facts, chain } = value;
     for (const [name, one] of Object.entries({ revision, eventId, type, occurredAt, chain }))
       demand(typeof one === 'string', name, 'the member is no text');
     demand(problem === null || typeof problem === 'string', 'problem', 'the member is no text');
     demand(/^(0|[1-9]\d*)$/.test(revision), 'revision', 'the revision is no whole number');
-    if (quarantine !== null) {
-      this.members(quarantine, 'by at reason', 'quarantine.');
+    if (setAside !== null) {
+      this.members(setAside, 'by at reason', 'setAside.');
       for (const name of ['by', 'at', 'reason'])
-        demand(typeof quarantine[name] === 'string', `quarantine.${name}`, 'the member is no text');
+        demand(typeof setAside[name] === 'string', `setAside.${name}`, 'the member is no text');
     }
     const at = BigInt(revision);
     this.checkRevision(at, 'revision');
@@ -1262,12 +1262,10 @@ class ExportVerifier {
     this.next = at + 1n;
     this.unreadable += 1;
     this.unreadableHash.update(`${text}\n`);
-    if (quarantine) {
+    if (setAside) {
       const wrong = passedOverWrongly(value);
       if (wrong) this.find('problem', wrong, at);
-      this.quarantined.push(
-        `revision ${revision} (${type}) quarantined by ${quarantine.by}: ${quarantine.reason}`,
-      );
+      this.setAside.push(`revision ${revision} (${type}) set aside by ${setAside.by}: ${setAside.reason}`);
       return;
     }
     this.trusted = false;
@@ -1360,7 +1358,7 @@ class ExportVerifier {
       money: this.header && this.findings.length === 0 ? this.money() : null,
       sealedPeriods,
       firstBadRevision: firstBad === null ? null : String(firstBad),
-      quarantined: this.quarantined,
+      setAside: this.setAside,
       corrections: this.corrections.operators === null ? null : { checked, compensated },
       findings: this.findings,
     };
@@ -1661,7 +1659,7 @@ const describe = (result) => {
   return [
     `${workspaceId}: ${events} events and ${postings} postings are right; head hash ${headHash}`,
     ...ACCOUNTS.map((account) => `  ${account.padEnd(12)} ${String(balances[account]).padStart(10)}`),
-    ...result.quarantined.map((entry) => `  passed over: ${entry}`),
+    ...result.setAside.map((entry) => `  passed over: ${entry}`),
     result.corrections
       ? `  ${result.corrections.checked} corrections are signed by two operators, or compensated`
       : '  no signature of a correction was checked: add --operators',

@@ -6,7 +6,7 @@ import { projectPath } from '@app/platform/project-path.js';
 const APPENDS = 'libs/event-sourcing/src/handling/append-surely.ts';
 /** Stores around a store, which pass an append on. */
 const PASS_ON = [
-  'libs/event-sourcing/src/quarantine/with-quarantines.ts',
+  'libs/event-sourcing/src/parking/set-aside.ts',
   'libs/event-sourcing/src/store/scoped-event-store.ts',
   'libs/platform/src/telemetry/measured-event-store.ts',
 ];

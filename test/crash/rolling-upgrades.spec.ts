@@ -128,7 +128,7 @@ suite('rolling upgrades and downgrades (in the long form, once tables differ fro
       // Processes of the previous version parked streams with newer events. A worker of this one tries them again.
       await until(
         async () => {
-          const { stopped } = (await stores!.ops(['processes', 'parked'])) as { stopped: object[] };
+          const { stopped } = (await stores!.ops(['parked', 'list'])) as { stopped: object[] };
           return stopped.length === 0;
         },
         () => 'nothing is parked',

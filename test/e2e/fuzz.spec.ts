@@ -141,7 +141,7 @@ const untilAllIsHandled = async (): Promise<void> => {
     },
     () => 'another workspace receives the webhook of its reading',
   );
-  expect(await stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
+  expect(await stack.ops(['parked', 'list'])).toMatchObject({ stopped: [] });
 };
 
 const shown = ({ method, target, headers, body }: HostileRequest): string =>

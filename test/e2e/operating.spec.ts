@@ -145,11 +145,10 @@ describe('an event that cannot be handled', () => {
     );
     const { readingId } = (await operated.customer.create(person('Zoé', 'en-US'))).body;
     await until(
-      async () =>
-        ((await json(['processes', 'parked', 'readings.reading.v1']))['stopped'] as object[]).length > 0,
+      async () => ((await json(['parked', 'list', 'readings.reading.v1']))['stopped'] as object[]).length > 0,
       () => 'the stream is parked',
     );
-    const { stopped } = (await operated.stack.ops(['processes', 'parked'])) as {
+    const { stopped } = (await operated.stack.ops(['parked', 'list'])) as {
       stopped: Record<string, unknown>[];
     };
     expect(stopped).toContainEqual(
@@ -165,14 +164,19 @@ describe('an event that cannot be handled', () => {
     );
     expect(await untilReady()).toMatchObject({ parkedStreams: expect.any(Number) });
 
-    expect(await operated.stack.runOps(['processes', 'retry', 'readings.reading.v1'])).toMatchObject({
+    expect(await operated.stack.runOps(['parked', 'retry', 'readings.reading.v1'])).toMatchObject({
       code: 1,
     });
     await operated.database.query('alter table readings.reading drop constraint planted');
-    const reason = 'the constraint is gone';
-    await operated.stack.ops(['processes', 'retry', 'readings.reading.v1', '--reason', reason]);
-    const { retried } = await json(['processes', 'parked', 'readings.reading.v1']);
-    expect(retried).toContainEqual(expect.objectContaining({ retriedBy: expect.anything(), reason }));
+    await operated.stack.ops(['parked', 'retry', 'readings.reading.v1', '--stream', `reading-${readingId}`]);
+    expect(await operated.stack.ops(['audit', '--reading', readingId])).toMatchObject({
+      records: expect.arrayContaining([
+        expect.objectContaining({
+          route: 'parked retry readings.reading.v1',
+          actor: expect.stringMatching(/^operator:/),
+        }),
+      ]),
+    });
     expect(await operated.customer.reading(readingId)).toMatchObject({
       status: expect.any(String),
       locale: 'en-US',
@@ -183,10 +187,10 @@ describe('an event that cannot be handled', () => {
       [readingId],
     );
     expect(rows).toEqual([{ locale: 'en-US' }]);
-    expect(await operated.stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
+    expect(await operated.stack.ops(['parked', 'list'])).toMatchObject({ stopped: [] });
   });
 
-  it('parks a book in a view of money; an operator may pass over the event only by name and with a reason', async () => {
+  it('parks a book in a view of money, which never skips: nobody can set an event aside that can be read', async () => {
     await handled();
     const { rows } = await operated.database.query('select max(consumed) as consumed from billing.balance');
     const { consumed } = rows[0] as { consumed: string };
@@ -195,7 +199,7 @@ describe('an event that cannot be handled', () => {
     );
     await published();
     const stopped = async () =>
-      (await json(['processes', 'parked', 'billing.balance.v1']))['stopped'] as { cause: string }[];
+      (await json(['parked', 'list', 'billing.balance.v1']))['stopped'] as { cause: string }[];
     await until(
       async () => (await stopped()).length === 1,
       () => 'the book is parked',
@@ -212,33 +216,14 @@ describe('an event that cannot be handled', () => {
     await untilReady();
 
     const book = `credits-${operated.customer.workspaceId}`;
-    const skip = ['processes', 'skip', 'billing.balance.v1', '--stream', book];
-    expect((await operated.stack.runOps(skip)).stderr).toMatch(/--reason/);
-    expect((await operated.stack.runOps([...skip, '--reason', ' '])).stderr).toMatch(/--reason must say why/);
-    expect(
-      (await operated.stack.runOps(['processes', 'retry', 'billing.balance.v1', '--wait', '1'])).stderr,
-    ).toMatch(/still parked/);
-    await operated.stack.runOps([...skip, '--reason', 'planted by a test'], { OPERATOR_NAME: 'ada.l' });
+    const refused = await operated.stack.runOps(['parked', 'set-aside', cause, '--reason', 'no', '--yes']);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('must handle it')]);
+    const retry = ['parked', 'retry', 'billing.balance.v1', '--wait', '1'];
+    expect((await operated.stack.runOps(retry)).stderr).toMatch(/still parked/);
     await operated.database.query('alter table billing.balance drop constraint planted');
-    const { quarantined } = (await operated.stack.ops(['quarantine', 'list'])) as {
-      quarantined: Record<string, unknown>[];
-    };
-    expect(quarantined).toEqual([
-      expect.objectContaining({
-        stream: book,
-        consumers: ['billing.balance.v1'],
-        reason: 'planted by a test',
-        by: 'operator:ada.l',
-      }),
-    ]);
+    expect(await operated.stack.ops(retry)).toMatchObject({ retried: [book] });
     expect(await stopped()).toEqual([]);
-    // A rebuild passes over the event, too.
     await operated.stack.ops(['projections', 'replay', 'billing.balance.v1']);
-    await operated.stack.ops(['quarantine', 'withdraw', cause, '--reason', 'the constraint is gone']);
-    await until(
-      async () => (await operated.stack.runOps(['projections', 'replay', 'billing.balance.v1'])).code === 0,
-      () => 'the view is what the log folds to',
-    );
   });
 });
 

@@ -146,7 +146,7 @@ describe('the operator’s commands', () => {
     ['a workspace without a name', () => ['workspace', 'create', '--name', ' '], /not be empty/],
     [
       'an unknown consumer',
-      () => ['processes', 'parked', 'billing.balanse.v1'],
+      () => ['parked', 'list', 'billing.balanse.v1'],
       /There is no consumer billing\.balanse\.v1\. Known consumers: .*billing\.settlement\.v1/,
     ],
     [

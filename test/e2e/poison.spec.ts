@@ -61,8 +61,8 @@ const followDoctor = async (): Promise<readonly string[]> => {
   const given: string[] = [];
   const wayOut = (found: readonly Finding[]) =>
     found
-      .map(({ advice }) => /ops quarantine add (.+?)( --yes)? --reason/.exec(advice))
-      .map((named) => named?.slice(1).flatMap((part) => part?.trim() ?? []))
+      .map(({ advice }) => /ops parked set-aside (\S+) --reason/.exec(advice))
+      .map((named) => named?.[1])
       .find(Boolean);
   for (;;) {
     given.push('ops doctor');
@@ -77,8 +77,8 @@ const followDoctor = async (): Promise<readonly string[]> => {
     );
     const place = wayOut(found);
     if (place === undefined) return given;
-    given.push(`ops quarantine add ${place.join(' ')}`);
-    await operated.stack.ops(['quarantine', 'add', ...place, '--reason', 'drawn by a test']);
+    given.push(`ops parked set-aside ${place}`);
+    await operated.stack.ops(['parked', 'set-aside', place, '--reason', 'drawn by a test', '--yes']);
     if (given.length > MOST_COMMANDS) throw new Error(`Too many commands: ${given.join('; ')}`);
   }
 };
@@ -112,11 +112,11 @@ it(`After a malformed event, at most ${MOST_COMMANDS} commands make everything w
       });
     }
   }
-  const { quarantined } = (await operated.stack.ops(['quarantine', 'list'])) as { quarantined: object[] };
+  const { setAside } = (await operated.stack.ops(['parked', 'list'])) as { setAside: object[] };
   // Streams that no reader knows, such as another product's, keep nothing parked.
-  const isRead = (stream: string) => stream === 'quarantine-events' || !/^(unheard|quarantine)-/.test(stream);
+  const isRead = (stream: string) => stream === 'setAside-events' || !/^(unheard|setAside)-/.test(stream);
   expect(most.filter(({ stream, commands }) => isRead(stream) !== commands > 1)).toEqual([]);
-  expect(quarantined).toHaveLength(most.filter(({ commands }) => commands > 1).length);
+  expect(setAside).toHaveLength(most.filter(({ commands }) => commands > 1).length);
 }, 3_600_000);
 
 it('A deleted balance does not pass in silence: doctor and reconcile name the command that mends it', async () => {
@@ -151,7 +151,7 @@ it('A deleted balance does not pass in silence: doctor and reconcile name the co
   expect(await operated.stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ ok: true });
 });
 
-it('A test book that cannot be read stops test readings alone, until it is quarantined', async () => {
+it('A test book that cannot be read stops test readings alone, until the entry is set aside', async () => {
   const customer = await Integrator.open(operated.stack, 1_000);
   const test = await customer.inTestMode();
   await test.untilEnded((await test.create(person())).body.readingId);
@@ -174,7 +174,7 @@ it('A test book that cannot be read stops test readings alone, until it is quara
   expect(found[0]!.message).toContain(`${stream}@${revision}`);
   await followDoctor();
   let again: Awaited<ReturnType<typeof test.create>> | undefined;
-  // An API process learns of a quarantine a moment later.
+  // An API process learns of a decision a moment later.
   await until(
     async () => (again = await test.create(person())).status === 202,
     () => `the test book is still refused: ${JSON.stringify(again?.body)}`,
@@ -184,49 +184,6 @@ it('A test book that cannot be read stops test readings alone, until it is quara
     livemode: false,
   });
   await everythingHolds();
-});
-
-it('A withdrawn quarantine leaves everything as if there had been none', async () => {
-  const { readingId } = (await other.create(person())).body;
-  await other.untilEnded(readingId);
-  const { events } = (await operated.stack.ops(['streams', 'show', `reading-${readingId}`])) as {
-    events: { type: string; revision: string }[];
-  };
-  const place = `reading-${readingId}@${events.find(({ type }) => type === 'ReadingCompleted')!.revision}`;
-  const status = async () => (await other.reading(readingId)).status;
-  // A command that ended between its decision and its repairs is finished by a repetition. An API process that has
-  // answered from the stream before its row was there does so until the row says the same, and learns of a decision
-  // within two seconds.
-  const twice = async (command: string[], expected: string) => {
-    for (let time = 1; time <= 2; time += 1) {
-      await operated.stack.ops(['quarantine', ...command]);
-      let shown = '';
-      await until(
-        async () => (shown = await status()) === expected,
-        () => `the reading is ${shown}, not ${expected}`,
-      );
-      await operated.database.query("update readings.reading set status = 'queued' where reading_id = $1", [
-        readingId,
-      ]);
-    }
-  };
-  await twice(['add', place, '--everywhere', '--reason', 'no fact'], 'processing');
-  await twice(['withdraw', place, '--reason', 'a fact'], 'completed');
-  await operated.stack.ops([
-    'projections',
-    'replay',
-    'readings.reading.v1',
-    '--stream',
-    `reading-${readingId}`,
-  ]);
-  await handled();
-  expect(await unusual()).toEqual([]);
-  await everythingHolds();
-  expect(await operated.stack.ops(['ledger', 'explain', readingId])).toMatchObject({
-    outcome: 'completed',
-    findings: [],
-    quarantined: [],
-  });
 });
 
 describe('An entry of a book that cannot be read', () => {
@@ -265,11 +222,11 @@ describe('An entry of a book that cannot be read', () => {
     });
   });
 
-  it('is passed over once it is quarantined, and every command says so', async () => {
-    await operated.stack.ops(['quarantine', 'add', place, '--reason', 'no fact']);
-    await shown(/^quarantined by operator:.*: no fact$/);
-    const { quarantined, ...sealed } = await month();
+  it('is passed over once it is set aside, and every command says so', async () => {
+    await operated.stack.ops(['parked', 'set-aside', place, '--reason', 'no fact', '--yes']);
+    await shown(/^set aside by operator:.*: no fact$/);
+    const { setAside, ...sealed } = await month();
     expect(sealed).toMatchObject({ code: 0, ok: true, books: 0 });
-    expect((quarantined as object[]).at(-1)).toMatchObject({ stream: `credits-${workspaceId}` });
+    expect((setAside as object[]).at(-1)).toMatchObject({ stream: `credits-${workspaceId}` });
   });
 });

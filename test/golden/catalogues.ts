@@ -5,7 +5,7 @@ import {
   testBookEvents,
 } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
-import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
+import { setAsideEvents } from '@app/event-sourcing/parking/set-aside.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
@@ -22,5 +22,5 @@ export const CATALOGUES = {
   orderline: orderLineEvents,
   correction: correctionEvents,
   webhookEndpoint: webhookEndpointEvents,
-  quarantine: quarantineEvents,
+  setAside: setAsideEvents,
 } as const satisfies Readonly<Record<string, EventCatalogue>>;

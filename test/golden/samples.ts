@@ -40,7 +40,7 @@ export const SAMPLES: Samples = {
   ApiKeyReplaced: { keyId: 'Ab3dE6gH', replacedBy: 'Zz9yX8wV', expiresAt: at },
   ApiKeyRevoked: { keyId: 'Ab3dE6gH', reason: 'leaked' },
 
-  EventQuarantined: {
+  EventSetAside: {
     stream: `reading-${readingId}`,
     revision: '3',
     eventId: causeEventId,
@@ -48,9 +48,7 @@ export const SAMPLES: Samples = {
     consumers: ['billing.settlement.v1'],
     cause: 'attempt: invalid_type',
     reason: 'written by a broken script, INC-42',
-    until: at,
   },
-  QuarantineWithdrawn: { stream: `reading-${readingId}`, revision: '3', reason: 'understood since 2.4' },
 
   ReadingRequested: {
     workspaceId,

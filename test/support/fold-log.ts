@@ -31,7 +31,7 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   correction,
   webhookEndpoint,
   // Decisions of operators have no decider: the register reads them.
-  quarantine: { initialState: null, evolve: () => null },
+  setAside: { initialState: null, evolve: () => null },
 };
 
 /** The rows of every view after these events, by table and key, as the projections write them. */

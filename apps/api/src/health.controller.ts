@@ -132,7 +132,7 @@ export class HealthController {
   /** Streams that wait for an operator do not make the service unready: the others continue. */
   private async parkedStreams(): Promise<number> {
     const { rows } = await this.pool.query<{ parked: number }>(
-      'select count(distinct stream)::int as parked from event_sourcing.parked_event',
+      'select count(distinct stream)::int as parked from event_sourcing.parked_stream',
     );
     return rows[0]!.parked;
   }

@@ -1,6 +1,6 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
-import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
+import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import { Digester } from '@app/platform/crypto/digest.js';
@@ -33,7 +33,7 @@ export const openApplication = (config: Config) => {
     installation: { name: installationOf(config), isNoted: false },
     onError: () => undefined,
   });
-  const store = withQuarantines(
+  const store = withSetAside(
     lazyEventStore(async () => {
       const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
       return await openEventStore(eventStoreOptions(config));

@@ -6,7 +6,7 @@ import {
 } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
+import { setAsideEvents } from '@app/event-sourcing/parking/set-aside.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
@@ -22,7 +22,7 @@ const CATALOGUES: readonly EventCatalogue[] = [
   orderLineEvents,
   correctionEvents,
   webhookEndpointEvents,
-  quarantineEvents,
+  setAsideEvents,
 ];
 
 /** The events of a stream's category; `null` when the service has no such streams. */

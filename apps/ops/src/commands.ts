@@ -76,13 +76,13 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   },
   {
     name: 'processes',
-    description: 'inspect the processes that react to events, and resolve events they cannot handle',
+    description: 'inspect the processes that react to events',
     load: async () => (await import('./commands/processes.js')).addProcessesCommands,
   },
   {
-    name: 'quarantine',
-    description: 'have readers pass over events that cannot be handled, and withdraw that',
-    load: async () => (await import('./commands/quarantine.js')).addQuarantineCommands,
+    name: 'parked',
+    description: 'streams that wait for a consumer: retry them, or set aside the event that stops them',
+    load: async () => (await import('./commands/parked.js')).addParkedCommands,
   },
   {
     name: 'streams',

@@ -1,6 +1,6 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { Quarantine, StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { SetAside, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
@@ -215,23 +215,20 @@ export const appendUnknown = async (book: TestBook, chained: boolean, id = 'odd'
 };
 
 /** What an operator's decision to pass over an entry adds to it. */
-export const QUARANTINE: Quarantine = {
+export const SET_ASIDE: SetAside = {
   consumers: null,
   by: 'operator:ada',
   reason: 'of a version that was rolled back',
   at: '2026-06-03T09:00:00.000Z',
-  until: null,
 };
 
-export const quarantine = (event: StoredEvent): void => void Object.assign(event, { quarantine: QUARANTINE });
-
-export const withdraw = (event: StoredEvent): void => void Reflect.deleteProperty(event, 'quarantine');
+export const setAside = (event: StoredEvent): void => void Object.assign(event, { setAside: SET_ASIDE });
 
 /** A book with two entries that are passed over: one is a link of its chain, the other is not. */
-export const quarantinedBook = async (): Promise<TestBook> => {
+export const bookWithSetAside = async (): Promise<TestBook> => {
   const book = await eventfulBook();
-  quarantine(await appendUnknown(book, true, 'newer'));
-  quarantine(await appendUnknown(book, false, 'foreign'));
+  setAside(await appendUnknown(book, true, 'newer'));
+  setAside(await appendUnknown(book, false, 'foreign'));
   await book.do('2026-06-03T09:00:01Z', {
     type: 'CaptureCredits',
     reservationId: 'r4',

@@ -1,7 +1,7 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
+import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
 import {
@@ -56,7 +56,7 @@ export class CorrectionOffice {
   /** A process of its own each time: nothing is remembered. */
   process() {
     const { clock, config } = this;
-    const store = withQuarantines(this.store);
+    const store = withSetAside(this.store);
     const executors = createCorrectionExecutors(store);
     const credits = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
     const books = new CorrectionBooks(credits, store);

@@ -3,7 +3,7 @@ import { CommandBus, QueryBus, CqrsModule } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
-import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
+import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore, type EventStoreDb } from '@app/event-sourcing/store/eventstoredb.js';
 import { EVENT_STORE_CONNECTION } from '@app/event-sourcing/store/store-connection.js';
@@ -87,7 +87,7 @@ export class PlatformModule implements OnApplicationShutdown {
         provide: EVENT_STORE,
         inject: [EVENT_STORE_DB],
         useFactory: (store: EventStoreDb) =>
-          withQuarantines(config.METRICS_PORT === undefined ? store : measuredEventStore(store, metrics)),
+          withSetAside(config.METRICS_PORT === undefined ? store : measuredEventStore(store, metrics)),
       },
       {
         provide: EVENT_STORE_CONNECTION,

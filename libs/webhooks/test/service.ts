@@ -262,5 +262,5 @@ export const wipe = (database: TestDatabase): Promise<unknown> =>
        webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
        webhooks.endpoint_headers, webhooks.verification, webhooks.probe_rest, webhooks.endpoint_hour, webhooks.deleted_past,
        webhooks.last_sequence, platform.retention_round,
-       event_sourcing.consumer, event_sourcing.parked_event`,
+       event_sourcing.consumer, event_sourcing.parked_stream`,
   );

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binaryEvent, connect, jsonEvent } from './support/clients/under-test.js';
-import { QUARANTINE_STREAM } from '@app/event-sourcing/quarantine/quarantine-events.js';
+import { SET_ASIDE_STREAM } from '@app/event-sourcing/parking/set-aside.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { startEmbeddedChild } from './support/child-store.js';
 
@@ -19,27 +19,26 @@ const metadata = {
 };
 const erased = () => jsonEvent({ type: 'ReadingErased', data: { workspaceId: 'ws_1' }, metadata });
 
-it('lists who was erased, and whom only an unreadable or quarantined event calls so', async () => {
+it('lists who was erased, and whom only an unreadable event, or one that is set aside, calls so', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'list-erased-'));
   const server = await startEmbeddedChild(join(folder, 'store'));
   const client = connect(server.connectionString);
-  const [good, unreadable, quarantined] = [randomUUID(), randomUUID(), randomUUID()];
+  const [good, unreadable, setAside] = [randomUUID(), randomUUID(), randomUUID()];
   try {
     await client.appendToStream(`reading-${good}`, [erased(), erased()]);
     const bad = binaryEvent({ type: 'ReadingErased', data: Buffer.from('{"workspa'), metadata });
     await client.appendToStream(`reading-${unreadable}`, bad);
-    await client.appendToStream(`reading-${quarantined}`, erased());
+    await client.appendToStream(`reading-${setAside}`, erased());
     const data = {
-      stream: `reading-${quarantined}`,
+      stream: `reading-${setAside}`,
       revision: '0',
       eventId: randomUUID(),
       eventType: 'ReadingErased',
       consumers: null,
       cause: 'bad',
       reason: 'INC-42',
-      until: null,
     };
-    await client.appendToStream(QUARANTINE_STREAM, jsonEvent({ type: 'EventQuarantined', data, metadata }));
+    await client.appendToStream(SET_ASIDE_STREAM, jsonEvent({ type: 'EventSetAside', data, metadata }));
     const listed = execFileSync(
       process.execPath,
       [projectPath('dist/apps/ops/src/backup/list-erased.js'), join(folder, 'store')],
@@ -50,11 +49,7 @@ it('lists who was erased, and whom only an unreadable or quarantined event calls
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as object),
-    ).toEqual([
-      { readingId: good, workspaceId: 'ws_1' },
-      { notErased: unreadable },
-      { notErased: quarantined },
-    ]);
+    ).toEqual([{ readingId: good, workspaceId: 'ws_1' }, { notErased: unreadable }, { notErased: setAside }]);
   } finally {
     await client.dispose();
     await server.end('SIGTERM');

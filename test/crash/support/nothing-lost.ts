@@ -74,7 +74,7 @@ export const nothingIsLost = async (aftermath: Aftermath): Promise<void> => {
   expect(receiver.received.filter(({ verified }) => !verified)).toEqual([]);
 
   expect(await stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
-  expect(await stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
+  expect(await stack.ops(['parked', 'list'])).toMatchObject({ stopped: [] });
   const { replayed } = (await stack.ops(['projections', 'replay', '--all'])) as {
     replayed: { projection: string; differences: number }[];
   };

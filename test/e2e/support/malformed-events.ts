@@ -48,13 +48,13 @@ const TYPES = {
   orderline: ['OrderLineClaimed', 'EarlierOrdersClaimed'],
   workspace: ['WorkspaceOpened', 'ApiKeyIssued', 'ApiKeyRevoked'],
   webhookEndpoint: ['WebhookEndpointCreated', 'WebhookEndpointUpdated', 'WebhookEndpointDeleted'],
-  quarantine: ['EventQuarantined', 'QuarantineWithdrawn'],
+  setAside: ['EventSetAside'],
 } as const;
 
 type Category = keyof typeof TYPES;
 const CATEGORIES = Object.keys(TYPES) as [Category, ...Category[]];
 /** Those with streams of a customer. */
-const OWNED = CATEGORIES.filter((category) => category !== 'quarantine') as [Category, ...Category[]];
+const OWNED = CATEGORIES.filter((category) => category !== 'setAside') as [Category, ...Category[]];
 
 /** Draws events that no program of this service would append, and appends each at the end of its stream. */
 export class Forger {
@@ -124,7 +124,7 @@ const streamOf = (
     orderline: orderLineId,
     workspace: workspaceId,
     webhookEndpoint: endpointId,
-    quarantine: 'events',
+    setAside: 'events',
   };
   return `${category}-${ids[category]}`;
 };

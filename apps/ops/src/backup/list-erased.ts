@@ -1,7 +1,7 @@
 import { lookAt } from '@app/embedded-event-store/log/look-at.js';
 import type { StoredRecord } from '@app/embedded-event-store/log/record.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { QuarantineRegister } from '@app/event-sourcing/quarantine/quarantine-register.js';
+import { SetAsideRegister } from '@app/event-sourcing/parking/set-aside.js';
 import { readMetadata } from '@app/event-sourcing/store/metadata.js';
 import { Erasures } from './read-log.js';
 
@@ -33,7 +33,7 @@ const asStored = (record: StoredRecord): StoredEvent => ({
 });
 
 await lookAt(process.argv[2] ?? '', async (store) => {
-  const quarantines = new QuarantineRegister({
+  const register = new SetAsideRegister({
     async *read(stream) {
       const head = store.head(stream);
       for (let revision = 0n; head && revision <= head.last; revision += 1n) {
@@ -43,12 +43,12 @@ await lookAt(process.argv[2] ?? '', async (store) => {
     },
   });
   // A damaged decision must not hide the erasures.
-  await quarantines.refresh().catch(() => undefined);
+  await register.refresh().catch(() => undefined);
 
   const erasures = new Erasures();
   for (const record of store.records({ from: 0n, limit: Number.MAX_SAFE_INTEGER })) {
     if (record.type !== 'ReadingErased') continue;
-    const reading = erasures.see(quarantines.marked(asStored(record)));
+    const reading = erasures.see(register.marked(asStored(record)));
     if (reading) console.log(JSON.stringify(reading));
   }
   for (const notErased of erasures.notErased) console.log(JSON.stringify({ notErased }));

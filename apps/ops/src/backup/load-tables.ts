@@ -122,7 +122,7 @@ const SETTLING = [
   `update ${JOBS_SCHEMA}._private_job_queues set locked_at = null, locked_by = null where locked_at is not null`,
   `delete from event_sourcing.projection_version where state <> 'live'`,
   `delete from event_sourcing.consumer where name ~ '__v[0-9]+$'`,
-  `delete from event_sourcing.parked_event where consumer ~ '__v[0-9]+$'`,
+  `delete from event_sourcing.parked_stream where consumer ~ '__v[0-9]+$'`,
   // One that was revoked after the backup would give its document again (docs/adr/0028). Older backups have no links.
   `do $$ begin
      if to_regclass('publishing.document_link') is not null then

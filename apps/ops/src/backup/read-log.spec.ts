@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Quarantine, StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { SetAside, StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { readLog } from './read-log.js';
 
@@ -21,12 +21,11 @@ const erasure = (readingId: string, more: Partial<StoredEvent> = {}): StoredEven
   ...more,
 });
 
-const quarantine: Quarantine = {
+const setAside: SetAside = {
   consumers: null,
   by: 'operator:ada',
   reason: 'bad',
   at: '2026-04-04',
-  until: null,
 };
 
 const storeOf = (...events: StoredEvent[]): EventStore =>
@@ -43,13 +42,13 @@ const [A, B, C] = ['a', 'b', 'c'].map((digit) => `${digit.repeat(8)}-0000-4000-8
 ];
 
 describe('The log of a backup', () => {
-  it('counts no reading as erased by an event that cannot be read, or is quarantined', async () => {
+  it('counts no reading as erased by an event that cannot be read, or is set aside', async () => {
     const { log, erased, notErased } = await readLog(
       storeOf(
         erasure(A),
         erasure(B, { data: '{"workspa' }),
-        erasure(C, { quarantine }),
-        erasure(A, { quarantine, revision: 4n }),
+        erasure(C, { setAside }),
+        erasure(A, { setAside, revision: 4n }),
       ),
       64n,
     );

@@ -11,14 +11,14 @@ export interface LogContents {
   readonly log: LogFingerprint;
   /** Readings that the log says are erased. */
   readonly erased: readonly ErasedReading[];
-  /** Ids of readings that only a bad event calls erased: it cannot be read, or is quarantined. */
+  /** Ids of readings that only a bad event calls erased: it cannot be read, or is set aside. */
   readonly notErased: readonly string[];
 }
 
 const ERASURES = selectEvents(readingEvents, 'ReadingErased');
 
 /**
- * Collects which readings are erased. An event that cannot be read, is quarantined, or is in a stream that no reading of
+ * Collects which readings are erased. An event that cannot be read, is set aside, or is in a stream that no reading of
  * this service has, erases nobody.
  */
 export class Erasures {
@@ -26,7 +26,7 @@ export class Erasures {
   private readonly bad = new Set<string>();
 
   /**
-   * @param event marked with its quarantine, if it has one
+   * @param event with the decision that sets it aside, if there is one
    * @returns the reading that it erases, the first time
    */
   see(event: StoredEvent): ErasedReading | null {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
 import { verify } from '@app/event-sourcing/rebuilding/verify.js';
 import { Refused } from '@app/event-sourcing/rebuilding/versions.js';
-import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
+import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { LAST_WORDS } from '@app/platform/config/event-store-options.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -73,7 +73,7 @@ export const verifyBackup = async (
               return;
             }
             findings.push(...(await differingLog(store, manifest.eventStore.log)));
-            const compared = await differingProjections(open.urls.owner, withQuarantines(store));
+            const compared = await differingProjections(open.urls.owner, withSetAside(store));
             report.projections = compared.projections;
             findings.push(...compared.findings);
           });

@@ -36,7 +36,7 @@ import {
   checkJobs,
   checkLag,
   checkParked,
-  checkQuarantines,
+  checkSetAside,
   checkWorkers,
 } from './doctor/work.js';
 
@@ -87,7 +87,7 @@ export const CHECKS: readonly Check[] = [
   },
   { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
   { name: 'parked streams', needs: ['postgres'], run: checkParked },
-  { name: 'quarantine', needs: ['event store'], run: checkQuarantines },
+  { name: 'set aside', needs: ['event store'], run: checkSetAside },
   { name: 'order lines', needs: ['event store'], run: ({ store }) => checkOrderLines(store) },
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'deliveries', needs: ['postgres'], run: checkDeliveries },

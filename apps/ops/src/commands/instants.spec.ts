@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { parseUntil } from './quarantine/place.js';
 import { parseInstant } from './options.js';
 
 it.each([
@@ -8,13 +7,11 @@ it.each([
   ['2026-04-01T02:00:00+02:00', '2026-04-01T00:00:00.000Z'],
 ])('%s is a day or an instant', (text, instant) => {
   expect(parseInstant(text)).toBe(Date.parse(instant));
-  expect(parseUntil(text)).toBe(instant);
 });
 
 it.each(['2026-02-29', '2026-02-31', '2026-11-31', '2026-02-30T12:00:00Z', '20261101', '2026-04', 'soon'])(
   '%s is none',
   (text) => {
     expect(() => parseInstant(text)).toThrow(/a day that exists, or an RFC 3339 instant/);
-    expect(() => parseUntil(text)).toThrow(/a day that exists, or an RFC 3339 instant/);
   },
 );

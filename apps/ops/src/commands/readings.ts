@@ -70,7 +70,7 @@ const unknown = ({ unknownKeys, passedOver }: Unreadable): readonly string[] => 
   ...unknownKeys.map(
     (id) => `Not decided: what the key ${id} wraps, because it cannot be opened now (ops keys status).`,
   ),
-  ...passedOver.map((event) => `Passed over: ${event}, which is quarantined or cannot be read.`),
+  ...passedOver.map((event) => `Passed over: ${event}, which is set aside or cannot be read.`),
 ];
 
 interface RefundOptions extends ProposalOptions {

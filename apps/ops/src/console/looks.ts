@@ -6,7 +6,7 @@ import { Run } from './run.js';
 import { remembered, type Looks } from './visit.js';
 
 /** Checks of the doctor that cost little, for a page that looks again by itself. */
-const QUICK = new Set(['workers', 'lag', 'parked streams', 'quarantine', 'jobs', 'clock', 'disk']);
+const QUICK = new Set(['workers', 'lag', 'parked streams', 'set aside', 'jobs', 'clock', 'disk']);
 /** Events that are counted after each checkpoint, at most. */
 const LOOK_AHEAD = 1_000;
 /** Forms whose outcome is remembered. */

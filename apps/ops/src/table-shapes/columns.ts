@@ -15,14 +15,10 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'event_sourcing.consumer':
     'categories text[], epoch bigint, error text, event_id uuid, event_place text, halted_position numeric(20,0), halted_stream text, name text, position numeric(20,0), status text, updated_at timestamp with time zone',
-  'event_sourcing.parked_event':
+  'event_sourcing.parked_stream':
     'cause_revision numeric(20,0), cause_stream text, consumer text, error text, event_id uuid, event_type text, key text, parked_at timestamp with time zone, position numeric(20,0), revision numeric(20,0), stream text, tried_at timestamp with time zone',
   'event_sourcing.projection_version':
-    'created_at timestamp with time zone, differences bigint, program text, projection text, reason text, state text, switched_at timestamp with time zone, switched_by text, verified_position numeric(20,0), verified_quarantines bigint, version integer',
-  'event_sourcing.retried_stream':
-    'cause text, consumer text, error text, reason text, retried_at timestamp with time zone, retried_by text, stream text',
-  'event_sourcing.skipped_event':
-    'consumer text, error text, position numeric(20,0), quarantined_at timestamp with time zone, reason text, skipped_at timestamp with time zone, skipped_by text, stream text',
+    'created_at timestamp with time zone, differences bigint, program text, projection text, reason text, state text, switched_at timestamp with time zone, switched_by text, verified_position numeric(20,0), version integer',
   'platform.audit_loss':
     'id uuid, requests integer, since timestamp with time zone, until timestamp with time zone',
   'platform.audit_record':

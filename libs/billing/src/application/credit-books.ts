@@ -65,7 +65,7 @@ export class CreditBooks {
     return this.executor.execute(workspaceId, asked, { intent, by, workspaceId, at: command.now });
   }
 
-  /** Starts the book's next command from a state that was just read, if it is still free of quarantines. */
+  /** Starts the book's next command from a state that was just read. */
   remember(workspaceId: string, folded: Folded<Credits>): void {
     this.executor.remember(workspaceId, folded);
   }

@@ -11,7 +11,7 @@ import { timeOf } from './record-time.js';
 /**
  * Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired.
  * @param boundMs CLOCK_REFUSE_MS
- * @throws CorruptEvent for an entry that cannot be read and is not quarantined: the balance after it is not known
+ * @throws CorruptEvent for an entry that cannot be read and is not set aside: the balance after it is not known
  */
 export const balanceAsOf = async (
   stored: AsyncIterable<StoredEvent>,

@@ -55,11 +55,11 @@ export const explain = (
     credits,
     findings: [
       ...unreadable
-        .filter(({ quarantine }) => quarantine === null)
+        .filter(({ setAside }) => setAside === null)
         .map((entry) => `${entry.stream}@${entry.revision} (${entry.type}) ${sentenceOf(entry)}`),
       ...misfits(ends, movements, credits, kind),
     ],
-    quarantined: unreadable.filter(({ quarantine }) => quarantine !== null),
+    setAside: unreadable.filter(({ setAside }) => setAside !== null),
   };
 };
 
@@ -106,7 +106,7 @@ function* misfits(
   credits: readonly ExplainedMovement[],
   kind: BookKind,
 ): Generator<string> {
-  const passedOver = ends.filter(({ quarantine }) => quarantine?.consumers?.includes(kind.settlement));
+  const passedOver = ends.filter(({ setAside }) => setAside?.consumers?.includes(kind.settlement));
   const excused = new Set(passedOver.map(({ data }) => data.reservationId));
   for (const { type, cause, eventId, reservationId } of credits) {
     if (type !== kind.types.reserved && cause === null && !excused.has(reservationId))

@@ -149,7 +149,7 @@ export const csv: ExportWriter = {
       occurred_at: entry.occurredAt,
       event: entry.type,
       reason: sentenceOf(entry),
-      approved_by: entry.quarantine?.by ?? '',
+      approved_by: entry.setAside?.by ?? '',
       event_id: entry.eventId,
       chain,
     }),

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { isSoak } from '../../../../test/support/rounds.js';
-import { correctedBook, eventfulBook, exportOf, idleBook, quarantinedBook } from '../../test/book.js';
+import { correctedBook, eventfulBook, exportOf, idleBook, bookWithSetAside } from '../../test/book.js';
 import { refundedBook } from '../../test/refunded-book.js';
 import { membersOf } from '../../test/export-members.js';
 import { closesIn, forgedCloses, placesIn } from '../../test/forged-closes.js';
@@ -16,7 +16,7 @@ const ONE_OF = isSoak ? 1 : 24;
 const exports = async () => {
   const books = [
     await eventfulBook(),
-    await quarantinedBook(),
+    await bookWithSetAside(),
     await idleBook(),
     await correctedBook(),
     await refundedBook(),

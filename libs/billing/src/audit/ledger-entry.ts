@@ -30,7 +30,7 @@ export const ledgerEntry = (
   };
 };
 
-/** An entry that moves nothing, because it cannot be read or is quarantined. */
+/** An entry that moves nothing, because it cannot be read or is set aside. */
 export const opaqueEntry = (
   entry: UnreadableEntry,
   { available, held }: { readonly available: number; readonly held: number },

@@ -38,7 +38,7 @@ const RECONCILED: Reconciliation = {
   completed: 5,
   differences: [],
   pending: [],
-  quarantined: [],
+  setAside: [],
   compensated: [],
 };
 

@@ -52,7 +52,7 @@ export const monthFiles = (
 export const signedMonth = (
   period: string,
   books: readonly MonthBook[],
-  { captures, completed, pending, quarantined }: Reconciliation,
+  { captures, completed, pending, setAside }: Reconciliation,
   notes: readonly MonthNote[],
   files: Files,
   privateKey: KeyObject,
@@ -66,7 +66,7 @@ export const signedMonth = (
     merkleRoot: merkleRoot(books.map(({ seal }) => canonicalJson(seal))),
     closing,
     money,
-    reconciliation: { captures, completed, pending: pending.length, quarantined: quarantined.length },
+    reconciliation: { captures, completed, pending: pending.length, setAside: setAside.length },
     notes: notes.length,
     files: Object.fromEntries([...files].map(([name, bytes]) => [name, sha256(bytes)])),
     publicKeySha256: sha256(publicKey),

@@ -7,8 +7,8 @@ import {
   eventfulBook,
   exportOf,
   openedBook,
-  quarantine,
-  quarantinedBook,
+  setAside,
+  bookWithSetAside,
   type TestBook,
 } from '../../test/book.js';
 import { refundedBook } from '../../test/refunded-book.js';
@@ -41,7 +41,7 @@ const findingsIn = (text: string) =>
 const hiddenPack = async (): Promise<TestBook> => {
   const book = await openedBook();
   await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
-  quarantine(book.events.at(-1)!);
+  setAside(book.events.at(-1)!);
   return book;
 };
 
@@ -69,7 +69,7 @@ describe('a line that is passed over', () => {
   });
 
   it('is no finding when nobody can read it', async () => {
-    expect(findingsIn(await exportOf((await quarantinedBook()).events))).toEqual([]);
+    expect(findingsIn(await exportOf((await bookWithSetAside()).events))).toEqual([]);
   });
 });
 

@@ -23,7 +23,7 @@ export interface ReconciledPart {
   readonly books: number;
   readonly differences: readonly Placed<LedgerDifference>[];
   readonly missing: readonly Missing[];
-  readonly quarantined: readonly Placed<UnreadableEntry>[];
+  readonly setAside: readonly Placed<UnreadableEntry>[];
 }
 
 /**
@@ -37,7 +37,7 @@ export class ReconcilePart {
   private readonly ofOtherMode = new Set<string>();
   private readonly balances: BookBalances;
   private readonly differences: Placed<LedgerDifference>[] = [];
-  private readonly quarantined: Placed<UnreadableEntry>[] = [];
+  private readonly setAside: Placed<UnreadableEntry>[] = [];
   /** By workspace: entries of the open month that can be read and are passed over. */
   private readonly hidden = new Map<string, Placed<LedgerDifference>[]>();
 
@@ -86,7 +86,7 @@ export class ReconcilePart {
         byPosition,
       ),
       missing,
-      quarantined: this.quarantined,
+      setAside: this.setAside,
     };
   }
 
@@ -111,9 +111,9 @@ export class ReconcilePart {
     const { workspaceId, reservationId } = event.data;
     const request = this.requested.get(readingId);
     this.requested.delete(readingId);
-    const isExcused = event.quarantine?.consumers?.includes(this.kind.settlement) ?? false;
+    const isExcused = event.setAside?.consumers?.includes(this.kind.settlement) ?? false;
     if (isExcused)
-      this.addQuarantined({ opaque: true, stored: event, problem: null, quarantine: event.quarantine! });
+      this.addSetAside({ opaque: true, stored: event, problem: null, setAside: event.setAside! });
     this.tell({
       kind: 'completed',
       readingId,
@@ -154,7 +154,7 @@ export class ReconcilePart {
     const { stream, revision, eventId, type } = entry;
     const isCredits = categoryOf(stream) === this.kind.category;
     if (isCredits && isHidden(event)) this.hide(event, workspaceId);
-    if (entry.quarantine) return this.addQuarantined(event);
+    if (entry.setAside) return this.addSetAside(event);
     const message = `${stream}@${revision} (${type}) ${sentenceOf(entry)}`;
     const ids = isCredits
       ? { creditsEventId: eventId }
@@ -171,8 +171,8 @@ export class ReconcilePart {
     this.hidden.set(workspaceId, [...(this.hidden.get(workspaceId) ?? []), { position, found }]);
   }
 
-  private addQuarantined(event: OpaqueEvent): void {
-    this.quarantined.push({ position: event.stored.position, found: unreadableEntry(event) });
+  private addSetAside(event: OpaqueEvent): void {
+    this.setAside.push({ position: event.stored.position, found: unreadableEntry(event) });
   }
 
   /** Of an event that cannot be read, the mode may be legible, or that of its reading known. Otherwise both report it. */

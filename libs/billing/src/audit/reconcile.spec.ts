@@ -107,7 +107,7 @@ describe('reconciling', () => {
       completed: 2,
       differences: [],
       pending: [],
-      quarantined: [],
+      setAside: [],
       compensated: [],
     });
     expect(reconcile({}, Infinity, WS)).toMatchObject({ captures: 2, differences: [] });

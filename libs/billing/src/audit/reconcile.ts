@@ -31,8 +31,8 @@ export const reconciliationOf = (
     completed: settlements.completed,
     differences,
     pending,
-    quarantined: parts
-      .flatMap(({ quarantined }) => quarantined)
+    setAside: parts
+      .flatMap(({ setAside }) => setAside)
       .sort(byPosition)
       .map(({ found: entry }) => entry),
     compensated: [],

@@ -18,7 +18,7 @@ export const readSealKey = (pem: string): KeyObject | null => {
 
 /** Whether a book may be sealed in spite of a finding: the chain is whole, and the closed months add up. */
 export const allowsSeal = ({ check }: Pick<LedgerFinding, 'check'>): boolean =>
-  check === 'clock' || check === 'quarantine';
+  check === 'clock' || check === 'setAside';
 
 /** What a seal needs of the event that closed the month. */
 export interface ClosedMonth {

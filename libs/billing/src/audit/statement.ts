@@ -86,7 +86,7 @@ const unreadableNotes = (entries: readonly LedgerEntry[]): string[] => {
   const count = entries.filter(({ unreadable }) => unreadable !== undefined).length;
   return count === 0
     ? []
-    : [`${count} entries are shown and not counted: they cannot be read, or are quarantined`];
+    : [`${count} entries are shown and not counted: they cannot be read, or are set aside`];
 };
 
 const grantIn = (grants: Map<string, MutableGrant>, grantId: string): MutableGrant => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { given } from '@app/event-sourcing/testing/projection-spec.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
-import { appendUnknown, exportOf, quarantine, STREAM, TestBook, withdraw, WS } from '../../test/book.js';
+import { appendUnknown, exportOf, setAside, STREAM, TestBook, WS } from '../../test/book.js';
 import { CreditBooks } from '../application/credit-books.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import { balanceProjection } from '../read-models/balance/balance.projection.js';
@@ -53,7 +53,7 @@ describe('an entry of a book that cannot be read', () => {
         { check: 'chain' },
         { check: 'event', message: 'cannot be read: not an event of category credits' },
       ],
-      quarantined: [],
+      setAside: [],
     });
     expect(await exported()).toContain(
       '"kind":"unreadable","revision":"2","eventId":"odd","type":"CreditsVanished"',
@@ -74,44 +74,28 @@ describe('an entry of a book that cannot be read', () => {
   it.each([
     ['another program appended', false],
     ['a newer version wrote', true],
-  ])('that %s is passed over once it is quarantined, and every report says so', async (_, chained) => {
-    quarantine(await appendUnknown(book, chained));
+  ])('that %s is passed over once it is set aside, and every report says so', async (_, chained) => {
+    setAside(await appendUnknown(book, chained));
     await reserve('r1');
     expect(verify()).toMatchObject({
       events: 4,
       findings: [],
-      quarantined: [{ revision: 2n, type: 'CreditsVanished', quarantine: { by: 'operator:ada' } }],
+      setAside: [{ revision: 2n, type: 'CreditsVanished', setAside: { by: 'operator:ada' } }],
     });
     expect(await verifiedOffline()).toMatchObject({
       ok: true,
       findings: [],
-      quarantined: [
-        'revision 2 (CreditsVanished) quarantined by operator:ada: of a version that was rolled back',
-      ],
+      setAside: ['revision 2 (CreditsVanished) set aside by operator:ada: of a version that was rolled back'],
     });
     expect(
       (await statementOf(WS, '2026-04', stored(), 10_000))!.entries.map(({ unreadable }) => unreadable),
     ).toEqual([
       undefined,
       undefined,
-      'quarantined by operator:ada: of a version that was rolled back',
+      'set aside by operator:ada: of a version that was rolled back',
       undefined,
     ]);
     expect(await balanceAsOf(stored(), { revision: 3n }, 10_000)).toMatchObject({ available: 30, held: 20 });
-  });
-
-  it('counts again everywhere once its quarantine is withdrawn', async () => {
-    await book.do(AT, { type: 'PurchasePack', pack: 'flex', orderRef: 'o2' });
-    const entry = book.events.at(-1)!;
-    quarantine(entry);
-    await reserve('r1');
-    expect(verify()).toMatchObject({ quarantined: [{ type: 'PackPurchased' }] });
-    expect(await balanceAsOf(stored(), { revision: 9n }, 10_000)).toMatchObject({ available: 30, held: 20 });
-    withdraw(entry);
-    expect(verify()).toMatchObject({ findings: [], quarantined: [] });
-    expect(await verifiedOffline()).toMatchObject({ ok: true, quarantined: [] });
-    expect(await statementOf(WS, '2026-04', stored(), 10_000)).toMatchObject({ notes: [] });
-    expect(await balanceAsOf(stored(), { revision: 9n }, 10_000)).toMatchObject({ available: 80, held: 20 });
   });
 
   it('is a finding while somebody hides it that could read it, and stays one when a month closes over it', async () => {
@@ -123,8 +107,8 @@ describe('an entry of a book that cannot be read', () => {
       return reconciler.report(0).differences.filter(({ kind }) => kind === 'hidden');
     };
     expect([verify().findings, reconcile()]).toEqual([[], []]);
-    quarantine(hidden);
-    const message = expect.stringMatching(/PackPurchased can be read, but.* quarantined by operator:ada/);
+    setAside(hidden);
+    const message = expect.stringMatching(/PackPurchased can be read, but.* set aside by operator:ada/);
     expect(verify().findings).toEqual([{ revision: 2n, check: 'event', message }]);
     expect(reconcile()).toMatchObject([{ workspaceId: WS, creditsEventId: hidden.id, message }]);
     const another = new CreditBooks(createCreditsExecutor(book.store, 10_000), {
@@ -132,7 +116,7 @@ describe('an entry of a book that cannot be read', () => {
     });
     const by = { actor: 'system:test', correlationId: 'c', causationId: 'c' };
     await another.execute(WS, (now) => ({ type: 'RecordDue', now }), 'due', by);
-    expect(verify().findings).toEqual([{ revision: 2n, check: 'quarantine', message }]);
+    expect(verify().findings).toEqual([{ revision: 2n, check: 'setAside', message }]);
     expect(verify().findings.every(allowsSeal)).toBe(true);
     expect(reconcile()).toEqual([]);
   });
@@ -149,11 +133,11 @@ describe('an entry of a book that cannot be read', () => {
       { kind: 'unreadable', workspaceId: WS, creditsEventId: 'odd', readingId: null },
       { kind: 'unreadable', workspaceId: WS, readingEventId: 'bad', readingId: 'r9' },
     ]);
-    quarantine(odd);
-    quarantine(reading);
+    setAside(odd);
+    setAside(reading);
     expect(reconcile()).toMatchObject({
       differences: [],
-      quarantined: [{ type: 'CreditsVanished' }, { type: 'ReadingCompleted' }],
+      setAside: [{ type: 'CreditsVanished' }, { type: 'ReadingCompleted' }],
     });
   });
 });

@@ -28,7 +28,7 @@ describe('verifying a book', () => {
       firstBadRevision: null,
       findings: [],
       repairedDates: 0,
-      quarantined: [],
+      setAside: [],
     });
     expect(new Set(book.events.map(({ type }) => type))).toContain('PeriodClosed');
   });

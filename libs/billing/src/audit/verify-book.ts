@@ -37,7 +37,7 @@ const MOVES_OTHERWISE = 'the value that the entry moves does not follow from the
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
-  private readonly quarantined: UnreadableEntry[] = [];
+  private readonly setAside: UnreadableEntry[] = [];
   private readonly causes = new LastOnes<true>();
   /** The book in money, as long as nothing was found. */
   readonly money = new BookMoney();
@@ -73,7 +73,7 @@ export class BookVerifier {
     this.events += 1;
     this.used = [];
     this.checkRevision(stored);
-    if (isOpaque(event) && event.quarantine) this.passOver(event);
+    if (isOpaque(event) && event.setAside) this.passOver(event);
     else {
       this.checkChain(stored);
       if (this.watch) this.checkBook(event, this.watch);
@@ -84,7 +84,7 @@ export class BookVerifier {
   /** The chain goes through an event that a newer program wrote, and past one that another program appended. */
   private passOver(event: OpaqueEvent): void {
     if (continuesChain(this.chain, event.stored)) this.chain = event.stored.metadata.chain!;
-    this.quarantined.push(unreadableEntry(event));
+    this.setAside.push(unreadableEntry(event));
     const { revision } = event.stored;
     if (isHidden(event)) this.hidden.push({ revision, check: 'event', message: sentenceOfHidden(event) });
   }
@@ -105,7 +105,7 @@ export class BookVerifier {
         null,
       ),
       findings,
-      quarantined: this.quarantined,
+      setAside: this.setAside,
       repairedDates: this.repairedDates,
     };
   }
@@ -117,7 +117,7 @@ export class BookVerifier {
 
   /** The book after all events seen; `null` when something was found or passed over. */
   get folded(): { readonly state: Credits; readonly chain: string } | null {
-    if (!this.watch || this.findings.length + this.quarantined.length > 0) return null;
+    if (!this.watch || this.findings.length + this.setAside.length > 0) return null;
     return { state: this.watch.state, chain: this.chain };
   }
 
@@ -163,9 +163,9 @@ export class BookVerifier {
     }
   }
 
-  /** The close carries the book without them, and no withdrawal brings them back. It stays a finding. */
+  /** The close carries the book without them. It stays a finding. */
   private closeOverHidden(): void {
-    this.hidden = this.hidden.map((finding) => ({ ...finding, check: 'quarantine' }));
+    this.hidden = this.hidden.map((finding) => ({ ...finding, check: 'setAside' }));
   }
 
   private breachesOf(event: Recorded<CreditsEvent>, watch: InvariantWatch): readonly string[] {

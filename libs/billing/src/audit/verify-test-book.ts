@@ -16,7 +16,7 @@ import { chainAfter } from './verify-book.js';
  */
 export class TestBookVerifier {
   private readonly findings: LedgerFinding[] = [];
-  private readonly quarantined: UnreadableEntry[] = [];
+  private readonly setAside: UnreadableEntry[] = [];
   private watch: TestBookWatch | null = new TestBookWatch();
   private events = 0;
   private nextRevision = 0n;
@@ -31,9 +31,9 @@ export class TestBookVerifier {
       this.find(this.nextRevision, 'revision', `revision ${revision} stands where this one belongs`);
     this.nextRevision = revision + 1n;
     const event = decodeOrShow(testBookEvents, stored);
-    if (isOpaque(event) && event.quarantine) {
+    if (isOpaque(event) && event.setAside) {
       if (continuesChain(this.chain, stored)) this.chain = stored.metadata.chain!;
-      this.quarantined.push(unreadableEntry(event));
+      this.setAside.push(unreadableEntry(event));
       this.watch = null;
       return;
     }
@@ -57,7 +57,7 @@ export class TestBookVerifier {
       headHash: this.chain,
       firstBadRevision: revisions.toSorted((a, b) => Number(a - b))[0] ?? null,
       findings: this.findings,
-      quarantined: this.quarantined,
+      setAside: this.setAside,
       repairedDates: 0,
     };
   }

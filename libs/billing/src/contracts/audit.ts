@@ -13,10 +13,10 @@ export type Progress = (done: number, total: number) => void;
 export interface LedgerFinding {
   readonly revision: bigint;
   /**
-   * `clock`: the store's record time contradicts the date. `quarantine`: a later month was closed without an entry that
+   * `clock`: the store's record time contradicts the date. `setAside`: a later month was closed without an entry that
    * can be read. In both cases the chain is whole and the books add up, so the month can be sealed.
    */
-  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'quarantine';
+  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'setAside';
   /** One sentence. */
   readonly message: string;
 }
@@ -33,7 +33,7 @@ export interface LedgerReport {
   /** Wrong dates that a later correction explains: they are findings no more. */
   readonly repairedDates: number;
   /** Events that were passed over by an operator's decision. */
-  readonly quarantined: readonly UnreadableEntry[];
+  readonly setAside: readonly UnreadableEntry[];
 }
 
 export interface LedgerVerification {
@@ -107,7 +107,7 @@ export interface ReadingExplanation {
   /** Mismatches between the two, one sentence each. */
   readonly findings: readonly string[];
   /** Events that were passed over by an operator's decision. */
-  readonly quarantined: readonly UnreadableEntry[];
+  readonly setAside: readonly UnreadableEntry[];
 }
 
 /**
@@ -155,7 +155,7 @@ export interface Reconciliation {
   /** Younger than the grace: their settlement or projection may not be finished. */
   readonly pending: readonly LedgerDifference[];
   /** Events that were passed over by an operator's decision, also those that only settlement passes over. */
-  readonly quarantined: readonly UnreadableEntry[];
+  readonly setAside: readonly UnreadableEntry[];
   /** For all workspaces: entries that nobody signed, and that signed corrections took back. */
   readonly compensated: readonly CompensatedEntry[];
 }

@@ -17,7 +17,7 @@ export interface FoundEntry {
   /** Of a correction: who approved it, and its id. */
   readonly approvedBy: string | null;
   readonly correctionId: string | null;
-  /** Of an entry that moves nothing: it cannot be read, or it is quarantined. One sentence. */
+  /** Of an entry that moves nothing: it cannot be read, or it is set aside. One sentence. */
   readonly unreadable?: string;
 }
 

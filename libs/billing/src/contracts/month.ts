@@ -77,7 +77,7 @@ export interface MonthManifest {
     readonly completed: number;
     readonly pending: number;
     /** Events that were passed over by an operator's decision; reconciliation.json lists them. */
-    readonly quarantined: number;
+    readonly setAside: number;
   };
   /** Entries that notes.json lists. */
   readonly notes: number;
@@ -104,7 +104,7 @@ export type CloseMonthResult =
       readonly manifest: MonthManifest;
       readonly sums: MonthSums;
       /** Events that were passed over by an operator's decision. */
-      readonly quarantined: readonly UnreadableEntry[];
+      readonly setAside: readonly UnreadableEntry[];
       readonly notes: readonly MonthNote[];
       /** By name, month.json and its signature last. */
       readonly files: ReadonlyMap<string, Uint8Array>;

@@ -85,7 +85,7 @@ export interface LedgerEntry {
   readonly reason: string | null;
   /** Of a plan's month or a pack. */
   readonly priceCents: number | null;
-  /** Of an entry that moves nothing: it cannot be read, or it is quarantined. One sentence. */
+  /** Of an entry that moves nothing: it cannot be read, or it is set aside. One sentence. */
   readonly unreadable?: string;
 }
 

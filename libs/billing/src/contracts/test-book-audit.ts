@@ -28,7 +28,7 @@ export interface TestLedgerEntry {
   readonly readingId: string | null;
   readonly reservationId: string | null;
   readonly actor: string;
-  /** Of an entry that moves nothing: it cannot be read, or it is quarantined. One sentence. */
+  /** Of an entry that moves nothing: it cannot be read, or it is set aside. One sentence. */
   readonly unreadable?: string;
 }
 

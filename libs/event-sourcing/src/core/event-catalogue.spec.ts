@@ -134,11 +134,11 @@ describe('decodeAny', () => {
       expect(() => decodeAny([people], stored(type, 1, {}))).toThrow(CorruptEvent);
   });
 
-  it('passes over an event that is quarantined for every reader', () => {
-    const quarantine = { consumers: null, by: 'operator:ada', reason: 'r', at: '', until: null };
-    const flown = { ...stored('PersonFlown', 1, {}), quarantine };
+  it('passes over an event that is set aside for every reader', () => {
+    const setAside = { consumers: null, by: 'operator:ada', reason: 'r', at: '' };
+    const flown = { ...stored('PersonFlown', 1, {}), setAside };
     expect(decodeAny([people], flown)).toBeNull();
-    expect(() => decodeAny([people], { ...flown, quarantine: { ...quarantine, consumers: ['a'] } })).toThrow(
+    expect(() => decodeAny([people], { ...flown, setAside: { ...setAside, consumers: ['a'] } })).toThrow(
       CorruptEvent,
     );
   });
@@ -170,7 +170,7 @@ describe('decodeOrShow', () => {
       opaque: true,
       stored: flown,
       problem: 'not an event of category person',
-      quarantine: null,
+      setAside: null,
     });
   });
 });

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isSetAside, type DomainEvent, type Quarantine, type Recorded, type StoredEvent } from './event.js';
+import { isSetAside, type DomainEvent, type SetAside, type Recorded, type StoredEvent } from './event.js';
 import { findUnstorable } from './storable-text.js';
 import { categoryOf, streamId } from './stream-name.js';
 
@@ -168,7 +168,7 @@ export interface OpaqueEvent {
   /** Why it does not decode; `null` when it would. Without values. */
   readonly problem: string | null;
   /** The decision to pass over it; `null` when there is none. */
-  readonly quarantine: Quarantine | null;
+  readonly setAside: SetAside | null;
 }
 
 /** Decodes an event for a reader that shows what it cannot read: reports, exports, histories. */
@@ -180,7 +180,7 @@ export const decodeOrShow = <C extends EventCatalogue>(
     opaque: true,
     stored,
     problem,
-    quarantine: stored.quarantine ?? null,
+    setAside: stored.setAside ?? null,
   });
   try {
     const event = decode(catalogue, stored);

@@ -22,8 +22,8 @@ export interface EventMetadata {
   readonly chain?: string;
 }
 
-/** An operator's decision that readers pass over an event (`ops quarantine`). */
-export interface Quarantine {
+/** An operator's decision that readers pass over an event (`ops parked set-aside`). */
+export interface SetAside {
   /** The consumers that pass over it; `null`: every reader does. */
   readonly consumers: readonly string[] | null;
   /** `operator:<name>` */
@@ -31,8 +31,6 @@ export interface Quarantine {
   readonly reason: string;
   /** RFC 3339. */
   readonly at: string;
-  /** When somebody has to look at it again; it stays in force. RFC 3339; `null`: never. */
-  readonly until: string | null;
 }
 
 /** An event as the store returns it: JSON parsed, not yet validated. Revisions and positions are bigint. */
@@ -50,16 +48,16 @@ export interface StoredEvent {
    */
   readonly recordedAt?: number;
   /** Absent for nearly every event. */
-  readonly quarantine?: Quarantine;
+  readonly setAside?: SetAside;
 }
 
 /** A decoded event with its position in the store. */
 export type Recorded<E extends DomainEvent = DomainEvent> = E & Omit<StoredEvent, 'type' | 'data'>;
 
 /** Whether a reader passes over the event. @param consumer the reader, if it is a projection or a process */
-export const isSetAside = ({ quarantine }: Pick<StoredEvent, 'quarantine'>, consumer?: string): boolean =>
-  quarantine !== undefined &&
-  (quarantine.consumers === null || (consumer !== undefined && quarantine.consumers.includes(consumer)));
+export const isSetAside = ({ setAside }: Pick<StoredEvent, 'setAside'>, consumer?: string): boolean =>
+  setAside !== undefined &&
+  (setAside.consumers === null || (consumer !== undefined && setAside.consumers.includes(consumer)));
 
 /** An event ready to append. */
 export interface EventToAppend {

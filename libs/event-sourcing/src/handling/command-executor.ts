@@ -13,7 +13,7 @@ import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
 import { isAhead, readPastRival } from './read-past-rival.js';
 import { RecentlyUsed } from './recently-used.js';
-import type { Folded, Loaded } from './folded.js';
+import type { Folded } from './folded.js';
 import { StreamFolder, type Checkpoint } from './stream-folder.js';
 
 export type { Outcome };
@@ -49,7 +49,7 @@ const PACED_STREAMS = 1_000;
  */
 export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejection> {
   private readonly queues = new Map<string, Waiting<C, EventOf<Cat>, S, R>[]>();
-  private readonly cache: RecentlyUsed<string, Loaded<S>>;
+  private readonly cache: RecentlyUsed<string, Folded<S>>;
   private readonly pacing = new RecentlyUsed<string, AppendPacing>(PACED_STREAMS);
   private readonly streams: StreamFolder<Cat, S>;
   private readonly batchSize: number;
@@ -95,11 +95,11 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
    */
   async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
     const stream = streamName(this.catalogue.category, id);
-    return this.read(stream, this.remembered(stream));
+    return this.read(stream, this.cache.get(stream) ?? null);
   }
 
   /** Reads what came since, and holds it at once: the fold of a long stream outlives a command that fails. */
-  private async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
+  private async read(stream: string, known: Folded<S> | null): Promise<Folded<S>> {
     const loaded = await this.streams.read(stream, known);
     // Another command may have gone further meanwhile.
     if (isNewer(loaded, this.cache.get(stream))) this.cache.set(stream, loaded);
@@ -112,14 +112,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
    */
   remember(id: string, folded: Folded<S>): void {
     const stream = streamName(this.catalogue.category, id);
-    const loaded = this.streams.accept(stream, folded);
-    if (loaded) this.cache.set(stream, loaded);
-  }
-
-  /** `null` also when a quarantine has changed since. */
-  private remembered(stream: string): Loaded<S> | null {
-    const cached = this.cache.get(stream);
-    return cached && !this.streams.isOutdated(stream, cached) ? cached : null;
+    const { revision } = folded;
+    this.cache.set(stream, { ...folded, since: revision === 'no_stream' ? -1n : revision });
   }
 
   private enqueue(
@@ -159,7 +153,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     const { contended, pauseMs } = pacing.approach();
     if (pauseMs > 0) await delay(pauseMs);
     pacing.begin();
-    const remembered = this.remembered(stream);
+    const remembered = this.cache.get(stream) ?? null;
     const fresh = batch.every((waiting) => waiting.fresh);
     let loaded = remembered ?? (fresh ? this.streams.empty() : await this.read(stream, null));
     let certain = !remembered && !fresh;
@@ -206,7 +200,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     }
   }
 
-  private readOn(stream: string, loaded: Loaded<S>, conflict: WrongExpectedRevision): Promise<Loaded<S>> {
+  private readOn(stream: string, loaded: Folded<S>, conflict: WrongExpectedRevision): Promise<Folded<S>> {
     const isLonger = isAhead(conflict.expected, conflict.actual);
     // The store lacks events of this fold: it was restored from a copy.
     if (isLonger) this.cache.delete(stream);
@@ -216,7 +210,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private decideAll(
     stream: string,
     batch: readonly Waiting<C, EventOf<Cat>, S, R>[],
-    from: Loaded<S>,
+    from: Folded<S>,
   ): ReturnType<typeof decideBatch<C, Cat, S, R>> {
     return decideBatch(this.catalogue, this.decider, this.options, stream, batch, from);
   }
@@ -232,6 +226,5 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   }
 }
 
-const isNewer = (one: Loaded<unknown>, other: Loaded<unknown> | undefined): boolean =>
-  one.revision !== 'no_stream' &&
-  (!other || isAhead(one.revision, other.revision) || one.quarantineChanges !== other.quarantineChanges);
+const isNewer = (one: Folded<unknown>, other: Folded<unknown> | undefined): boolean =>
+  one.revision !== 'no_stream' && (!other || isAhead(one.revision, other.revision));

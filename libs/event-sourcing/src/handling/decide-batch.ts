@@ -7,7 +7,7 @@ import { ClockUntrusted } from '../core/trusted-clock.js';
 import type { ExpectedRevision } from '../store/event-store.js';
 import type { Metadata } from './command-context.js';
 import { prepareEvent } from './prepare-event.js';
-import type { Loaded } from './folded.js';
+import type { Folded } from './folded.js';
 
 /**
  * Most bytes of one append, with about METADATA_BYTES for each event beside its data. EventStoreDB refuses more than
@@ -47,7 +47,7 @@ interface Decided<S> {
   readonly events: readonly (EventToAppend & Recorded)[];
   /** Answers the callers, after the append. */
   readonly settle: readonly (() => void)[];
-  readonly loaded: Loaded<S>;
+  readonly loaded: Folded<S>;
 }
 
 /** Decides commands one after another, each on the state after those before it. Appends nothing. */
@@ -57,7 +57,7 @@ export const decideBatch = <C, Cat extends EventCatalogue, S, R extends Rejectio
   options: DecideOptions,
   stream: string,
   batch: readonly Waiting<C, EventOf<Cat>, S, R>[],
-  from: Loaded<S>,
+  from: Folded<S>,
 ): Decided<S> => {
   let { state, chain, last } = from;
   const events: (EventToAppend & Recorded)[] = [];
@@ -116,7 +116,7 @@ export const decideBatch = <C, Cat extends EventCatalogue, S, R extends Rejectio
  * counts, so that one such writer does not stop the others.
  * @throws ClockUntrusted
  */
-const dated = <S>(metadata: Metadata, last: Loaded<S>['last'], { datesAscend }: DecideOptions): Metadata => {
+const dated = <S>(metadata: Metadata, last: Folded<S>['last'], { datesAscend }: DecideOptions): Metadata => {
   if (!datesAscend || !last) return metadata;
   const lastAt = Math.min(last.occurredAt, last.recordedAt + datesAscend.withinMs);
   const behindMs = lastAt - Date.parse(metadata.occurredAt);

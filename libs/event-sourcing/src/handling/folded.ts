@@ -10,9 +10,3 @@ export interface Folded<S> {
   /** Of its events; empty before the first. */
   workspaceId: string;
 }
-
-/** A stream as it was read. */
-export interface Loaded<S> extends Folded<S> {
-  /** How often the stream's quarantines had changed: a state folded before the last change is out of date. */
-  quarantineChanges: number;
-}

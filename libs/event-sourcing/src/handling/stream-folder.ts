@@ -10,7 +10,7 @@ import {
 import { isSetAside, type StoredEvent } from '../core/event.js';
 import { CHAIN_START, continuesChain } from '../core/hash-chain.js';
 import type { EventStore } from '../store/event-store.js';
-import type { Folded, Loaded } from './folded.js';
+import type { Folded } from './folded.js';
 
 /** An event type that carries the whole folded state: reading a stream goes back to it and no further. */
 export interface Checkpoint<E, S> {
@@ -32,7 +32,7 @@ export interface Checkpoint<E, S> {
 
 /** A fold, and the events that come after it. */
 interface Beginning<S> {
-  readonly from: Loaded<S>;
+  readonly from: Folded<S>;
   readonly events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
 }
 
@@ -48,47 +48,28 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     private readonly checkpoint?: Checkpoint<EventOf<Cat>, S>,
   ) {}
 
-  empty(): Loaded<S> {
+  empty(): Folded<S> {
     return {
       state: this.decider.initialState,
       revision: 'no_stream',
       chain: CHAIN_START,
       last: null,
       workspaceId: '',
-      quarantineChanges: 0,
     };
-  }
-
-  /** Whether a state was folded before an operator quarantined an event of the stream, or withdrew a quarantine. */
-  isOutdated(stream: string, { quarantineChanges }: Loaded<S>): boolean {
-    return this.changes(stream) !== quarantineChanges;
-  }
-
-  /** A state that somebody else folded; `null` when it may lack a quarantine, so that the stream has to be read. */
-  accept(stream: string, folded: Folded<S>): Loaded<S> | null {
-    const isKnown = this.store.quarantines?.isFresh() ?? true;
-    return this.changes(stream) === 0 && isKnown ? { ...folded, quarantineChanges: 0 } : null;
-  }
-
-  private changes(stream: string): number {
-    return this.store.quarantines?.changesOf(stream) ?? 0;
   }
 
   /**
    * Folds the events since `known`; without it, those since the last checkpoint event.
    * @throws CorruptEvent also for a checkpoint without its parts
    */
-  async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
-    // Counted before the first event: a change during the read makes the state out of date.
-    const quarantineChanges = this.changes(stream);
-    const { from, events } =
-      known && !this.isOutdated(stream, known) ? this.after(stream, known) : await this.begin(stream);
+  async read(stream: string, known: Folded<S> | null): Promise<Folded<S>> {
+    const { from, events } = known ? this.after(stream, known) : await this.begin(stream);
     let loaded = from;
     for await (const stored of events) loaded = this.evolve(loaded, stored);
-    return { ...loaded, quarantineChanges };
+    return loaded;
   }
 
-  private after(stream: string, from: Loaded<S>): Beginning<S> {
+  private after(stream: string, from: Folded<S>): Beginning<S> {
     const { revision } = from;
     return { from, events: this.store.read(stream, { from: revision === 'no_stream' ? 0n : revision + 1n }) };
   }
@@ -141,7 +122,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     return { events: most > 0 ? events.reverse() : null, first };
   }
 
-  private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {
+  private evolve(loaded: Folded<S>, stored: StoredEvent): Folded<S> {
     const { revision, metadata } = stored;
     if (isSetAside(stored))
       return {

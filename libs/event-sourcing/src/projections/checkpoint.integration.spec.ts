@@ -30,11 +30,11 @@ describe('a checkpoint', () => {
   });
 
   it('compares as numbers: 9 < 10 < 11', async () => {
-    const parked = 'insert into event_sourcing.parked_event values ($1, $2, $3, $4, $5, $6)';
+    const parked = 'insert into event_sourcing.parked_stream values ($1, $2, $3, $4, $5, $6)';
     for (const position of ['10', '9', '11'])
       await consumers.pool.query(parked, [name, position, 's', uuid(1), 'T', 'e']);
     const { rows } = await consumers.pool.query(
-      'select position from event_sourcing.parked_event where consumer = $1 order by position',
+      'select position from event_sourcing.parked_stream where consumer = $1 order by position',
       [name],
     );
     expect(rows).toEqual([{ position: '9' }, { position: '10' }, { position: '11' }]);

@@ -52,7 +52,7 @@ export const consumerLag = async (
   const head = await store.head();
   const { rows } = await pool.query<Row>(
     `select name, position, status, error, categories,
-            (select count(distinct stream)::int from event_sourcing.parked_event where consumer = name) as parked
+            (select count(distinct stream)::int from event_sourcing.parked_stream where consumer = name) as parked
      from event_sourcing.consumer
      where name !~ '__v[0-9]+$' order by name`,
   );

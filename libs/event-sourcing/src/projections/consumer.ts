@@ -8,7 +8,7 @@ import type { Step } from './statement.js';
 export interface Consumer {
   /** Key of its checkpoint. A new name starts again from the birth position. */
   readonly name: string;
-  /** The name under which operators quarantine events for it. Default: its own. */
+  /** The name under which operators set events aside for it. Default: its own. */
   readonly reader?: string;
   /** Stream categories it follows. */
   readonly categories: readonly string[];

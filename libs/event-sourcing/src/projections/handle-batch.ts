@@ -5,7 +5,14 @@ import { isDependencyAway } from '../store/dependency-away.js';
 import { CheckpointMoved, advance, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
 import { describe, isEventsFault } from './describe-error.js';
-import { causeOfFailure, keyOf, park, placeText, type ParkedKeys, type Place } from './parked-streams.js';
+import {
+  causeOfFailure,
+  keyOf,
+  park,
+  placeText,
+  type ParkedKeys,
+  type Place,
+} from '../parking/parked-streams.js';
 
 export interface HandlingOptions {
   readonly pool: Pool;
@@ -158,7 +165,7 @@ const apply = async (
   return moved;
 };
 
-/** The name that quarantines know a consumer by: a version of its tables passes over the same events. */
+/** The name that decisions know a consumer by: a version of its tables passes over the same events. */
 export const readerName = ({ reader, name }: Consumer): string => reader ?? name;
 
 /** The first event of each further stream that waits under a parked key. */

@@ -19,7 +19,7 @@ describe('a consumer whose table is missing', () => {
       await test.append('a', 'b');
       await test.eventually(async () => test.logged.length > 0);
       expect(await test.checkpoint(consumer.name)).toMatchObject({ position: before, status: 'running' });
-      const { rows } = await test.pool.query('select from event_sourcing.parked_event');
+      const { rows } = await test.pool.query('select from event_sourcing.parked_stream');
       expect(rows).toHaveLength(0);
 
       await test.pool.query(`alter table lost rename to ${table}`);

@@ -241,11 +241,11 @@ describe('streams that one event keeps parked', () => {
       },
     };
     const makeDue = () =>
-      consumers.pool.query(`update event_sourcing.parked_event set tried_at = now() - interval '1 hour'`);
+      consumers.pool.query(`update event_sourcing.parked_stream set tried_at = now() - interval '1 hour'`);
     const notDue = () =>
       eventually(async () => {
         const { rows } = await consumers.pool.query<{ due: number }>(
-          `select count(*)::int as due from event_sourcing.parked_event where tried_at < now() - interval '1 minute'`,
+          `select count(*)::int as due from event_sourcing.parked_stream where tried_at < now() - interval '1 minute'`,
         );
         return rows[0]!.due === 0;
       });

@@ -27,7 +27,7 @@ const database = (rows: readonly object[], look: () => void) => {
     const [text, values] = typeof asked === 'string' ? [asked, given] : [asked.text, asked.values];
     if (text.includes('set position')) position = values[1];
     if (text.includes('distinct on (cause_stream')) look();
-    else if (text.includes('parked_event')) return { rows, rowCount: rows.length };
+    else if (text.includes('parked_stream')) return { rows, rowCount: rows.length };
     if (text.includes('event_id, event_place')) return { rows: [], rowCount: 0 };
     if (text.includes('event_sourcing.consumer')) return { rows: [{ position, epoch: '0' }], rowCount: 1 };
     return { rows: [], rowCount: 1 };

@@ -11,10 +11,9 @@ import type { Consumer } from './consumer.js';
 import { beyondTheLog } from './end-of-log.js';
 import { describe } from './describe-error.js';
 import { handleBatch, type HandlingOptions } from './handle-batch.js';
-import { ParkedKeys, keysDue, nameKeys } from './parked-streams.js';
+import { ParkedKeys, keysDue } from '../parking/parked-streams.js';
 import { untilPostgresAnswers } from './postgres-answers.js';
-import { releaseParked } from './release-parked.js';
-import { quarantineSkips } from '../processes/quarantine-skips.js';
+import { releaseParked } from '../parking/release-parked.js';
 import { spacingByLoad } from './spacing.js';
 
 export interface RunnerOptions extends HandlingOptions {
@@ -91,10 +90,6 @@ const follow = async (
     );
   }
   let seen = checkpoint.position;
-  // After the checkpoint: a decision that comes later moves its epoch.
-  await store.quarantines?.refresh();
-  await quarantineSkips(pool, store, consumer.name);
-  await nameKeys(pool, store, consumer);
   const parked = await ParkedKeys.load(pool, consumer);
   /** Ends the subscription, with the error that says why, or with the process. */
   const ending = new AbortController();

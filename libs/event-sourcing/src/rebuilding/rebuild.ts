@@ -4,15 +4,8 @@ import { advance, findCheckpoint, holdCheckpoint } from '../projections/checkpoi
 import type { Consumer } from '../projections/consumer.js';
 import { describe } from '../projections/describe-error.js';
 import { handleBatch } from '../projections/handle-batch.js';
-import { ParkedKeys } from '../projections/parked-streams.js';
-import { quarantineSkips } from '../processes/quarantine-skips.js';
-import {
-  categoriesOf,
-  checkpointOf,
-  versionConsumer,
-  versionName,
-  type Projection,
-} from '../projections/projection.js';
+import { ParkedKeys } from '../parking/parked-streams.js';
+import { checkpointOf, versionConsumer, versionName, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
@@ -57,8 +50,6 @@ export const rebuild = async (
 ): Promise<{ version: number; events: number }> => {
   const release = await claim(workshop, projection);
   try {
-    await workshop.store.quarantines?.refresh();
-    await quarantineSkips(workshop.pool, workshop.store, checkpointOf(projection));
     const version = await beginVersion(workshop, projection);
     const consumer = versionConsumer(projection, version);
     let events = 0;
@@ -83,8 +74,6 @@ export const rebuild = async (
 /**
  * Pauses the live view, catches the version up to the same position, and runs the work. Writers of the live view wait;
  * readers do not. Waits for other operators before it pauses the live view, never after.
- * The work gets the number of decisions about quarantines that both are at. A later decision waits with its repair of
- * the live rows until the work is done.
  * @throws Refused when the version is no longer being built, is too far behind or is ahead of the live view, or when the
  *   live view has not handled any event
  */
@@ -92,7 +81,7 @@ export const atEqualPosition = async <T>(
   workshop: Workshop,
   projection: Projection,
   building: Version,
-  work: (client: PoolClient, at: { readonly position: bigint; readonly quarantines: bigint }) => Promise<T>,
+  work: (client: PoolClient, position: bigint) => Promise<T>,
 ): Promise<T> => {
   const { version } = building;
   const consumer = versionConsumer(projection, version);
@@ -103,9 +92,6 @@ export const atEqualPosition = async <T>(
     const held = await holdCheckpoint(client, live);
     if (held === null || held.position === null)
       throw new Refused([`${live} has not handled any event yet. Is a worker running?`]);
-    const { quarantines } = workshop.store;
-    await quarantines?.refresh();
-    const decisions = quarantines?.decisionsOn(categoriesOf(projection)) ?? 0n;
     const own = (await findCheckpoint(workshop.pool, consumer.name))?.position ?? null;
     if (own !== null && own > held.position)
       throw new Refused([
@@ -117,7 +103,7 @@ export const atEqualPosition = async <T>(
         `Version ${version} of ${projection.name} is more than ${FEW} events behind: resume its rebuild.`,
       ]);
     await catchUp(workshop, consumer, held.position, {});
-    return work(client, { position: held.position, quarantines: decisions });
+    return work(client, held.position);
   });
 };
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { RecordedOf } from '../core/event-catalogue.js';
-import { askForRetry, parkedStreams } from '../projections/parked-streams.js';
+import { askForRetry, parkedStreams } from '../parking/parked-streams.js';
 import { defineProjection, projectionConsumer, type Projection } from '../projections/projection.js';
-import { releaseParked } from '../projections/release-parked.js';
+import { releaseParked } from '../parking/release-parked.js';
 import { sql } from '../projections/statement.js';
 import { view } from '../projections/view.js';
 import { tallyEvents, totalView } from '../testing/tally.js';

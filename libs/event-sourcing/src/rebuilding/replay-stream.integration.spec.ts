@@ -33,7 +33,7 @@ describe('replaying one stream', () => {
     expect(await dump('total')).toEqual(['(tally-a,1,0)']);
     state.mended = true;
     await replayStream(rebuilds.workshop, mending, 'tally-bad');
-    expect((await rebuilds.pool.query('select from event_sourcing.parked_event')).rowCount).toBe(0);
+    expect((await rebuilds.pool.query('select from event_sourcing.parked_stream')).rowCount).toBe(0);
     await append('bad');
     await liveCaughtUp();
     expect(await dump('total')).toEqual(['(tally-a,1,0)', '(tally-bad,3,2)']);
@@ -53,7 +53,7 @@ describe('replaying one stream', () => {
     const done = async () => (await dump('effect')).map((row) => row.slice(1, -1));
     expect(await done()).toEqual([ids[0], ids[1]]);
     await expect(replayStream(rebuilds.workshop, mending, 'tally-bad')).rejects.toThrow(/division by zero/);
-    expect((await rebuilds.pool.query('select from event_sourcing.parked_event')).rowCount).toBe(1);
+    expect((await rebuilds.pool.query('select from event_sourcing.parked_stream')).rowCount).toBe(1);
     state.mended = true;
     await replayStream(rebuilds.workshop, mending, 'tally-bad');
     expect(await done()).toEqual([ids[0], ids[1], ids[2], ids[3]]);

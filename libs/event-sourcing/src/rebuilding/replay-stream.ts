@@ -2,7 +2,7 @@ import { decodeAny } from '../core/event-catalogue.js';
 import { isSetAside, type Recorded, type StoredEvent } from '../core/event.js';
 import { streamId, streamName } from '../core/stream-name.js';
 import { holdCheckpoint, intervene } from '../projections/checkpoint.js';
-import { parkedStreams } from '../projections/parked-streams.js';
+import { parkedStreams } from '../parking/parked-streams.js';
 import { categoriesOf, checkpointOf, type Projection } from '../projections/projection.js';
 import { runSteps } from '../projections/statement.js';
 import { transaction } from '../projections/transaction.js';
@@ -48,8 +48,6 @@ export const replayStream = async (
       held?.position ?? 0n,
     );
     for await (const events of inBatches(followed)) {
-      // Rows that a quarantined event has made are stale, too.
-      const ofRows = events.flatMap((event) => decodedAnyway(projection, event));
       const decoded = events
         .filter((event) => !isSetAside(event, name))
         .map((event) => decodeAny(projection.catalogues, event))
@@ -60,7 +58,7 @@ export const replayStream = async (
       );
       for (const view of projection.views) {
         const known = seen.get(view)!;
-        const stale = ofRows.flatMap((event): RowKey[] => {
+        const stale = decoded.flatMap((event): RowKey[] => {
           const key = view.keyOf(event);
           const id = JSON.stringify(key);
           if (key === null || known.has(id)) return [];
@@ -73,23 +71,13 @@ export const replayStream = async (
       handled += events.length;
     }
     if (handled === 0) throw new Refused([`There is no stream ${stream}.`]);
-    await client.query('delete from event_sourcing.parked_event where consumer = $1 and stream = any ($2)', [
+    await client.query('delete from event_sourcing.parked_stream where consumer = $1 and stream = any ($2)', [
       projection.name,
       streams,
     ]);
     await intervene(client, name);
     return { streams, events: handled };
   });
-};
-
-/** The event as it would be without a quarantine; none when it does not decode. */
-const decodedAnyway = (projection: Projection, event: StoredEvent): readonly Recorded[] => {
-  try {
-    const { quarantine: _, ...bare } = event;
-    return [decodeAny(projection.catalogues, bare) ?? []].flat();
-  } catch {
-    return [];
-  }
 };
 
 async function* inBatches(events: AsyncIterable<StoredEvent>): AsyncGenerator<StoredEvent[]> {

@@ -73,13 +73,8 @@ const exchange = (
   building: Version,
   { by, acceptDifferences }: SwitchRequest,
 ): Promise<{ version: number; retired: number; position: bigint }> =>
-  atEqualPosition(workshop, projection, building, async (client, { position, quarantines }) => {
+  atEqualPosition(workshop, projection, building, async (client, position) => {
     const { version } = building;
-    if (acceptDifferences === undefined && (building.verifiedQuarantines ?? 0n) !== quarantines)
-      throw new Refused([
-        `Quarantines were decided or withdrawn since version ${version} of ${projection.name} was verified: verify it again.`,
-        `If it then differs, drop it (ops projections drop ${projection.name} --unfinished) and rebuild.`,
-      ]);
     await requireSameShape(client, projection, version);
     const live = (await versionsOf(client, projection)).find(({ state }) => state === 'live')!.version;
     await client.query(

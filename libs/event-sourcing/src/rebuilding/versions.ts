@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { intervene } from '../projections/checkpoint.js';
-import { askForRetry } from '../projections/parked-streams.js';
+import { askForRetry } from '../parking/parked-streams.js';
 import { categoriesOf, checkpointOf, versionName, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import type { EventStore } from '../store/event-store.js';
@@ -43,10 +43,8 @@ export interface Version {
   readonly verifiedPosition: bigint | null;
   /** Number of rows that differed from the live ones at verification. */
   readonly differences: number | null;
-  /** How many decisions about quarantines its streams had at verification; `null`: not verified. */
-  readonly verifiedQuarantines: bigint | null;
   readonly parkedStreams: number;
-  /** The build of the program that started it; `null` for the first version, and for those older than this field. */
+  /** The build of the program that started it; `null` for the first version. */
   readonly program: string | null;
   readonly createdAt: Date | null;
   readonly switchedAt: Date | null;
@@ -58,7 +56,6 @@ interface Row {
   position: string | null;
   verified_position: string | null;
   differences: string | null;
-  verified_quarantines: string | null;
   parked: number;
   program: string | null;
   created_at: Date | null;
@@ -72,10 +69,10 @@ export const versionsOf = async (
 ): Promise<readonly Version[]> => {
   const { rows } = await client.query<Row>(
     `with known as (
-       select version, state, verified_position, differences, verified_quarantines, created_at, switched_at, program
+       select version, state, verified_position, differences, created_at, switched_at, program
        from event_sourcing.projection_version where projection = $1
        union all
-       select 1, 'live', null, null, null, null, null, null
+       select 1, 'live', null, null, null, null, null
        where not exists (select from event_sourcing.projection_version where projection = $1 and state = 'live')
      )
      select known.*, consumer.position, parked.parked
@@ -83,7 +80,7 @@ export const versionsOf = async (
      cross join lateral (select case known.state when 'live' then $2 else $1 || '__v' || known.version end) checkpoint (name)
      left join event_sourcing.consumer on consumer.name = checkpoint.name
      cross join lateral (
-       select count(distinct stream)::int as parked from event_sourcing.parked_event
+       select count(distinct stream)::int as parked from event_sourcing.parked_stream
        where consumer = checkpoint.name) parked
      order by version`,
     [projection.name, checkpointOf(projection)],
@@ -94,7 +91,6 @@ export const versionsOf = async (
     position: asPosition(row.position),
     verifiedPosition: asPosition(row.verified_position),
     differences: row.differences === null ? null : Number(row.differences),
-    verifiedQuarantines: asPosition(row.verified_quarantines),
     parkedStreams: row.parked,
     program: row.program,
     createdAt: row.created_at,
@@ -190,7 +186,7 @@ export const dropVersions = (
 /** Call before dropping the tables. A batch locks in the same order, so a running rebuild cannot deadlock with it. */
 const removeConsumer = async (client: PoolClient, name: string): Promise<void> => {
   await client.query('delete from event_sourcing.consumer where name = $1', [name]);
-  await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
+  await client.query('delete from event_sourcing.parked_stream where consumer = $1', [name]);
 };
 
 /** Serializes operators who change the versions of one projection, until the transaction ends. */
@@ -228,16 +224,29 @@ export const takeOverParked = async (
   const own = versionName(name, version);
   const live = checkpointOf(projection);
   if (keptBy === undefined && dropsLive)
-    await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
+    await client.query('delete from event_sourcing.parked_stream where consumer = $1', [name]);
+  // Of a stream that both have parked, the earlier event is where it waits.
   await client.query(
-    `delete from event_sourcing.parked_event own using event_sourcing.parked_event live
-     where own.consumer = $1 and live.consumer = $2 and own.position = live.position`,
+    `delete from event_sourcing.parked_stream later using event_sourcing.parked_stream earlier
+     where later.consumer in ($1, $2) and earlier.consumer in ($1, $2) and later.consumer <> earlier.consumer
+       and later.key = earlier.key and later.stream = earlier.stream
+       and (later.position > earlier.position or (later.position = earlier.position and later.consumer = $1))`,
     [own, live],
   );
-  await client.query('update event_sourcing.parked_event set consumer = $2 where consumer = $1', [own, live]);
+  await client.query('update event_sourcing.parked_stream set consumer = $2 where consumer = $1', [
+    own,
+    live,
+  ]);
   await askForRetry(client, live);
   await client.query('delete from event_sourcing.consumer where name = $1', [own]);
   await intervene(client, live);
+};
+
+/** What is compared from now on may differ: versions that are being built have to be verified again. */
+export const forgetVerifications = async (pool: Pick<Pool, 'query'>): Promise<void> => {
+  await pool.query(
+    `update event_sourcing.projection_version set verified_position = null, differences = null where state = 'building'`,
+  );
 };
 
 const asPosition = (text: string | null): bigint | null => (text === null ? null : BigInt(text));

@@ -68,19 +68,6 @@ export interface EventStore {
   /** The store's clock as its last answer showed it. `null`: no answer yet, or answers without a date. */
   serverTime(): ServerTime | null;
   close(): Promise<void>;
-  /** What this process knows of quarantines. Absent in a store whose events carry none. */
-  readonly quarantines?: KnownQuarantines;
-}
-
-export interface KnownQuarantines {
-  /** How often the quarantines of a stream have changed, as of a few seconds ago at most. */
-  changesOf(stream: string): number;
-  /** How many decisions the streams of these categories have had, as of the last refresh. */
-  decisionsOn(categories: readonly string[]): bigint;
-  /** Whether the counts are that recent: they may be older after a pause, and while the store does not answer. */
-  isFresh(): boolean;
-  /** Learns of every decision up to now. @throws StoreUnavailable */
-  refresh(): Promise<void>;
 }
 
 export const EVENT_STORE = Symbol('EventStore');

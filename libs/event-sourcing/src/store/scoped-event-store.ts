@@ -19,5 +19,4 @@ export const scopedEventStore = (store: EventStore, ownCategories: readonly stri
   end: () => store.end(),
   serverTime: () => store.serverTime(),
   close: () => store.close(),
-  ...(store.quarantines && { quarantines: store.quarantines }),
 });

@@ -10,6 +10,5 @@ export const intercept = (store: EventStore, doors: Partial<EventStore>): EventS
   end: () => store.end(),
   serverTime: () => store.serverTime(),
   close: () => store.close(),
-  ...(store.quarantines && { quarantines: store.quarantines }),
   ...doors,
 });

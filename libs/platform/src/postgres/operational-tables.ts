@@ -6,9 +6,7 @@ import type { ModuleManifest } from '../manifest.js';
  */
 const OWN_TABLES: Readonly<Record<string, string>> = {
   'event_sourcing.consumer': 'checkpoints; without those of processes, effects would repeat',
-  'event_sourcing.parked_event': 'events that projections have parked',
-  'event_sourcing.skipped_event': 'who skipped what, and why',
-  'event_sourcing.retried_stream': 'who had what tried again, and why',
+  'event_sourcing.parked_stream': 'streams that wait for a consumer, and why',
   'event_sourcing.projection_version': 'versions of projection tables',
   'platform.subject_key': 'data keys of readings: deleting one erases what it sealed',
   'platform.key_epoch': 'when the keys that wrap them started and were destroyed; the keys are elsewhere',
@@ -26,7 +24,6 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
 
 /** Those that may be made anew without rows, with what is lost then. */
 const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
-  'event_sourcing.retried_stream': 'who had what tried again: only a backup has it',
   'platform.key_sweep': 'nothing: the sweep starts again after a day',
   'platform.installation': 'nothing: the next process notes its DIGEST_KEY',
   'platform.heartbeat': 'nothing: workers write it again within seconds',

@@ -44,7 +44,6 @@ export const measuredEventStore = (store: EventStore, registry: Registry): Event
     end: () => store.end(),
     serverTime: () => store.serverTime(),
     close: () => store.close(),
-    ...(store.quarantines && { quarantines: store.quarantines }),
   };
 };
 

@@ -23,7 +23,7 @@ interface ConsumerRow {
 
 const CONSUMERS = `
   select name, position::text, status = 'halted' as halted,
-         (select count(distinct stream)::integer from event_sourcing.parked_event where parked_event.consumer = consumer.name) as parked
+         (select count(distinct stream)::integer from event_sourcing.parked_stream where parked_stream.consumer = consumer.name) as parked
   from event_sourcing.consumer where name = any ($1)`;
 
 /** How far consumers are behind the log. Every worker reports the same values: read one, or take the maximum. */

@@ -68,7 +68,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
       return row?.epoch === epoch && row?.position === position;
     },
   ],
-  ['insert into event_sourcing.parked_event', () => undefined],
+  ['insert into event_sourcing.parked_stream', () => undefined],
 
   [
     'graphile_worker.add_job',

@@ -3,7 +3,7 @@ import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { loadCheckpoint, type Checkpoint } from '@app/event-sourcing/projections/checkpoint.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { handleBatch } from '@app/event-sourcing/projections/handle-batch.js';
-import { ParkedKeys } from '@app/event-sourcing/projections/parked-streams.js';
+import { ParkedKeys } from '@app/event-sourcing/parking/parked-streams.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { Clocks } from './clocks.js';

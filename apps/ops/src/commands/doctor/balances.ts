@@ -1,7 +1,7 @@
 import { creditsEvents } from '@app/billing/contracts/index.js';
 import { isSetAside } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { stoppedStreams } from '@app/event-sourcing/processes/interventions.js';
+import { stoppedStreams } from '@app/event-sourcing/parking/parked-streams.js';
 import { findCheckpoint } from '@app/event-sourcing/projections/checkpoint.js';
 import type { Session } from '../../session.js';
 import { failure, ok, type Finding } from './finding.js';

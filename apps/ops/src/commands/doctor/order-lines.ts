@@ -1,7 +1,7 @@
 import { orderLineEvents } from '@app/billing/contracts/index.js';
 import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { ownerOf, problemOf, wayAround } from '../quarantine/place.js';
+import { ownerOf, problemOf, wayAround } from '../parked/event.js';
 import { failure, ok, type Finding } from './finding.js';
 
 const CHECK = 'order lines';
@@ -43,7 +43,7 @@ export const checkOrderLines = async (
         failure(
           CHECK,
           `${place} (${event.type}) cannot be read, so its pack can be neither added nor refunded: ${problem}`,
-          `Deploy a version that can read it. If none will: ${wayAround(event, place)}`,
+          `Deploy a version that can read it. If none will: ${wayAround(place)}`,
         ),
       );
       if (found.length === MOST) return found;

@@ -2,13 +2,13 @@ import { expect, it } from '@jest/globals';
 import { ListWebhookEndpoints } from '@app/webhooks/contracts/index.js';
 import { checkDeliveries, wayOutOfHalt } from './work.js';
 
-it('Doctor advises to quarantine an event only when a consumer parks too much, not when a store is at fault', () => {
+it('Doctor advises to set an event aside only when a consumer parks too much, not when a store is at fault', () => {
   expect(wayOutOfHalt('billing.a', 'credits-1@3 Added: StoreDamaged: record 7 is damaged')).not.toContain(
-    'quarantine',
+    'set-aside',
   );
   expect(
     wayOutOfHalt('billing.a', 'credits-1@3 Added: RangeError: no; 25 events keep streams parked already'),
-  ).toContain('ops quarantine add credits-1@3 --reason');
+  ).toContain('ops parked set-aside credits-1@3 --reason');
 });
 
 it.each([

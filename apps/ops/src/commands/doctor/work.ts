@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { CheckHolds, creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
-import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/processes/interventions.js';
+import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/parking/parked-streams.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
-import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
+import { readSetAside } from '@app/event-sourcing/parking/set-aside.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { missingRoles } from '@app/platform/time/heartbeat.js';
 import { stuckJobs } from '@app/platform/jobs/stuck-jobs.js';
@@ -10,7 +10,7 @@ import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { ListWebhookEndpoints } from '@app/webhooks/contracts/index.js';
 import { catalogueOf } from '../../catalogues.js';
 import type { Session } from '../../session.js';
-import { ownerOf, parsePlace, problemOf, requireEvent, wayAround } from '../quarantine/place.js';
+import { ownerOf, parsePlace, problemOf, requireEvent, wayAround } from '../parked/event.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 
 /** Age of the oldest unhandled event (seconds). */
@@ -85,9 +85,9 @@ const TOO_MUCH_PARKED = 'keep streams parked already';
 
 /** A store's fault halts a consumer at an event that is right: only the events of a consumer that parks too much are bad. */
 export const wayOutOfHalt = (consumer: string, error: string): string => {
-  const fix = `Fix the cause: it then continues by itself, and ops processes retry ${consumer} does so at once.`;
+  const fix = `Fix the cause: it then continues by itself, and ops parked retry ${consumer} does so at once.`;
   return error.endsWith(TOO_MUCH_PARKED)
-    ? `${fix} As a last resort: ops quarantine add ${error.split(' ')[0]} --reason "…"`
+    ? `${fix} If no program can read the event: ${wayAround(error.split(' ')[0]!)}`
     : fix;
 };
 
@@ -125,38 +125,31 @@ const parkedBecause = async (
     'parked streams',
     `${cause}${event ? ` (${event.type})` : ''} keeps ${streams} stream${streams === 1 ? '' : 's'} parked in ${consumers}: ${problem ?? first.error}`,
     problem !== null
-      ? `Deploy a version that can read it, and it is handled by itself. If none will: ${wayAround(event, cause)}`
+      ? `Deploy a version that can read it, and it is handled by itself. If none will: ${wayAround(cause)}`
       : first.error.includes(MISSING_ROW)
         ? `ops projections replay ${first.consumer} --stream ${first.stream}`
-        : `Fix the cause, and it is handled by itself; ops processes retry ${first.consumer} does so at once. As a last resort: ${wayAround(event, cause)}`,
+        : `Fix the cause, and it is handled by itself; ops parked retry ${first.consumer} does so at once.`,
   );
 };
 
 /** What a view of money says when its row was deleted. */
 const MISSING_ROW = 'is missing: replay';
 
-/** Decisions of operators: how many are in force, which need another look, and entries that are none. */
-export const checkQuarantines = async ({ store }: Session): Promise<readonly Finding[]> => {
-  const register = await readQuarantines(store);
-  const due = register.all().filter(({ until }) => until !== null && Date.parse(until) < Date.now());
+/** Decisions of operators: how many there are, and entries that are none. */
+export const checkSetAside = async ({ store }: Session): Promise<readonly Finding[]> => {
+  const register = await readSetAside(store);
   return [
-    ok('quarantine', `readers pass over ${register.all().length} events`),
-    ...due
-      .slice(0, MOST)
-      .map(({ stream, revision, until, reason }) =>
-        warning(
-          'quarantine',
-          `${stream}@${revision} was to be looked at again by ${until}: ${reason}`,
-          `ops quarantine withdraw ${stream}@${revision} --reason "…", or add it again with another --until.`,
-        ),
-      ),
+    ok('set aside', `readers pass over ${register.all().length} events`),
     ...register
       .unreadable()
       .slice(0, MOST)
       .map((entry) => {
         const place = `${entry.stream}@${entry.revision}`;
-        const said = `${place} (${entry.type}) is no decision and has no effect`;
-        return failure('quarantine', said, wayAround(entry, place));
+        return failure(
+          'set aside',
+          `${place} (${entry.type}) is no decision and has no effect`,
+          wayAround(place),
+        );
       }),
   ];
 };

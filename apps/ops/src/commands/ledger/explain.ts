@@ -34,7 +34,7 @@ const describe = ({
   reading,
   credits,
   findings,
-  quarantined,
+  setAside,
 }: ReadingExplanation): string =>
   [
     `Reading ${readingId} of ${workspaceId}: ${outcome}`,
@@ -55,6 +55,6 @@ const describe = ({
       ['reading event', 'event id', 'at', 'moved credits by'],
       reading.map(({ type, eventId, occurredAt, causes }) => [type, eventId, occurredAt, causes.join(', ')]),
     ),
-    ...quarantined.map(passedOver),
+    ...setAside.map(passedOver),
     ...findings.map((finding) => `Finding: ${finding}`),
   ].join('\n');

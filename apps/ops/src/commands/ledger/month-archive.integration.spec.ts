@@ -12,7 +12,7 @@ const { privateKey } = generateKeyPairSync('ed25519');
 
 /** The files of a month without books. A reading of a later month is one more capture in its reconciliation. */
 const monthWith = (captures: number, key = privateKey): Map<string, Uint8Array> => {
-  const none = { differences: [], pending: [], quarantined: [], compensated: [] };
+  const none = { differences: [], pending: [], setAside: [], compensated: [] };
   const reconciliation = { books: 1, captures, completed: captures, ...none };
   const files = monthFiles(PERIOD, [], reconciliation, [], CODES);
   const { json, signature } = signedMonth(PERIOD, [], reconciliation, [], files, key);

@@ -88,11 +88,11 @@ Example:
         process.exitCode = 1;
         return;
       }
-      const { manifest, closedNow, quarantined, notes, files } = result;
+      const { manifest, closedNow, setAside, notes, files } = result;
       const written = onFile(out, () => writeMonth(out, period, files, replace));
       print(
         command,
-        { ok: true, ...written, closedNow, ...manifest, quarantined, notes },
+        { ok: true, ...written, closedNow, ...manifest, setAside, notes },
         describe(result, written.archive),
       );
     });
@@ -138,7 +138,7 @@ const describeView = (period: string, view: string, differences: readonly Ledger
 
 type Sealed = Extract<CloseMonthResult, { outcome: 'sealed' }>;
 
-const describe = ({ manifest, sums, quarantined, notes }: Sealed, archive: string): string => {
+const describe = ({ manifest, sums, setAside, notes }: Sealed, archive: string): string => {
   const { opening, debit, credit, closing, money } = sums;
   return [
     `Sealed ${manifest.books} books of ${manifest.period}; Merkle root ${manifest.merkleRoot}`,
@@ -148,7 +148,7 @@ const describe = ({ manifest, sums, quarantined, notes }: Sealed, archive: strin
     '',
     moneyTable(money),
     '',
-    ...quarantined.map(passedOver),
+    ...setAside.map(passedOver),
     ...notes.map(({ workspaceId, revision, message }) => `${workspaceId} revision ${revision}: ${message}`),
     `Archive: ${archive}`,
   ].join('\n');

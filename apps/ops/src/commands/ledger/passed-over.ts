@@ -1,5 +1,5 @@
 import type { UnreadableEntry } from '@app/billing/contracts/index.js';
 
 /** What a report says of an event that it passes over by an operator's decision. */
-export const passedOver = ({ stream, revision, type, quarantine }: UnreadableEntry): string =>
-  `Quarantined: ${stream}@${revision} (${type}), by ${quarantine?.by}: ${quarantine?.reason}`;
+export const passedOver = ({ stream, revision, type, setAside }: UnreadableEntry): string =>
+  `Set aside: ${stream}@${revision} (${type}), by ${setAside?.by}: ${setAside?.reason}`;

@@ -42,7 +42,7 @@ export const addReconcile = (ledger: Command): void => {
           ),
         );
       });
-      const { books, captures, completed, differences, pending, quarantined, compensated } = result;
+      const { books, captures, completed, differences, pending, setAside, compensated } = result;
       const summary = `${books} books, ${completed} completed readings, ${captures} captures: ${differences.length} differences, ${pending.length} pending`;
       print(
         command,
@@ -51,7 +51,7 @@ export const addReconcile = (ledger: Command): void => {
           summary,
           ...describe('Differences', differences),
           ...describe('Pending', pending),
-          ...quarantined.map(passedOver),
+          ...setAside.map(passedOver),
           ...compensated.map(describeCompensated),
         ].join('\n'),
       );

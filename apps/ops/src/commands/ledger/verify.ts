@@ -57,8 +57,8 @@ const describe = ({ books, corrections, compensated }: LedgerVerification): stri
         headHash,
       ]),
     ),
-    ...books.flatMap(({ workspaceId, quarantined }) =>
-      quarantined.map((entry) => `${workspaceId} ${passedOver(entry)}`),
+    ...books.flatMap(({ workspaceId, setAside }) =>
+      setAside.map((entry) => `${workspaceId} ${passedOver(entry)}`),
     ),
     ...books.flatMap(({ workspaceId, findings }) =>
       findings.map(

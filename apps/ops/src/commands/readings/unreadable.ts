@@ -37,7 +37,7 @@ export interface Unreadable {
   readonly readings: readonly UnreadableReading[];
   /** Keys of epochs whose keeper does not answer, or has lost them: nothing is known of what they wrap. */
   readonly unknownKeys: readonly string[];
-  /** Events of payments and documents that do not count: quarantined, or unreadable. `<stream>@<revision> (<type>)`. */
+  /** Events of payments and documents that do not count: set aside, or unreadable. `<stream>@<revision> (<type>)`. */
   readonly passedOver: readonly string[];
 }
 
@@ -65,7 +65,7 @@ class PaidReadings {
   readonly corrections = new Map<string, Recorded<CreditsEventOf<'CreditsAdjusted'>>[]>();
   readonly passedOver: string[] = [];
 
-  /** An event that cannot be read, or is quarantined, is no payment: nothing is refunded for it. */
+  /** An event that cannot be read, or is set aside, is no payment: nothing is refunded for it. */
   see(stored: StoredEvent): void {
     const catalogue = FOLLOWED.find(({ category }) => category === categoryOf(stored.stream));
     if (!catalogue || !Object.hasOwn(catalogue.definitions, stored.type)) return;

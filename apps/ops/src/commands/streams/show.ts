@@ -6,7 +6,7 @@ import { print } from '../../output.js';
 import { withSession } from '../../session.js';
 import { shownActor, shownCause, shownEvent } from '../../shown-event.js';
 import { catalogueOf } from '../../catalogues.js';
-import { ownerOf, problemOf } from '../quarantine/place.js';
+import { ownerOf, problemOf } from '../parked/event.js';
 
 const MOST = 1_000;
 
@@ -38,12 +38,12 @@ export const addShow = (streams: Command): void => {
 };
 
 const describe = (event: ListedEvent, owner: string): string => {
-  const { revision, type, id, data, metadata, quarantine, problem } = event;
+  const { revision, type, id, data, metadata, setAside, problem } = event;
   return [
     `${revision}  ${type}  ${metadata.occurredAt}  by ${printable(shownActor(event, owner))}`,
     `   id ${id}  caused by ${printable(shownCause(event))}`,
     `   ${JSON.stringify(data)}`,
     ...(problem === null ? [] : [`   cannot be read: ${problem}`]),
-    ...(quarantine ? [`   quarantined by ${quarantine.by}: ${printable(quarantine.reason)}`] : []),
+    ...(setAside ? [`   set aside by ${setAside.by}: ${printable(setAside.reason)}`] : []),
   ].join('\n');
 };

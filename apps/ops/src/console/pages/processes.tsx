@@ -1,22 +1,16 @@
-import {
-  retriedStreams,
-  stoppedStreams,
-  type RetriedStream,
-  type StoppedStream,
-} from '@app/event-sourcing/processes/interventions.js';
+import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/parking/parked-streams.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { refusedField, unavailable } from '../../../../portal/src/frame/api.js';
+import { unavailable } from '../../../../portal/src/frame/api.js';
 import type { Form } from '../../../../portal/src/frame/form.js';
-import { PostForm, Text } from '../../../../portal/src/frame/forms.js';
+import { PostForm } from '../../../../portal/src/frame/forms.js';
 import { Section, Table, Time } from '../../../../portal/src/frame/parts.js';
-import { retryStopped } from '../../commands/processes/retry.js';
+import { retryStopped } from '../../commands/parked/retry.js';
 import { OpsError } from '../../ops-error.js';
 import { LOOK_AGAIN, Mark, Said, Shows } from '../parts.js';
 import { part, type ConsolePage, type ConsoleVisit, type Done } from '../visit.js';
 
 /** Rows of each table. */
 const SHOWN = 50;
-const LONGEST_REASON = 500;
 /** How long a page waits for the worker of a process (s). */
 const WAIT_SECONDS = 5;
 
@@ -24,22 +18,14 @@ export const processesPage: ConsolePage = {
   area: 'processes',
   show: async (visit, failed) => {
     const { words, session } = visit;
-    const [stopped, retried] = await Promise.all([
-      part(visit, () => stoppedStreams(session.pool)),
-      part(visit, () => retriedStreams(session.pool)),
-    ]);
+    const stopped = await part(visit, () => stoppedStreams(session.pool));
     return {
       title: words.areas.processes,
       refreshSeconds: failed ? undefined : LOOK_AGAIN,
       body: (
-        <>
-          <Section title={words.stopped}>
-            <Shows of={stopped}>{(found) => <Stopped visit={visit} stopped={found} />}</Shows>
-          </Section>
-          <Section title={words.retries}>
-            <Shows of={retried}>{(found) => <Retries visit={visit} retried={found} />}</Shows>
-          </Section>
-        </>
+        <Section title={words.stopped}>
+          <Shows of={stopped}>{(found) => <Stopped visit={visit} stopped={found} />}</Shows>
+        </Section>
       ),
     };
   },
@@ -50,11 +36,8 @@ export const processesPage: ConsolePage = {
 
 const retry = async ({ session }: ConsoleVisit, form: Form): Promise<Done> => {
   const [consumer = '', stream = ''] = form.text('about').split(' ');
-  const reason = form.text('reason');
-  if (reason === '') throw refusedField('/reason', 'required');
-  if (reason.length > LONGEST_REASON) throw refusedField('/reason', 'too_long');
   try {
-    const { left } = await retryStopped(session, { consumer, stream }, reason, WAIT_SECONDS);
+    const { left } = await retryStopped(session, { consumer, stream }, WAIT_SECONDS);
     return left.length === 0 ? 'handled' : 'stillStopped';
   } catch (error) {
     if (error instanceof OpsError) return 'notStopped';
@@ -103,9 +86,7 @@ const Stopped = ({ visit, stopped }: { visit: ConsoleVisit; stopped: readonly St
             head: words.retry,
             isLong: true,
             cell: ({ consumer, stream }) => (
-              <PostForm action="retry" about={`${consumer} ${stream}`} submit={words.retry}>
-                <Text name="reason" id={`reason-${consumer}-${stream}`} label={words.reason} required />
-              </PostForm>
+              <PostForm action="retry" about={`${consumer} ${stream}`} submit={words.retry} />
             ),
           },
         ]}
@@ -113,24 +94,3 @@ const Stopped = ({ visit, stopped }: { visit: ConsoleVisit; stopped: readonly St
     </>
   );
 };
-
-const Retries = ({
-  visit: { words },
-  retried,
-}: {
-  visit: ConsoleVisit;
-  retried: readonly RetriedStream[];
-}) => (
-  <Table
-    caption={words.retries}
-    rows={retried.slice(0, SHOWN)}
-    empty={words.noRetries}
-    columns={[
-      { head: words.when, cell: ({ retriedAt }) => <Time at={retriedAt.toISOString()} /> },
-      { head: words.by, cell: ({ retriedBy }) => retriedBy },
-      { head: words.consumer, cell: ({ consumer }) => <code>{consumer}</code> },
-      { head: words.stream, cell: ({ stream }) => <code class="address">{stream}</code> },
-      { head: words.why, cell: ({ reason }) => <bdi>{reason}</bdi>, isLong: true },
-    ]}
-  />
-);

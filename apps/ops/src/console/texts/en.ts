@@ -67,12 +67,8 @@ export const en = {
   cause: 'Because of',
   error: 'Error',
   retry: 'Retry',
-  reason: 'Why you retry it',
-  retries: 'Last retries',
-  noRetries: 'Nothing was retried yet.',
   by: 'By',
   when: 'When',
-  why: 'Why',
   done: {
     handled: 'The stream is handled, and continues.',
     stillStopped: 'It was tried again, or a worker will try it soon. It still waits.',

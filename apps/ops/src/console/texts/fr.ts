@@ -69,12 +69,8 @@ export const fr: Words = {
   cause: 'À cause de',
   error: 'Erreur',
   retry: 'Réessayer',
-  reason: 'Pourquoi vous réessayez',
-  retries: 'Dernières reprises',
-  noRetries: 'Rien n’a encore été réessayé.',
   by: 'Par',
   when: 'Quand',
-  why: 'Pourquoi',
   done: {
     handled: 'Le flux est traité, et continue.',
     stillStopped: 'Un nouvel essai a eu lieu, ou un worker le fera bientôt. Le flux attend toujours.',

@@ -22,7 +22,7 @@ export class GetTestBalanceHandler implements IQueryHandler<GetTestBalance> {
     @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
   ) {}
 
-  /** @throws CorruptEvent for an entry that cannot be read and is not quarantined: the balance is not known */
+  /** @throws CorruptEvent for an entry that cannot be read and is not set aside: the balance is not known */
   async execute({ workspaceId, asOf }: GetTestBalance): Promise<TestBalance | null> {
     const book = asOf ? await this.bookAsOf(workspaceId, asOf) : await this.books.current(workspaceId);
     if (book.workspaceId === null) return null;

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { altered, appendUnknown, eventfulBook, quarantine, type TestBook } from '../../../test/book.js';
+import { altered, appendUnknown, eventfulBook, setAside, type TestBook } from '../../../test/book.js';
 import { writeReading } from '../../../test/readings.js';
 import type { BalanceRow } from '../../audit/book-balances.js';
 import { monthOfBooks } from '../../audit/month-books.js';
@@ -23,7 +23,7 @@ const damagedLog = async (): Promise<StoredEvent[]> => {
   for (const n of [4, 1, 3, 2, 5, 6]) books.push(await eventfulBook(workspaceOf(n)));
   await writeReading(books[0]!.store, 'r9', 'ReadingCompleted');
   await writeReading(books[1]!.store, 'r1', 'ReadingFailed');
-  quarantine(await appendUnknown(books[2]!, true, 'newer'));
+  setAside(await appendUnknown(books[2]!, true, 'newer'));
   await appendUnknown(books[3]!, false, 'foreign');
   const log = books.flatMap(({ store }) => store.log);
   const changed = log.findIndex(({ stream, revision }) => stream.endsWith(workspaceOf(5)) && revision === 3n);
@@ -59,7 +59,7 @@ describe('an audit of the log', () => {
     expect(whole.corrections).not.toEqual([]);
     expect(whole.problems.length).toBeGreaterThan(1);
     expect(whole.reconciliation.differences.length).toBeGreaterThan(5);
-    expect(whole.reconciliation.quarantined).toHaveLength(1);
+    expect(whole.reconciliation.setAside).toHaveLength(1);
     expect(JSON.parse(whole.json)).toMatchObject({ books: 4 });
   });
 

@@ -50,7 +50,7 @@ export class CheckHoldsHandler implements IQueryHandler<CheckHolds> {
          and (select count(*) = 2 and count(distinct position) = 1
               from event_sourcing.consumer where name = any ($1))
          and not exists (
-           select from event_sourcing.parked_event
+           select from event_sourcing.parked_stream
            where consumer = any ($1) and stream = $3 || '-' || balance.workspace_id)
        order by workspace_id limit $2`,
       [views, MOST, booksOf(livemode).category],

@@ -67,7 +67,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     const { compensated } = signatures;
     const reconciliation = { ...compared, compensated };
     const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
-    const { quarantined } = reconciliation;
+    const { setAside } = reconciliation;
     const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
     if (problems.length + differences.length > 0)
       return {
@@ -82,7 +82,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     files.set('trial-balance.pdf', monthPdf(period, books));
     const { manifest, json, signature } = signedMonth(period, books, reconciliation, notes, files, key);
     files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
-    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, notes, files };
+    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), setAside, notes, files };
   }
 
   /** The books that the log shows to be open. They continue from what was just read. */

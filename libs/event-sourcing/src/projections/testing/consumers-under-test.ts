@@ -63,7 +63,7 @@ export const consumersUnderTest = () => {
   afterEach(async () => {
     await Promise.all(running.map((one) => one.stop()));
     running = [];
-    await pool.query('truncate total, applied, event_sourcing.consumer, event_sourcing.parked_event');
+    await pool.query('truncate total, applied, event_sourcing.consumer, event_sourcing.parked_stream');
   });
 
   const start = (consumer: Consumer, changes: Partial<RunnerOptions> = {}): RunningConsumer => {

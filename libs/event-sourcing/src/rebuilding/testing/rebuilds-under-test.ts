@@ -73,7 +73,7 @@ export const rebuildsUnderTest = () => {
     for (const { version } of await versionsOf(pool, totals))
       await pool.query(`drop table if exists total__v${version}`);
     await pool.query(`drop table total; drop table if exists flagged__v2;
-      truncate effect, flagged, event_sourcing.consumer, event_sourcing.parked_event, event_sourcing.projection_version`);
+      truncate effect, flagged, event_sourcing.consumer, event_sourcing.parked_stream, event_sourcing.projection_version`);
   });
 
   const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;

@@ -18,20 +18,39 @@ const findings = async (check: string): Promise<readonly Finding[]> => {
 };
 /** The command of a finding, as somebody types it. */
 const commandOf = ({ advice }: Finding): string[] => [
-  .../ops (quarantine .+) --reason/.exec(advice)![1]!.split(' '),
-  ...['--reason', 'INC-42'],
+  .../ops (parked .+) --reason/.exec(advice)![1]!.split(' '),
+  ...['--reason', 'INC-42', '--yes'],
 ];
 
-it('An event that a newer version may understand is passed over only with --yes', async () => {
+it('An event is set aside only with --yes; before, the command says what it would do, and whether a newer version may understand it', async () => {
   const book = `workspace-${operated.customer.workspaceId}`;
   const newer = `${book}@${await forger.appendTo(book, 'WorkspaceRenamed', { name: 'New' }, true)}`;
-  const add = ['quarantine', 'add', newer, '--reason', 'INC-42'];
-  const refused = await operated.stack.runOps(add);
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('A newer version may')]);
-  expect(await operated.stack.ops(['quarantine', 'list'])).not.toMatchObject({
-    quarantined: expect.arrayContaining([expect.objectContaining({ stream: book })]),
+  const command = ['parked', 'set-aside', newer, '--reason', 'INC-42'];
+  const listed = async () =>
+    ((await operated.stack.ops(['parked', 'list'])) as { setAside: { stream: string }[] }).setAside.filter(
+      ({ stream }) => stream === book,
+    );
+  expect(await operated.stack.ops(command)).toMatchObject({
+    event: newer,
+    consumers: null,
+    outcome: 'not_set_aside',
+    isOfNewer: true,
   });
-  expect(await operated.stack.ops([...add, '--yes'])).toMatchObject({ event: newer, consumers: null });
+  expect(await listed()).toEqual([]);
+  expect(await operated.stack.ops([...command, '--yes'])).toMatchObject({
+    event: newer,
+    outcome: 'set_aside',
+  });
+  // A command that ended after its decision is finished by a repetition.
+  await operated.stack.ops([...command, '--yes']);
+  expect(await listed()).toHaveLength(1);
+});
+
+it('An event that can be read, and that nothing has stopped at, cannot be set aside', async () => {
+  const book = `credits-${operated.customer.workspaceId}`;
+  expect(
+    await operated.stack.runOps(['parked', 'set-aside', `${book}@0`, '--reason', 'INC-42', '--yes']),
+  ).toMatchObject({ code: 1, stderr: expect.stringContaining('can be read') });
 });
 
 it('An order line that cannot be read is named by doctor, whose command leads out', async () => {

@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from 'commander';
-import { creditsEvents, orderLineEvents, testBookEvents } from '@app/billing/contracts/index.js';
 import {
   CorruptEvent,
   decodeOrShow,
@@ -8,23 +7,16 @@ import {
   requireWorkspace,
 } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
+import type { Place } from '@app/event-sourcing/parking/parked-streams.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { catalogueOf } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
-import { parseInstant } from '../options.js';
 
 /** Parses `<stream>@<revision>`. */
 export function parsePlace(text: string): Place {
   const found = /^(.+)@(\d{1,18})$/.exec(text);
   if (!found) throw new InvalidArgumentError('must be <stream>@<revision>, such as reading-7f9c…@3');
   return { stream: found[1]!, revision: BigInt(found[2]!) };
-}
-
-/** Parses a day or an instant into RFC 3339. */
-export function parseUntil(text: string): string {
-  return new Date(parseInstant(text)).toISOString();
 }
 
 /** @throws OpsError when there is no such event */
@@ -40,20 +32,6 @@ export const ownerOf = async (store: Pick<EventStore, 'read'>, stream: string): 
   for await (const event of catalogue ? store.read(stream) : [])
     if (!isOpaque(decodeOrShow(catalogue!, event))) return event.metadata.workspaceId;
   return '';
-};
-
-/** Why no event of a stream may be passed over by all while it can be read; `null` when one may. */
-export const whyItStays = (stream: string): string | null => {
-  switch (categoryOf(stream)) {
-    case creditsEvents.category:
-      return 'An entry of a credit book that can be read stays: correct it with ops credits adjust.';
-    case testBookEvents.category:
-      return 'An entry of a test book that can be read stays: its next fill depends on it.';
-    case orderLineEvents.category:
-      return 'An order line that can be read stays: without it, its pack could be granted twice.';
-    default:
-      return null;
-  }
 };
 
 /**
@@ -81,6 +59,5 @@ export const mayBeNewerThanThis = (event: StoredEvent): boolean => {
   return catalogue !== null && mayBeNewer(catalogue, event);
 };
 
-/** The command that passes over an event that cannot be read. */
-export const wayAround = (event: StoredEvent | null, place: string): string =>
-  `ops quarantine add ${place}${event && mayBeNewerThanThis(event) ? ' --yes' : ''} --reason "…"`;
+/** The command that shows what setting an event aside would do. */
+export const wayAround = (place: string): string => `ops parked set-aside ${place} --reason "…"`;

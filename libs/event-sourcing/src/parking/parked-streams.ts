@@ -1,12 +1,10 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import { streamId } from '../core/stream-name.js';
-import type { EventStore } from '../store/event-store.js';
-import { intervene } from './checkpoint.js';
-import type { Consumer } from './consumer.js';
-import { describe } from './describe-error.js';
-import { sql, type Statement } from './statement.js';
+import type { Consumer } from '../projections/consumer.js';
+import { describe } from '../projections/describe-error.js';
+import { sql, type Statement } from '../projections/statement.js';
 
 /** An event, by its place. */
 export interface Place {
@@ -14,12 +12,12 @@ export interface Place {
   readonly revision: bigint;
 }
 
-/** A stream whose events a consumer sets aside, from one of them on. */
+/** A stream whose events wait for a consumer, from one of them on. */
 export interface ParkedStream extends Place {
   readonly consumer: string;
   /** The consumer parks all streams with this key together. */
   readonly key: string;
-  /** The revision may be lower than that of the first event that waits; its position may not. */
+  /** Of the first event that waits; the revision may be lower than its own. */
   readonly position: bigint;
   readonly eventId: string;
   readonly eventType: string;
@@ -50,17 +48,8 @@ interface Row {
 export const keyOf = (consumer: Consumer, event: StoredEvent): string =>
   consumer.keyOf?.(event) ?? (streamId(event.stream) || event.stream);
 
-const KEY = `coalesce(key, nullif(substr(stream, nullif(strpos(stream, '-'), 0) + 1), ''), stream)`;
-
-/** One row for each stream, longest parked first. Conditions may use the columns of the table. */
-const STREAMS = `
-  select * from (
-    select distinct on (consumer, ${KEY}, stream) consumer, ${KEY} as key, stream, coalesce(revision, 0) as revision,
-           position, event_id, event_type, coalesce(cause_stream, stream) as cause_stream,
-           coalesce(cause_revision, revision, 0) as cause_revision, error, parked_at, tried_at::text
-    from event_sourcing.parked_event
-    order by consumer, ${KEY}, stream, position
-  ) parked`;
+const COLUMNS = `consumer, key, stream, revision, position, event_id, event_type, cause_stream, cause_revision, error,
+  parked_at, tried_at::text`;
 
 const fromRow = (row: Row): ParkedStream => ({
   consumer: row.consumer,
@@ -83,8 +72,8 @@ export const parkedStreams = async (
   key: string | null = null,
 ): Promise<readonly ParkedStream[]> => {
   const { rows } = await client.query<Row>(
-    `${STREAMS} where ($1::text is null or consumer = $1) and ($2::text is null or key = $2)
-     order by position limit $3`,
+    `select ${COLUMNS} from event_sourcing.parked_stream
+     where ($1::text is null or consumer = $1) and ($2::text is null or key = $2) order by position limit $3`,
     [consumer, key, consumer === null ? 1_000 : null],
   );
   return rows.map(fromRow);
@@ -140,7 +129,7 @@ export const placeText = ({ stream, revision }: Place): string => `${stream}@${r
 export const causeOfFailure = (error: unknown, event: StoredEvent): Place =>
   error instanceof CorruptEvent ? { stream: error.at.stream, revision: error.at.revision } : event;
 
-/** Sets a stream aside from this event on. */
+/** Has a stream wait from this event on. */
 export const park = (
   consumer: Consumer,
   event: StoredEvent,
@@ -148,17 +137,15 @@ export const park = (
   cause: Place,
   reason: string,
 ): Statement => sql`
-  insert into event_sourcing.parked_event
-    (consumer, position, stream, event_id, event_type, error, key, revision, cause_stream, cause_revision, tried_at)
-  values (${consumer.name}, ${String(event.position)}, ${event.stream}, ${event.id}, ${event.type}, ${reason}, ${key},
-          ${String(event.revision)}, ${cause.stream}, ${String(cause.revision)}, now())
+  insert into event_sourcing.parked_stream
+    (consumer, key, stream, revision, position, event_id, event_type, cause_stream, cause_revision, error, tried_at)
+  values (${consumer.name}, ${key}, ${event.stream}, ${String(event.revision)}, ${String(event.position)}, ${event.id},
+          ${event.type}, ${cause.stream}, ${String(cause.revision)}, ${reason}, now())
   on conflict do nothing`;
 
 /** Stops waiting: the streams of the key are no longer parked. */
-export const unpark = (consumer: string, key: string): Statement => ({
-  text: `delete from event_sourcing.parked_event where consumer = $1 and ${KEY} = $2`,
-  values: [consumer, key],
-});
+export const unpark = (consumer: string, key: string): Statement =>
+  sql`delete from event_sourcing.parked_stream where consumer = ${consumer} and key = ${key}`;
 
 /**
  * Asks the consumer's worker to try again soon: all it has parked, one stream's key, or what one event has caused. Each
@@ -166,14 +153,13 @@ export const unpark = (consumer: string, key: string): Statement => ({
  */
 export const askForRetry = async (
   pool: Pick<Pool, 'query'>,
-  consumer: string | null,
+  consumer: string,
   only: { readonly key?: string; readonly cause?: Place } = {},
 ): Promise<void> => {
   await pool.query(
-    `update event_sourcing.parked_event set tried_at = null
-     where tried_at is not null and ($1::text is null or consumer = $1) and ($2::text is null or ${KEY} = $2)
-       and ($3::text is null or coalesce(cause_stream, stream) = $3)
-       and ($4::numeric is null or coalesce(cause_revision, $4::numeric) = $4::numeric)`,
+    `update event_sourcing.parked_stream set tried_at = null
+     where tried_at is not null and consumer = $1 and ($2::text is null or key = $2)
+       and ($3::text is null or cause_stream = $3) and ($4::numeric is null or cause_revision = $4::numeric)`,
     [consumer, only.key ?? null, only.cause?.stream ?? null, only.cause ? String(only.cause.revision) : null],
   );
 };
@@ -190,54 +176,12 @@ export const keysDue = async (
   const { rows } = await pool.query<{ key: string }>({
     // Each consumer asks every few seconds, and planning takes longer than finding nothing.
     name: 'keys-due',
-    text: `select distinct on (cause_stream, cause_revision) key
-           from (${STREAMS} where consumer = $1 and (tried_at is null or tried_at::timestamptz < now() - make_interval(secs => $2))) due
+    text: `select distinct on (cause_stream, cause_revision) key from event_sourcing.parked_stream
+           where consumer = $1 and (tried_at is null or tried_at < now() - make_interval(secs => $2))
            order by cause_stream, cause_revision, tried_at is not null, random()`,
     values: [consumer, everyMs / 1_000],
   });
   return rows.map(({ key }) => key);
-};
-
-/**
- * Makes a consumer handle a stream again from an event that it has passed over. Its worker finds out with which streams
- * the event belongs.
- */
-export const parkAgain = async (
-  client: PoolClient,
-  consumer: string,
-  { stream, revision, position, id, type }: StoredEvent,
-  reason: string,
-): Promise<void> => {
-  await client.query(
-    `insert into event_sourcing.parked_event
-       (consumer, position, stream, event_id, event_type, error, revision, cause_stream, cause_revision)
-     values ($1, $2, $3, $4, $5, $6, $7, $3, $7) on conflict do nothing`,
-    [consumer, String(position), stream, id, type, reason, String(revision)],
-  );
-  await intervene(client, consumer);
-};
-
-/** Gives the rows of older programs and of `parkAgain` their key, for a consumer that parks by another than the id. */
-export const nameKeys = async (
-  pool: Pick<Pool, 'query'>,
-  store: Pick<EventStore, 'read'>,
-  consumer: Consumer,
-): Promise<void> => {
-  if (!consumer.keyOf) return;
-  const { rows } = await pool.query<{ stream: string; position: string }>(
-    'select stream, position from event_sourcing.parked_event where consumer = $1 and key is null',
-    [consumer.name],
-  );
-  for (const { stream, position } of rows) {
-    for await (const event of store.read(stream)) {
-      if (String(event.position) !== position) continue;
-      await pool.query(
-        'update event_sourcing.parked_event set key = $3 where consumer = $1 and position = $2',
-        [consumer.name, position, keyOf(consumer, event)],
-      );
-      break;
-    }
-  }
 };
 
 /**
@@ -254,11 +198,11 @@ export const stillParked = async (
 ): Promise<void> => {
   const cause = causeOfFailure(error, event);
   await pool.query(
-    `update event_sourcing.parked_event
+    `update event_sourcing.parked_stream
      set tried_at = case when tried_at::text is not distinct from $9 then now() else tried_at end, error = $3, cause_stream = $4, cause_revision = $5,
          event_id = case when stream = $6 then $7::uuid else event_id end,
          event_type = case when stream = $6 then $8 else event_type end
-     where consumer = $1 and ${KEY} = $2`,
+     where consumer = $1 and key = $2`,
     [
       consumer.name,
       key,
@@ -272,9 +216,52 @@ export const stillParked = async (
     ],
   );
   await pool.query(
-    `update event_sourcing.parked_event set tried_at = now()
-     where consumer = $1 and coalesce(cause_stream, stream) = $2
-       and coalesce(cause_revision, revision, 0) = $3::numeric and ($4::text is null or tried_at is not null)`,
+    `update event_sourcing.parked_stream set tried_at = now()
+     where consumer = $1 and cause_stream = $2 and cause_revision = $3::numeric and ($4::text is null or tried_at is not null)`,
     [consumer.name, cause.stream, String(cause.revision), seen],
   );
+};
+
+/** What a consumer cannot continue with: a stream that it has parked, or an event at which it has halted as a whole. */
+export interface StoppedStream {
+  readonly consumer: string;
+  readonly state: 'halted' | 'parked';
+  readonly stream: string;
+  /** What the consumer parks together with the stream; `null` when it halted. */
+  readonly key: string | null;
+  /** `<stream>@<revision>` of the event that it cannot get past. */
+  readonly cause: string;
+  /** Position of the first event that waits. */
+  readonly position: bigint;
+  readonly error: string;
+  readonly since: Date;
+}
+
+/** What consumers cannot continue with: halted ones first, then the longest parked; at most 1,000 of each. */
+export const stoppedStreams = async (
+  pool: Pick<Pool, 'query'>,
+  consumer: string | null = null,
+): Promise<readonly StoppedStream[]> => {
+  const { rows } = await pool.query<Omit<StoppedStream, 'state' | 'key' | 'position'> & { position: string }>(
+    `select name as consumer, halted_stream as stream, split_part(error, ' ', 1) as cause, halted_position as position,
+            error, updated_at as since
+     from event_sourcing.consumer
+     where status = 'halted' and halted_stream is not null and ($1::text is null or name = $1)
+     order by since, consumer limit 1000`,
+    [consumer],
+  );
+  const parked = await parkedStreams(pool, consumer);
+  return [
+    ...rows.map((row) => ({ ...row, state: 'halted' as const, key: null, position: BigInt(row.position) })),
+    ...parked.map(({ stream, key, cause, position, error, since, ...one }) => ({
+      consumer: one.consumer,
+      state: 'parked' as const,
+      stream,
+      key,
+      cause: placeText(cause),
+      position,
+      error,
+      since,
+    })),
+  ];
 };

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import type { Consumer } from './consumer.js';
+import type { Consumer } from '../projections/consumer.js';
+import { consumersUnderTest, recording } from '../projections/testing/consumers-under-test.js';
 import { askForRetry, parkedStreams } from './parked-streams.js';
-import { consumersUnderTest, recording } from './testing/consumers-under-test.js';
 
 const consumers = consumersUnderTest();
 const { start, eventually, append, caughtUp, appliedIds, logIds } = consumers;
@@ -28,7 +28,7 @@ it('streams that one event keeps parked are written once when they are released,
     create table if not exists written (nr serial);
     create or replace function note_written() returns trigger language plpgsql as
       $$ begin insert into written default values; return null; end $$;
-    create or replace trigger parked_written after update on event_sourcing.parked_event
+    create or replace trigger parked_written after update on event_sourcing.parked_stream
       for each row execute function note_written()`);
   state.mended = true;
   await askForRetry(pool, reading.name);

@@ -3,13 +3,14 @@ import { isSetAside, type StoredEvent } from '../core/event.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
 import { mergedStreams } from '../store/merged-streams.js';
-import { holdCheckpoint, intervene, type Checkpoint } from './checkpoint.js';
-import type { Consumer } from './consumer.js';
-import { readerName, type HandlingOptions } from './handle-batch.js';
-import { describe, isEventsFault } from './describe-error.js';
+import { holdCheckpoint, intervene, type Checkpoint } from '../projections/checkpoint.js';
+import type { Consumer } from '../projections/consumer.js';
+import { readerName, type HandlingOptions } from '../projections/handle-batch.js';
+import { describe, isEventsFault } from '../projections/describe-error.js';
+import { readSetAside, type SetAsideRegister } from './set-aside.js';
 import { askForRetry, keyOf, park, parkedStreams, stillParked, unpark } from './parked-streams.js';
-import { runSteps } from './statement.js';
-import { transaction } from './transaction.js';
+import { runSteps } from '../projections/statement.js';
+import { transaction } from '../projections/transaction.js';
 
 /** Events handled in one transaction, at most: the consumer waits meanwhile. */
 const BATCH = 100;
@@ -31,7 +32,7 @@ interface Step {
 }
 
 /**
- * Handles what a consumer has set aside under a key, in log order, up to its checkpoint; then nothing of it is parked.
+ * Handles what a consumer has parked under a key, in log order, up to its checkpoint; then nothing of it is parked.
  * Each batch of events is one transaction, which holds the checkpoint, so the consumer misses nothing in between.
  * @throws StoreUnavailable and errors of a database that is away
  */
@@ -41,10 +42,11 @@ export const releaseParked = async (
   key: string,
 ): Promise<Release> => {
   const [first] = await parkedStreams(pool, consumer.name, key);
-  await store.quarantines?.refresh();
+  // The decision that lets it continue may be a moment old.
+  const register = await readSetAside(store);
   for (let size = BATCH; ;) {
     let failed: Failed | null = null;
-    const step = await releaseStep(consumer, pool, store, key, size, (one) => (failed = one)).catch(
+    const step = await releaseStep(consumer, pool, store, register, key, size, (one) => (failed = one)).catch(
       (error: unknown) => {
         if (failed === null || isDependencyAway(error) || !isEventsFault(error)) throw error;
         return null;
@@ -73,6 +75,7 @@ const releaseStep = (
   consumer: Consumer,
   pool: Pool,
   store: EventStore,
+  register: SetAsideRegister,
   key: string,
   size: number,
   onFailure: (failed: Failed) => void,
@@ -90,7 +93,7 @@ const releaseStep = (
       (event) => keyOf(consumer, event) === key,
       size,
     );
-    const handled = events.filter((event) => !isSetAside(event, readerName(consumer)));
+    const handled = events.filter((event) => !isSetAside(register.marked(event), readerName(consumer)));
     try {
       if (handled.length > 0) await consumer.dispatch?.(handled);
       await runSteps(client, consumer.steps(handled));

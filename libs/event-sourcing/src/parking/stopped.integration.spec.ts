@@ -11,10 +11,8 @@ import { sql } from '../projections/statement.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { AT, addedToAppend } from '../testing/tally.js';
 import { requestedBy } from '../core/request-context.js';
-import { readQuarantines } from '../quarantine/quarantine-register.js';
-import { recordQuarantine } from '../quarantine/record-quarantine.js';
-import { withQuarantines } from '../quarantine/with-quarantines.js';
-import { recordRetry, retriedStreams, skippedEvents, stoppedStreams } from './interventions.js';
+import { stoppedStreams } from './parked-streams.js';
+import { recordSetAside, withSetAside } from './set-aside.js';
 
 let postgres: StartedPostgres;
 let pool: pg.Pool;
@@ -38,9 +36,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await stop();
-  await pool.query(
-    'truncate applied, event_sourcing.consumer, event_sourcing.parked_event, event_sourcing.skipped_event',
-  );
+  await pool.query('truncate applied, event_sourcing.consumer, event_sourcing.parked_stream');
 });
 
 const append = async (...ids: readonly string[]): Promise<void> => {
@@ -66,7 +62,7 @@ const start = (mostParked = 25): void => {
   const abort = new AbortController();
   const log = { warn: () => undefined, error: (details: object) => void alerts.push(details) };
   const options = {
-    store: withQuarantines(store),
+    store: withSetAside(store),
     pool,
     log,
     poisonAttempts: 1,
@@ -89,27 +85,23 @@ const applied = async () =>
   );
 const lag = async () => (await consumerLag(pool, store, { now: Date.parse(AT) + 90_000 }))[0]!;
 /** An operator's decision that the consumer passes over an event of `tally-bad`. */
-const quarantine = async (revision: number): Promise<void> =>
-  recordQuarantine(
+const setAside = async (revision: number): Promise<void> =>
+  recordSetAside(
     store,
     {
-      type: 'EventQuarantined',
-      data: {
-        stream: 'tally-bad',
-        revision: String(revision),
-        eventId: 'e',
-        eventType: 'Added',
-        consumers: ['billing.money.v1'],
-        cause: 'RangeError: no',
-        reason: 'written by a bug',
-        until: null,
-      },
+      stream: 'tally-bad',
+      revision: String(revision),
+      eventId: 'e',
+      eventType: 'Added',
+      consumers: ['billing.money.v1'],
+      cause: 'RangeError: no',
+      reason: 'written by a bug',
     },
     requestedBy('operator:ada', `ops_${revision}`),
   );
 
 describe('a consumer at an event that it cannot handle', () => {
-  it('parks the stream and alerts; it handles the rest in order once each bad event is quarantined', async () => {
+  it('parks the stream and alerts; it handles the rest in order once each bad event is set aside', async () => {
     await append('a', 'bad', 'b', 'bad');
     start();
     await until(async () => (await lag())?.events === 0);
@@ -129,16 +121,16 @@ describe('a consumer at an event that it cannot handle', () => {
       expect.objectContaining({ consumer: 'billing.money.v1', stream: 'tally-bad', cause: 'tally-bad@0' }),
     );
     expect(await lag()).toMatchObject({ status: 'running', events: 0, seconds: 0, parkedStreams: 1 });
-    await quarantine(0);
+    await setAside(0);
     await until(async () => (await stoppedStreams(pool))[0]?.cause === 'tally-bad@1');
-    await quarantine(1);
+    await setAside(1);
     await until(async () => (await stoppedStreams(pool)).length === 0);
     await append('c');
     await until(async () => (await applied()).length === 3);
     expect(await applied()).toEqual(['tally-a', 'tally-b', 'tally-c']);
   });
 
-  it('that halted as a whole continues once the event is quarantined', async () => {
+  it('that halted as a whole continues once the event is set aside', async () => {
     await append('a', 'bad', 'b');
     start(0);
     await until(async () => (await stoppedStreams(pool)).length > 0);
@@ -147,66 +139,8 @@ describe('a consumer at an event that it cannot handle', () => {
     ]);
     expect(await lag()).toMatchObject({ status: 'halted', events: 2, seconds: 90 });
     expect(await stoppedStreams(pool, 'other')).toEqual([]);
-    await quarantine(0);
+    await setAside(0);
     await until(async () => (await applied()).length === 2);
-  });
-
-  it('honours the skips of older programs, and records each as a quarantine once', async () => {
-    await append('a', 'bad', 'b');
-    for (const position of [200, 999]) {
-      await pool.query(
-        `insert into event_sourcing.skipped_event (consumer, position, stream, error, skipped_by, reason)
-         values ('billing.money.v1', $1, 'tally-bad', 'RangeError: no', 'operator:ada', 'settled by hand')`,
-        [position],
-      );
-    }
-    start();
-    await until(async () => (await applied()).length === 2);
-    await stop();
-    start();
-    await append('c');
-    await until(async () => (await applied()).length === 3);
-    expect((await readQuarantines(store)).all()).toEqual([
-      {
-        stream: 'tally-bad',
-        revision: 0n,
-        eventId: expect.any(String),
-        eventType: 'Added',
-        consumers: ['billing.money.v1'],
-        cause: 'RangeError: no',
-        by: 'operator:ada',
-        reason: 'settled by hand',
-        at: expect.any(String),
-        until: null,
-      },
-    ]);
-    expect(store.log.filter(({ stream }) => stream === 'quarantine-events')).toHaveLength(1);
-    expect((await skippedEvents(pool)).map(({ position }) => position)).toEqual([999n, 200n]);
-  });
-});
-
-describe('a retry', () => {
-  it('is recorded with who asked for it and why, and forgotten after its term', async () => {
-    const stopped = {
-      consumer: 'billing.money.v1',
-      state: 'parked',
-      stream: 'tally-bad',
-      key: 'bad',
-      cause: 'tally-bad@0',
-      position: 100n,
-      error: 'RangeError: negative',
-      since: new Date(AT),
-    } as const;
-    await pool.query(
-      `insert into event_sourcing.retried_stream (consumer, stream, cause, error, retried_by, retried_at)
-       values ('old', 'tally-old', 'tally-old@0', 'x', 'operator:ada', now() - interval '31 days')`,
-    );
-    const by = { retriedBy: 'operator:ada', reason: 'the table is repaired', keptDays: 30 };
-    await recordRetry(pool, [stopped], by);
-    const { consumer, stream, cause, error } = stopped;
-    const recorded = { consumer, stream, cause, error, retriedBy: by.retriedBy, reason: by.reason };
-    expect(await retriedStreams(pool)).toEqual([{ ...recorded, retriedAt: expect.any(Date) }]);
-    expect(await retriedStreams(pool, 'another')).toEqual([]);
   });
 });
 

@@ -3,20 +3,16 @@ import { categoryOf } from '../core/stream-name.js';
 import { processConsumer, defineProcess, statement } from '../processes/process.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import { addedToAppend, tallyEvents } from '../testing/tally.js';
-import type { Consumer } from './consumer.js';
-import { requestedBy } from '../core/request-context.js';
-import { recordQuarantine } from '../quarantine/record-quarantine.js';
-import { withQuarantines } from '../quarantine/with-quarantines.js';
-import { askForRetry, parkAgain, parkedStreams } from './parked-streams.js';
-import { transaction } from './transaction.js';
-import { sql } from './statement.js';
+import type { Consumer } from '../projections/consumer.js';
+import { sql } from '../projections/statement.js';
 import {
   consumersUnderTest,
   recording,
   summing,
   uuid,
   type RunningConsumer,
-} from './testing/consumers-under-test.js';
+} from '../projections/testing/consumers-under-test.js';
+import { askForRetry, parkedStreams } from './parked-streams.js';
 
 const consumers = consumersUnderTest();
 const { start, eventually, append, checkpoint, caughtUp, totals, appliedIds, logIds } = consumers;
@@ -222,28 +218,6 @@ describe('an event that cannot be handled', () => {
     expect(consumers.logged).toEqual([]);
   });
 
-  it('is handled again from there when its quarantine is withdrawn, by the key that its consumer knows', async () => {
-    const keyed: Consumer = { ...recording, keyOf: () => 'all' };
-    const store = withQuarantines(consumers.store);
-    const place = { stream: 'tally-bad', revision: '0' };
-    const ada = requestedBy('operator:ada', 'ops_1');
-    await append('bad', 'a', 'bad');
-    const details = { eventId: '', eventType: '', cause: '', reason: 'r', until: null };
-    const data = { ...place, ...details, consumers: [recording.name] };
-    await recordQuarantine(store, { type: 'EventQuarantined', data }, ada);
-    start(keyed, { store });
-    await eventually(async () => (await appliedIds()).length === 2);
-    const [bad, a, later] = logIds();
-    expect(await appliedIds()).toEqual([a, later]);
-    await recordQuarantine(store, { type: 'QuarantineWithdrawn', data: { ...place, reason: 'r' } }, ada);
-    await transaction(consumers.pool, (client) =>
-      parkAgain(client, recording.name, consumers.store.log[0]!, 'was quarantined'),
-    );
-    // Nothing else happens: the consumer finds out by itself.
-    await eventually(async () => (await appliedIds()).length === 4);
-    expect((await appliedIds()).slice(2)).toEqual([bad, later]);
-  });
-
   it('is tried again when somebody asks during an attempt', async () => {
     let attempts = 0;
     const failing: Consumer = {
@@ -258,26 +232,11 @@ describe('an event that cannot be handled', () => {
     // One batch and two attempts park it; the request is for the fourth, and another comes during it.
     start(failing);
     await caughtUp(recording.name);
-    await consumers.pool.query("update event_sourcing.parked_event set tried_at = now() - interval '1 hour'");
+    await consumers.pool.query(
+      "update event_sourcing.parked_stream set tried_at = now() - interval '1 hour'",
+    );
     await nothingParked(recording.name);
     expect(attempts).toBe(6);
-  });
-
-  it('leaves what an older program parked to be handled', async () => {
-    await append('old', 'a', 'old');
-    await consumers.pool.query(
-      `insert into event_sourcing.consumer (name, position, categories) values ('tally.applied', 300, '{tally}')`,
-    );
-    for (const position of [100, 300]) {
-      await consumers.pool.query(
-        `insert into event_sourcing.parked_event (consumer, position, stream, event_id, event_type, error)
-         values ('tally.applied', $1, 'tally-old', $2, 'Added', 'no')`,
-        [position, uuid(position)],
-      );
-    }
-    start(recording);
-    await nothingParked(recording.name);
-    expect(await appliedIds()).toEqual([logIds()[0], logIds()[2]]);
   });
 });
 

@@ -1,13 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import {
   askForRetry,
   parkedStreams,
   placeText,
+  stoppedStreams,
   type Place,
-} from '@app/event-sourcing/projections/parked-streams.js';
+  type StoppedStream,
+} from '@app/event-sourcing/parking/parked-streams.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import { releaseParked } from '@app/event-sourcing/projections/release-parked.js';
-import { stoppedStreams } from '@app/event-sourcing/processes/interventions.js';
+import { releaseParked } from '@app/event-sourcing/parking/release-parked.js';
+import { AuditRecords } from '@app/platform/audit/audit-records.js';
+import { isUuid } from '@app/platform/text/uuid.js';
+import { OpsError } from '../../ops-error.js';
 import { PROJECTIONS } from '../../projections.js';
 import type { Session } from '../../session.js';
 
@@ -23,13 +29,53 @@ export interface Wanted {
 }
 
 /** What is stopped, of what is wanted. */
-export const stoppedOf = async ({ pool }: Session, { consumer, stream, cause }: Wanted) =>
+const stoppedOf = async ({ pool }: Session, { consumer, stream, cause }: Wanted) =>
   (await stoppedStreams(pool, consumer ?? null)).filter(
     (one) =>
       !/__v\d+$/.test(one.consumer) &&
       (stream === undefined || one.stream === stream) &&
       (cause === undefined || one.cause === placeText(cause)),
   );
+
+/** What a retry found stopped, and what is still stopped after it. */
+export interface Retried {
+  readonly before: readonly StoppedStream[];
+  readonly left: readonly StoppedStream[];
+}
+
+/**
+ * Has what is stopped tried again, and records who asked for it: before the attempt, so that none goes unrecorded.
+ * @throws OpsError when nothing is stopped there
+ */
+export const retryStopped = async (
+  session: Session,
+  wanted: Wanted & { readonly consumer: string },
+  waitSeconds: number,
+): Promise<Retried> => {
+  const { consumer, stream } = wanted;
+  const before = await stoppedOf(session, wanted);
+  if (before.length === 0)
+    throw new OpsError(
+      `${consumer} is not stopped${stream === undefined ? '' : ` at ${stream}`}: ops parked list shows what is.`,
+    );
+  const id = stream === undefined ? '' : streamId(stream);
+  await new AuditRecords(session.pool).add([
+    {
+      at: Date.now(),
+      requestId: randomUUID(),
+      requests: 1,
+      method: 'OPS',
+      route: `parked retry ${consumer}`,
+      status: 200,
+      workspaceId: null,
+      actor: session.actor,
+      address: null,
+      readingId: isUuid(id) ? id : null,
+      personal: false,
+    },
+  ]);
+  return { before, left: await releaseStopped(session, wanted, waitSeconds) };
+};
 
 /**
  * Has parked streams handled. This process handles those of projections itself. A worker handles those of processes,
@@ -70,7 +116,7 @@ export const releaseStopped = async (session: Session, wanted: Wanted, waitSecon
 /** A worker has tried a parked stream in vain when it has recorded the attempt. */
 const untried = async ({ pool }: Session, left: Awaited<ReturnType<typeof stoppedOf>>) => {
   const { rows } = await pool.query<{ consumer: string; stream: string }>(
-    'select consumer, stream from event_sourcing.parked_event where tried_at is null',
+    'select consumer, stream from event_sourcing.parked_stream where tried_at is null',
   );
   return left.filter(
     (one) =>

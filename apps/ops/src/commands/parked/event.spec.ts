@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { problemOf, whyItStays } from './place.js';
+import { problemOf } from './event.js';
 
 const stored = (stream: string): StoredEvent => ({
   id: 'a',
@@ -18,11 +18,3 @@ describe('a malformed event of an order line', () => {
     expect(() => problemOf(stored('unheard-abc'), '')).toThrow('The service does not read unheard-abc.');
   });
 });
-
-it.each([
-  ['credits-ws_1', /ops credits adjust/],
-  ['testbook-ws_1', /next fill/],
-  ['orderline-abc', /twice/],
-])('An event of %s that can be read stays', (stream, why) => expect(whyItStays(stream)).toMatch(why));
-
-it('An event of a reading may be declared to be no fact', () => expect(whyItStays('reading-1')).toBeNull());

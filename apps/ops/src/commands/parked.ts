@@ -1,0 +1,217 @@
+import type { Command } from 'commander';
+import { isSetAside } from '@app/event-sourcing/core/event.js';
+import {
+  parkedStreams,
+  placeText,
+  stoppedStreams,
+  type Place,
+} from '@app/event-sourcing/parking/parked-streams.js';
+import { readSetAside, recordSetAside } from '@app/event-sourcing/parking/set-aside.js';
+import { forgetVerifications } from '@app/event-sourcing/rebuilding/versions.js';
+import { MODULES } from '../../../service/src/modules.js';
+import { isSigned } from '../catalogues.js';
+import { OpsError } from '../ops-error.js';
+import { print, table } from '../output.js';
+import { PROJECTIONS } from '../projections.js';
+import { withSession, type Session } from '../session.js';
+import { someText, wholeNumber } from './options.js';
+import { mayBeNewerThanThis, ownerOf, parsePlace, problemOf, requireEvent } from './parked/event.js';
+import { releaseStopped, retryStopped, stoppedBy } from './parked/retry.js';
+import { whyItDoesNotCount } from './parked/statements.js';
+
+/** Longer than a consumer's pause between two attempts. */
+const WAIT_SECONDS = 30;
+
+/** Streams that wait for a consumer, and the two ways on: retry them, or set the event aside that stops them. */
+export const addParkedCommands = (parked: Command): void => {
+  parked.addHelpText(
+    'after',
+    `
+A consumer that cannot handle an event parks its stream: this event and the later ones wait, the others continue. It
+tries again every 30 seconds, and never skips by itself. It halts as a whole when the database refuses its work, or when
+too many events keep streams parked (CONSUMER_PARKED_MAX).
+
+An event that was set aside stays in the log. Consumers, rebuilds, replays, reports, exports and the history of a reading
+pass over it, and say so. The decision is an event of its own (ops streams show setAside-events), and final.`,
+  );
+  for (const add of [addList, addRetry, addSetAside]) add(parked);
+};
+
+/** Consumers that do something which a person can do by hand. */
+const PROCESSES: readonly string[] = MODULES.flatMap(({ processes }) => Object.keys(processes));
+const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES];
+
+/** Takes the versions of a projection that are being built, too. @throws OpsError naming the known ones */
+export const requireConsumer = (name: string): void => {
+  if (CONSUMERS.includes(name.replace(/__v\d+$/, ''))) return;
+  throw new OpsError(`There is no consumer ${name}. Known consumers: ${CONSUMERS.join(', ')}.`);
+};
+
+const addList = (parked: Command): void => {
+  parked
+    .command('list')
+    .description('streams that consumers have parked or halted at, and events that are set aside')
+    .argument('[consumer]', 'a process or projection; default: all')
+    .addHelpText('after', '\nExample:\n  ops parked list readings.reading.v1')
+    .action(async (consumer: string | undefined, _: object, command: Command) => {
+      const { stopped, setAside, unreadable } = await withSession(async ({ pool, store }) => {
+        const register = await readSetAside(store);
+        return {
+          stopped: await stoppedStreams(pool, consumer ?? null),
+          setAside: register
+            .all()
+            .filter((one) => consumer === undefined || isSetAside({ setAside: one }, consumer)),
+          unreadable: register.unreadable().map(({ stream, revision, type }) => ({
+            event: placeText({ stream, revision }),
+            type,
+          })),
+        };
+      });
+      if (consumer !== undefined && stopped.length === 0) requireConsumer(consumer);
+      const text = [
+        table(
+          ['consumer', 'state', 'stream', 'because of', 'since', 'error'],
+          stopped.map(({ since, ...one }) => [
+            one.consumer,
+            one.state,
+            one.stream,
+            one.cause,
+            since.toISOString(),
+            one.error,
+          ]),
+        ),
+        '',
+        table(
+          ['set aside', 'type', 'passed over by', 'decided by', 'when', 'why', 'cause'],
+          setAside.map((one) => [
+            placeText(one),
+            one.eventType,
+            one.consumers?.join(' ') ?? 'every reader',
+            one.by,
+            one.at,
+            one.reason,
+            one.cause,
+          ]),
+        ),
+        ...unreadable.map(({ event, type }) => `${event} (${type}) is no decision and has no effect.`),
+      ];
+      print(command, { stopped, setAside, unreadable }, text.join('\n'));
+    });
+};
+
+const addRetry = (parked: Command): void => {
+  parked
+    .command('retry')
+    .description('retry what is stopped now: a projection at once, a process by its worker')
+    .argument('<consumer>', 'a process or projection')
+    .option('--stream <stream>', 'only this stream')
+    .option('--wait <seconds>', 'how long to wait for a worker', wholeNumber, WAIT_SECONDS)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops parked retry billing.settlement.v1\n  ops parked retry readings.reading.v1 --stream reading-7f9c24e8-…',
+    )
+    .action(
+      async (consumer: string, { stream, wait }: { stream?: string; wait: number }, command: Command) => {
+        const wanted = { consumer, ...(stream !== undefined && { stream }) };
+        const { before, left } = await withSession((session) => retryStopped(session, wanted, wait));
+        if (left.length > 0)
+          throw new OpsError(
+            `${consumer} is still ${left[0]!.state} at ${left[0]!.cause}: ${left[0]!.error}. Is a worker running that can handle it?`,
+          );
+        const retried = before.map((one) => one.stream);
+        print(command, { consumer, retried }, `${consumer} has handled ${retried.join(', ')}`);
+      },
+    );
+};
+
+const addSetAside = (parked: Command): void => {
+  parked
+    .command('set-aside')
+    .description(
+      'have readers pass over an event that they cannot handle, for good; what waits behind it is handled at once',
+    )
+    .argument('<event>', 'the event, as <stream>@<revision>; ops doctor names it', parsePlace)
+    .requiredOption('--reason <text>', 'why; recorded permanently with your name', someText)
+    .option('--yes', 'do it; without this, only show what would be set aside')
+    .addHelpText(
+      'after',
+      `
+Every reader passes over an event that cannot be read. One that can be read is set aside only for processes that have
+stopped at it: do by hand what they would have done. A view must handle it, so that its rows are those of the log.
+
+Example:
+  ops parked set-aside reading-7f9c24e8-…@3 --reason "written by a broken script, INC-42" --yes`,
+    )
+    .action(async (place: Place, options: { reason: string; yes?: true }, command: Command) => {
+      const result = await withSession((session) => setEventAside(session, place, options));
+      print(command, result, sentence(result));
+      if (result.stillStopped.length > 0) process.exitCode = 1;
+    });
+};
+
+type Decided = Awaited<ReturnType<typeof setEventAside>>;
+
+const sentence = ({ event, type, consumers, cause, outcome, isOfNewer, stillStopped }: Decided): string => {
+  const who = consumers?.join(', ') ?? 'every reader';
+  if (outcome === 'set_aside')
+    return [
+      `${event} is set aside for ${who}.`,
+      ...stillStopped.map(({ consumer, error }) => `${consumer} still cannot continue: ${error}`),
+    ].join('\n');
+  const newer = isOfNewer ? ' A newer version of the program may understand it: ask which one wrote it.' : '';
+  return `Would set ${event} (${type}) aside for ${who}: ${cause}.${newer} It cannot be undone. Add --yes to do it.`;
+};
+
+/** Records the decision, and has what waited handled. @throws OpsError when readers can handle the event */
+const setEventAside = async (
+  session: Session,
+  place: Place,
+  { reason, yes }: { readonly reason: string; readonly yes?: true },
+) => {
+  const { store, pool } = session;
+  const event = await requireEvent(store, place);
+  const problem = isSigned(place.stream)
+    ? await whyItDoesNotCount(session, place)
+    : problemOf(event, await ownerOf(store, place.stream));
+  const stopped = await stoppedBy(session, place);
+  const consumers =
+    problem !== null || isSetAside(event) ? null : stopped.filter((name) => PROCESSES.includes(name));
+  if (consumers?.length === 0)
+    throw new OpsError(
+      stopped.length === 0
+        ? `${placeText(place)} can be read, and nothing has stopped at it.`
+        : `${placeText(place)} can be read, so ${stopped.join(', ')} must handle it: fix the cause, and it is handled by itself.`,
+    );
+  const cause = problem ?? (await errorAt(session, place)) ?? 'it is set aside already';
+  const decision = {
+    event: placeText(place),
+    type: event.type,
+    consumers,
+    cause,
+    reason,
+    isOfNewer: problem !== null && mayBeNewerThanThis(event),
+  };
+  if (!yes) return { ...decision, outcome: 'not_set_aside' as const, stillStopped: [] };
+  // A command that ended after its decision is finished by a repetition.
+  const isDecided = consumers?.every((one) => isSetAside(event, one)) ?? isSetAside(event);
+  if (!isDecided)
+    await recordSetAside(
+      store,
+      {
+        stream: place.stream,
+        revision: String(place.revision),
+        eventId: event.id,
+        eventType: event.type,
+        consumers: consumers && [...consumers],
+        cause,
+        reason,
+      },
+      session.by(),
+    );
+  await forgetVerifications(pool);
+  const stillStopped = await releaseStopped(session, { cause: place }, WAIT_SECONDS);
+  return { ...decision, outcome: 'set_aside' as const, stillStopped };
+};
+
+const errorAt = async ({ pool }: Session, place: Place): Promise<string | undefined> =>
+  (await parkedStreams(pool)).find(({ cause }) => placeText(cause) === placeText(place))?.error;
