@@ -72,7 +72,7 @@ const stopping = new AbortController();
 setMaxListeners(0, stopping.signal);
 const does = (role: WorkerRole): boolean => config.WORKER_ROLES.includes(role);
 const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer) =>
-  runConsumer(consumer, { store, pool, log, mostParked: config.CONSUMER_PARKED_MAX }, stopping.signal),
+  runConsumer(consumer, { store, pool, log }, stopping.signal),
 );
 // Every worker sends heartbeats, whatever its roles.
 const ownLoops = work.loops.filter(({ role = 'upkeep' }) => does(role));

@@ -80,7 +80,7 @@ const unreadableLine = z.strictObject({
   type: text,
   occurredAt: text,
   problem: text.nullable(),
-  quarantine: z.strictObject({ by: text, at: text, reason: text }).nullable(),
+  setAside: z.strictObject({ by: text, at: text, reason: text }).nullable(),
   facts: facts.nullable(),
   chain: text,
 });

@@ -29,7 +29,7 @@ export const addParkedCommands = (parked: Command): void => {
     `
 A consumer that cannot handle an event parks its stream: this event and the later ones wait, the others continue. It
 tries again every 30 seconds, and never skips by itself. It halts as a whole when the database refuses its work, or when
-too many events keep streams parked (CONSUMER_PARKED_MAX).
+more than 25 events keep streams parked.
 
 An event that was set aside stays in the log. Consumers, rebuilds, replays, reports, exports and the history of a reading
 pass over it, and say so. The decision is an event of its own (ops streams show setAside-events), and final.`,

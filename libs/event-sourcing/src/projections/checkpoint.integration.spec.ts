@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { transaction } from '@app/platform/postgres/pool.js';
 import { CheckpointMoved, advance, intervene, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
-import { sql } from './statement.js';
+import { park, parkedStreams } from '../parking/parked-streams.js';
+import { addedToAppend } from '../testing/tally.js';
+import { runSteps, sql } from './statement.js';
 import { consumersUnderTest, recording, uuid } from './testing/consumers-under-test.js';
 
 const consumers = consumersUnderTest();
@@ -30,14 +32,14 @@ describe('a checkpoint', () => {
   });
 
   it('compares as numbers: 9 < 10 < 11', async () => {
-    const parked = 'insert into event_sourcing.parked_stream values ($1, $2, $3, $4, $5, $6)';
-    for (const position of ['10', '9', '11'])
-      await consumers.pool.query(parked, [name, position, 's', uuid(1), 'T', 'e']);
-    const { rows } = await consumers.pool.query(
-      'select position from event_sourcing.parked_stream where consumer = $1 order by position',
-      [name],
-    );
-    expect(rows).toEqual([{ position: '9' }, { position: '10' }, { position: '11' }]);
+    for (const position of [10n, 9n, 11n]) {
+      const event = { ...addedToAppend(uuid(1), 'r'), stream: `tally-${position}`, revision: 0n, position };
+      await transaction(consumers.pool, (client) =>
+        runSteps(client, [park(consumer, event, String(position), event, 'e')]),
+      );
+    }
+    const found = await parkedStreams(consumers.pool, name);
+    expect(found.map(({ position }) => position)).toEqual([9n, 10n, 11n]);
   });
 
   it('moves with the rows or not at all', async () => {

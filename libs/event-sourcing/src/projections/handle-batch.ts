@@ -23,10 +23,11 @@ export interface HandlingOptions {
   };
   /** Attempts to handle an event before it counts as poison. Default 5. */
   readonly poisonAttempts?: number;
-  /** Different events that may keep streams parked before the consumer halts at the next one. Default 25. */
+  /** Different events that may keep streams parked before the consumer halts at the next one. Default `MOST_PARKED`. */
   readonly mostParked?: number;
 }
 
+/** Events. More of them are rather the fault of a release, which would park everything, than of the events. */
 const MOST_PARKED = 25;
 
 /**

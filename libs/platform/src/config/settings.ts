@@ -123,10 +123,6 @@ export const settings = z
         .optional(),
       'whom ops commands record as their operator; without it the login name, which in a container is the same for all',
     ),
-    CONSUMER_PARKED_MAX: count(
-      25,
-      'events that may keep streams of one consumer parked; at the next one the consumer halts as a whole, because a faulty release would park everything',
-    ),
     ...auditSettings,
     ...testDataSettings,
     SUBJECT_KEY_CACHE_MS: span(
