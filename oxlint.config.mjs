@@ -21,8 +21,8 @@ const inMemoryEvents = {
   message: 'It is in memory and loses events in a crash. Append to the event store; react in a process.',
 };
 const eventStoreClient = {
-  regex: '^@(eventstore/db-client|kurrent/kurrentdb-client)(/|$)',
-  message: 'Use the EventStore port: the clients have faults that libs/event-sourcing/src/store deals with.',
+  regex: '^@eventstore/db-client(/|$)',
+  message: 'Use the EventStore port: the client has faults that libs/event-sourcing/src/store deals with.',
 };
 const ambientContext = ['node:async_hooks', 'async_hooks'].map((name) => ({
   name,

@@ -141,20 +141,6 @@ const lightened = {
     }),
 };
 
-/**
- * Without the native library of KurrentDB's client, which is not free software and serves only reads that the adapter
- * makes itself (docs/adr/0030).
- */
-const withoutNativeReads = {
-  name: 'without-native-reads',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^@kurrent[/]bridge$/ }, ({ path }) => ({ path, namespace: 'without-native-reads' }));
-    onLoad({ filter: /.*/, namespace: 'without-native-reads' }, () => ({
-      contents: 'exports.createClient = () => null;',
-    }));
-  },
-};
-
 /** Four packages have copies of the same table of media types, which takes as long to load each time. */
 const oneTableOfMediaTypes = {
   name: 'one-table-of-media-types',
@@ -207,7 +193,6 @@ export const bundle = async () => {
       compiledCheck,
       lightened,
       oneTableOfMediaTypes,
-      withoutNativeReads,
     ],
     sourcemap: 'linked',
     sourcesContent: false,

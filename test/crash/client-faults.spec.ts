@@ -10,7 +10,6 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { startChildStore, type ChildStore } from '../contract/event-store/support/child-store.js';
@@ -33,8 +32,8 @@ describe('a fault of the event store’s client', () => {
     dataDir = mkdtempSync(join(tmpdir(), 'client-faults-'));
     server = await startChildStore(dataDir);
     const { connectionString } = server;
-    store = await openEventStore({ client: CLIENT_UNDER_TEST, connectionString, ...IMPATIENT });
-    patient = await openEventStore({ client: CLIENT_UNDER_TEST, connectionString, ...PATIENT });
+    store = await openEventStore({ connectionString, ...IMPATIENT });
+    patient = await openEventStore({ connectionString, ...PATIENT });
   });
 
   afterAll(async () => {

@@ -9,7 +9,6 @@ import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { programPath } from '@app/platform/program-path.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { removeDataFolder } from '../support/data-dir.js';
@@ -96,7 +95,6 @@ describe(`workers that freeze while a month ends (${again('frozen-worker-months'
     }
     pool = new pg.Pool({ connectionString: stores.databaseUrl, max: 1 });
     store = await openEventStore({
-      client: CLIENT_UNDER_TEST,
       connectionString: stores.eventStoreUrl,
       appendTimeoutMs: 30_000,
       readTimeoutMs: 30_000,

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
@@ -50,7 +49,6 @@ const rows = async (text: string, readingId: string): Promise<number> => {
 
 const wholeLog = async (): Promise<StoredEvent[]> => {
   const store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
     appendTimeoutMs: 30_000,
     readTimeoutMs: 30_000,

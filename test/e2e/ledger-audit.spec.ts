@@ -8,7 +8,6 @@ import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { altered, eventfulBook, rechained, TAMPERINGS, TestBook } from '../../libs/billing/test/book.js';
 import { ada, grace, OPERATORS_SETTING } from '../../libs/billing/test/operators.js';
 import { writeReading } from '../../libs/billing/test/readings.js';
@@ -44,7 +43,6 @@ const seal = (workspaceId: string, out: string) => {
 beforeAll(async () => {
   stack = await startStack({ env: { OPERATORS: OPERATORS_SETTING } });
   store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
     appendTimeoutMs: 10_000,
     readTimeoutMs: 10_000,

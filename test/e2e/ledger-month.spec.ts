@@ -7,7 +7,6 @@ import pg from 'pg';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { altered, STREAM, TestBook, WS } from '../../libs/billing/test/book.js';
 import { CrowdedBook } from '../../libs/billing/test/crowded-book.js';
 import { writeReading } from '../../libs/billing/test/readings.js';
@@ -84,7 +83,6 @@ beforeAll(async () => {
   stack = await startStack();
   const waits = { appendTimeoutMs: 10_000, readTimeoutMs: 10_000 };
   store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
     ...waits,
   });

@@ -8,7 +8,6 @@ import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
@@ -118,7 +117,6 @@ beforeAll(async () => {
     () => 'the erasure is projected',
   );
   const store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
     appendTimeoutMs: 30_000,
     readTimeoutMs: 30_000,

@@ -10,7 +10,6 @@ import { Server as TlsServer, connect, createServer as createTlsServer } from 'n
 import pg from 'pg';
 import { WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { selfSignedCertificate } from '../../apps/embedded/src/certificate/self-signed.js';
 import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
 import { Integrator } from '../support/integrator.js';
@@ -64,7 +63,6 @@ const forge = async (
   const { keyId, hash } = made;
   const apiKey = apiKeyText('live', made);
   const store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString,
     appendTimeoutMs: timeoutMs,
     readTimeoutMs: timeoutMs,

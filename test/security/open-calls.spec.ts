@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
 import { programPath } from '@app/platform/program-path.js';
 import { openCalls } from '../contract/event-store/support/open-calls.js';
@@ -54,7 +53,6 @@ afterAll(async () => {
 const fill = async (): Promise<void> => {
   const bounds = { appendTimeoutMs: 20_000, readTimeoutMs: 20_000 };
   const store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
     ...bounds,
   });

@@ -5,7 +5,6 @@ import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { publicKeyOf } from '@app/billing/offline.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { adjustment } from '../../libs/billing/test/adjustment.js';
 import { signedCommand, type Person } from '../../libs/billing/test/operators.js';
 
@@ -31,7 +30,6 @@ export const giveCredits = async ({
 }: Gift): Promise<void> => {
   const now = Date.now();
   const store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: eventStoreUrl,
     appendTimeoutMs: 10_000,
     readTimeoutMs: 10_000,

@@ -29,13 +29,12 @@ export const lazyEventStore = (open: () => Promise<EventStore>): EventStore => {
         async *[Symbol.asyncIterator]() {
           yield* await subscribing;
         },
-        serverTime: () => store?.serverTime() ?? null,
         close: async () => (await subscribing).close(),
       };
     },
     head: async () => (await opened()).head(),
     end: async () => (await opened()).end(),
-    serverTime: () => store?.serverTime() ?? null,
+    serverTime: async () => store?.serverTime() ?? null,
     close: async () => (await opening)?.close(),
   };
 };

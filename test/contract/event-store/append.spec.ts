@@ -1,4 +1,4 @@
-import { binaryEvent, jsonEvent } from './support/clients/under-test.js';
+import { binaryEvent, jsonEvent } from './support/client.js';
 import { describe, expect, it } from '@jest/globals';
 import { collect, freshStream, numbered, one, rejection, revisions } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';

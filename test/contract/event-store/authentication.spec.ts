@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials as channelCredentials } from '@grpc/grpc-js';
-import { connect, generated, type StoreClient } from './support/clients/under-test.js';
+import { connect, generated, type EventStoreDBClient } from './support/client.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
 import { runProgram, startEmbeddedChild, type ChildStore } from './support/child-store.js';
@@ -15,7 +15,7 @@ const CERT = projectPath('test', 'contract', 'event-store', 'support', 'localhos
 const KEY = projectPath('test', 'contract', 'event-store', 'support', 'localhost.key');
 const GOOD = { username: 'admin', password: 'changeit' };
 
-const clientOf = (port: number, login?: typeof GOOD): StoreClient =>
+const clientOf = (port: number, login?: typeof GOOD): EventStoreDBClient =>
   connect(
     `esdb://${login ? `${login.username}:${login.password}@` : ''}localhost:${String(port)}?tlsCAFile=${AUTHORITY}`,
   );
@@ -23,9 +23,9 @@ const clientOf = (port: number, login?: typeof GOOD): StoreClient =>
 (IS_EMBEDDED ? describe : describe.skip)('TLS and authentication', () => {
   let dataDir: string;
   let store: ChildStore;
-  const clients: StoreClient[] = [];
+  const clients: EventStoreDBClient[] = [];
 
-  const as = (login?: typeof GOOD): StoreClient => {
+  const as = (login?: typeof GOOD): EventStoreDBClient => {
     const client = clientOf(Number(new URL(store.connectionString).port), login);
     clients.push(client);
     return client;
@@ -55,7 +55,6 @@ const clientOf = (port: number, login?: typeof GOOD): StoreClient =>
 
   it('answers a wrong password with UNAUTHENTICATED and no exception', async () => {
     const client = as({ ...GOOD, password: 'wrong' });
-    // The newer client's reads give no code.
     await rejection(collect(client.readStream(freshStream())));
     const error = await rejection(client.deleteStream(freshStream()));
     expect(error).toMatchObject({ code: 16 });

@@ -1,4 +1,4 @@
-import { connect, type StoreClient } from './support/clients/under-test.js';
+import { connect, type EventStoreDBClient } from './support/client.js';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { collect, freshStream, numbered, one, rejection } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';
@@ -8,8 +8,8 @@ describe('a repeated append', () => {
   const store = storeUnderTest({ commitTimeoutMs: 2_000 });
 
   /** A client of its own, opened on first use. */
-  const connectLater = (): (() => StoreClient) => {
-    let client: StoreClient | undefined;
+  const connectLater = (): (() => EventStoreDBClient) => {
+    let client: EventStoreDBClient | undefined;
     return () => (client ??= connect(store.connectionString));
   };
 

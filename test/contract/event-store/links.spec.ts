@@ -1,4 +1,4 @@
-import { binaryEvent } from './support/clients/under-test.js';
+import { binaryEvent } from './support/client.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { collect, freshStream, headPosition, numbered, one, revisions, take } from './support/events.js';
 import { IS_EMBEDDED, storeUnderTest } from './support/store-under-test.js';

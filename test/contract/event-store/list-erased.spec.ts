@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binaryEvent, connect, jsonEvent } from './support/clients/under-test.js';
+import { binaryEvent, connect, jsonEvent } from './support/client.js';
 import { SET_ASIDE_STREAM } from '@app/event-sourcing/parking/set-aside.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { startEmbeddedChild } from './support/child-store.js';

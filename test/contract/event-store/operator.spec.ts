@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type StoreClient } from './support/clients/under-test.js';
+import { connect, type EventStoreDBClient } from './support/client.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runProgram, startEmbeddedChild, type ChildStore } from './support/child-store.js';
 import { collect, numbered } from './support/events.js';
@@ -28,7 +28,7 @@ const run = async (...args: string[]): Promise<Ended> => {
   let folder: string;
   let dataDir: string;
   let server: ChildStore;
-  let client: StoreClient;
+  let client: EventStoreDBClient;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'event-store-commands-'));

@@ -2,21 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, describeWithEventStore, type StoreClient } from './support/clients/under-test.js';
+import { connect, type EventStoreDBClient } from './support/client.js';
 import { startEmbeddedChild } from './support/child-store.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { prepareEventStore } from '@app/event-sourcing/store/prepare-eventstoredb.js';
 import { collect, freshStream, numbered, one, rejection } from './support/events.js';
 
-// `prepareEventStore` is a command of its own: it always loads the older client.
-
 /** URL of a real EventStoreDB with TLS, for a member of $admins. The test adds logins and default access. */
 const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
 
-(ADMIN_URL ? describeWithEventStore : describe.skip)('an EventStoreDB that was prepared', () => {
+(ADMIN_URL ? describe : describe.skip)('an EventStoreDB that was prepared', () => {
   const username = `service-${randomBytes(4).toString('hex')}`;
-  const clients: StoreClient[] = [];
-  const as = (name: string, password: string): StoreClient => {
+  const clients: EventStoreDBClient[] = [];
+  const as = (name: string, password: string): EventStoreDBClient => {
     const login = `${encodeURIComponent(name)}:${encodeURIComponent(password)}@`;
     const client = connect(ADMIN_URL!.replace(/\/\/[^@]+@/, `//${login}`));
     clients.push(client);
@@ -105,7 +103,7 @@ const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
   });
 });
 
-describeWithEventStore('a store that has no users', () => {
+describe('a store that has no users', () => {
   it('says so', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'event-store-users-'));
     const store = await startEmbeddedChild(dataDir);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type StoreClient } from './support/clients/under-test.js';
+import { connect, type EventStoreDBClient } from './support/client.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runProgram, startChildStore, startEmbeddedChild } from './support/child-store.js';
 import { collect, freshStream, one } from './support/events.js';
@@ -16,12 +16,12 @@ interface Acknowledged {
 
 /**
  * Appends events one by one to one stream until the server is gone. An append on a connection that has just broken may
- * get no answer at all: the newer client forgets it, and has no deadline for it.
+ * get no answer at all: the client has no deadline for it.
  * @returns the acknowledged ones
  */
 const appendUntil = async (
   gone: Promise<unknown>,
-  client: StoreClient,
+  client: EventStoreDBClient,
   stream: string,
 ): Promise<Acknowledged[]> => {
   const acknowledged: Acknowledged[] = [];

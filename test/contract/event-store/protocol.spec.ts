@@ -1,9 +1,5 @@
 import { credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
-import {
-  connect,
-  generated,
-  persistentSubscriptionToStreamSettingsFromDefaults,
-} from './support/clients/under-test.js';
+import { connect, generated, persistentSubscriptionToStreamSettingsFromDefaults } from './support/client.js';
 import type { AppendResp, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { connect, streamNameFilter, type StoreClient } from './support/clients/under-test.js';
+import { connect, streamNameFilter, type EventStoreDBClient } from './support/client.js';
 import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
 import { EXTERNAL_URL, launchStore, type LaunchedStore } from './support/store-under-test.js';
 
@@ -15,7 +15,7 @@ const whenStarted = EXTERNAL_URL ? describe.skip : describe;
 whenStarted('after a restart', () => {
   let dataDir: string;
   let store: LaunchedStore;
-  let client: StoreClient;
+  let client: EventStoreDBClient;
 
   const start = async (): Promise<void> => {
     store = await launchStore(dataDir);

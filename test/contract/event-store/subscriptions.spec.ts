@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AllStreamResolvedEvent, Filter, ReadPosition, ResolvedEvent } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
-import { eventTypeFilter, excludeSystemEvents, streamNameFilter } from './support/clients/under-test.js';
+import { eventTypeFilter, excludeSystemEvents, streamNameFilter } from './support/client.js';
 import {
   freshStream,
   headPosition,

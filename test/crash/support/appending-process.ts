@@ -9,12 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EventToAppend } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
 
 const [connectionString = ''] = process.argv.slice(2);
 const store = await openEventStore({
-  client: CLIENT_UNDER_TEST,
   connectionString,
   appendTimeoutMs: 1_000,
   readTimeoutMs: 2_000,

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import pg from 'pg';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { AuditRecords, type AuditFilter } from '@app/platform/audit/audit-records.js';
 import { Integrator } from '../../support/integrator.js';
@@ -48,7 +47,6 @@ export const auditedService = () => {
   beforeAll(async () => {
     stores = await startStores({ ...SETTINGS, ...(await portal.settings()) });
     log = await openEventStore({
-      client: CLIENT_UNDER_TEST,
       connectionString: stores.eventStoreUrl,
       appendTimeoutMs: 10_000,
       readTimeoutMs: 10_000,

@@ -65,7 +65,7 @@ export const consumerLag = async (
     consumers.map(async ({ name, position, error, categories, parked, ...row }) => {
       const status = beyond.has(name) ? 'beyond_the_log' : row.status;
       const { events, atLeast, oldest } = await unhandled(store, categories, position, head, lookAhead);
-      const seconds = oldest === null ? 0 : ageOf(oldest, store, now) / 1_000;
+      const seconds = oldest === null ? 0 : (await ageOf(oldest, store, now)) / 1_000;
       return { consumer: name, status, position, events, atLeast, seconds, error, parkedStreams: parked };
     }),
   );

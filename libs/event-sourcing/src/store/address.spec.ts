@@ -10,10 +10,16 @@ it.each([
   expect(readAddress(url)).toMatchObject({ nodes, isCluster, usesTls });
 });
 
-it('The credentials have TLS unless the address says otherwise', () => {
-  expect(readAddress('esdb://one').credentials()._isSecure()).toBe(true);
-  expect(readAddress('esdb://one?tls=false').credentials()._isSecure()).toBe(false);
-  expect(() => readAddress('esdb://one?tlsCAFile=/missing').credentials()).toThrow('ENOENT');
+it('A login may contain what an address is made of', () => {
+  expect(readAddress('esdb://us%40er:p%3A%2Fss:word@one').login).toEqual({
+    username: 'us@er',
+    password: 'p:/ss:word',
+  });
+  expect(readAddress('esdb://one').login).toBeUndefined();
+});
+
+it('Files are read when they are needed, and must exist', () => {
+  expect(() => readAddress('esdb://one?tlsCAFile=/missing').tls()).toThrow('ENOENT');
 });
 
 it('A host has no port and no brackets', () => {

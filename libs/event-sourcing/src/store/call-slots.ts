@@ -1,10 +1,13 @@
 import { StoreUnavailable } from './errors.js';
 
-/** Callers that may wait for each slot. One more is refused at once. */
-const WAITING_PER_SLOT = 50;
+interface Crowd {
+  /** Callers that may wait for a slot. One more is refused at once. */
+  readonly mostWaiting: number;
+  readonly of: 'reads' | 'appends';
+}
 
 /**
- * Limits the concurrent reads on one connection. A server accepts 100 calls on a connection and lets further calls wait
+ * Limits concurrent calls on one connection. A server accepts 100 calls on a connection and lets further calls wait
  * without a limit.
  */
 export class CallSlots {
@@ -15,7 +18,12 @@ export class CallSlots {
   constructor(
     private readonly slots: number,
     private readonly waitMs: number,
+    private readonly crowd: Crowd,
   ) {}
+
+  get used(): number {
+    return this.taken;
+  }
 
   /** Waiting callers. */
   get waiting(): number {
@@ -37,9 +45,8 @@ export class CallSlots {
   }
 
   private slot(): Promise<void> {
-    const full = `${this.slots} reads of the event store are under way, and none ended in ${this.waitMs} ms`;
-    if (this.queue.size >= this.slots * WAITING_PER_SLOT)
-      return Promise.reject(new StoreUnavailable(full, false));
+    const full = `${this.slots} ${this.crowd.of} of the event store are under way, and none ended in ${this.waitMs} ms`;
+    if (this.queue.size >= this.crowd.mostWaiting) return Promise.reject(new StoreUnavailable(full, false));
     return new Promise((resolve, reject) => {
       const mine = (): void => {
         clearTimeout(late);

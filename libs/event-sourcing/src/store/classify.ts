@@ -1,4 +1,3 @@
-import type { Metadata } from '@grpc/grpc-js';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import { AppendTooLarge, StoreDamaged, StoreUnavailable } from './errors.js';
 
@@ -15,36 +14,28 @@ const CONNECTION_TYPES = new Set([
   'not-leader',
   'unknown',
 ]);
-/** Errors of the client between two nodes: no leader found, or the channel closed before the call started. */
-const CONNECTION_MESSAGES = /^Failed to discover after|^Channel has been shut down/;
+/** Of the client between two nodes: the channel closed before the call started. */
+const CONNECTION_MESSAGES = /^Channel has been shut down/;
 
-/** A limit on one append or, since KurrentDB 26, on one event of it. The older client knows the second by its text only. */
+/** A limit on one append or, since KurrentDB 26, on one event of it. The client knows the second by its text only. */
 const TOO_LARGE = /maximum ?append ?(event ?)?size/i;
 
 /** gRPC code of a store whose stored bytes do not match their checksums. */
 const DATA_LOSS = 15;
 
-/** What the clients' errors and raw ones of a call have, each some of it. */
+/** What the client's errors and raw ones of a call have, each some of it. */
 interface ClientError {
   readonly type?: string;
   readonly code?: number | string;
   readonly message?: string;
   readonly details?: string;
-  readonly metadata?: Metadata;
   readonly streamName?: string;
-  /** Of a client's error: the raw one. */
+  /** The raw one. */
   readonly _raw?: { readonly details?: string };
 }
 
 const detailsOf = ({ _raw: raw, details, message = '' }: ClientError): string =>
   raw?.details ?? details ?? message;
-
-/** The client's name of an error. The server sends it beside a raw one. */
-const typeOf = ({ type, metadata }: ClientError): string | undefined =>
-  type ?? metadata?.get('exception')[0]?.toString();
-
-const streamOf = ({ streamName, metadata }: ClientError): string =>
-  streamName ?? metadata?.get('stream-name')[0]?.toString() ?? '';
 
 /** Nobody can write to it or read it again, not even after a restore of the same log. */
 const TOMBSTONED =
@@ -54,14 +45,13 @@ const TOMBSTONED =
 export const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
   new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
 
-/** The one place that classifies errors of both clients and of calls: some carry a type, some only a gRPC code, some neither. */
+/** The one place that classifies the client's errors: some carry a type, some only a gRPC code, some neither. */
 export const classify = (thrown: unknown, appending: boolean): unknown => {
   if (thrown instanceof StoreUnavailable) return thrown;
   const error = thrown as ClientError;
-  const { code, message = '' } = error;
-  const type = typeOf(error);
+  const { type, code, message = '', streamName = '' } = error;
   if (type === 'stream-deleted')
-    return new CorruptEvent({ stream: streamOf(error), revision: 0n, type: 'hidden' }, TOMBSTONED);
+    return new CorruptEvent({ stream: streamName, revision: 0n, type: 'hidden' }, TOMBSTONED);
   if (code === DATA_LOSS) return new StoreDamaged(detailsOf(error), { cause: thrown });
   if (type === 'maximum-append-size-exceeded' || TOO_LARGE.test(message) || TOO_LARGE.test(detailsOf(error)))
     return new AppendTooLarge(`The event store takes no append of this size: ${detailsOf(error)}`, {
@@ -84,4 +74,4 @@ export const naming = (stream: string | null, error: unknown): unknown =>
 
 /** For an error that is already classified. */
 export const isNotLeader = (error: unknown): boolean =>
-  error instanceof StoreUnavailable && typeOf(error.cause ?? {}) === 'not-leader';
+  error instanceof StoreUnavailable && (error.cause as ClientError | undefined)?.type === 'not-leader';

@@ -1,163 +1,124 @@
-import { Channel, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js';
-import { withDeadline } from '../timing/deadline.js';
-import { hostOf, readAddress } from './address.js';
-import { openAppendCalls, type AppendCalls } from './append-calls.js';
+import { BACKWARDS, END, NotLeaderError } from '@eventstore/db-client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readAddress } from './address.js';
+import { openAppends, type Appends } from './appends.js';
 import { CallSlots } from './call-slots.js';
-import type { ClientInternals, OpenClient, StoreClient } from './clients/client.js';
-import { findLeader } from './find-leader.js';
-import { readGossip } from './gossip.js';
-import { observeServerTime, type ServerTime } from './server-time.js';
+import { StoreUnavailable } from './errors.js';
+import { readPage } from './page.js';
+import { settledSoon, StoreClient } from './store-client.js';
 
 export interface ConnectionOptions {
-  readonly openClient: OpenClient;
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
-  /** Whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply; grpc-js obeys them otherwise. */
+  /** Whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply; the client obeys them otherwise. */
   readonly proxyFromEnvironment: boolean;
   /** Concurrent reads. */
   readonly reads: number;
   /** Longest wait of a read for a slot. */
   readonly readTimeoutMs: number;
-  /** After this, an append stream on a former node has no answers left to give. */
   readonly appendTimeoutMs: number;
-  /** The nodes of a cluster. Connections that share it need not find them again through one that fell silent. */
-  readonly nodes?: KnownNodes;
-  /** Receives what each answer shows of the store's clock. */
-  readonly onServerTime?: (time: ServerTime) => void;
+  /** The end of the connection that this one replaces; appends wait for it. */
+  readonly former?: Promise<void>;
 }
 
-/** The nodes of a cluster that are known: those of the address, and what they said of others. */
-export interface KnownNodes {
-  known: readonly string[];
-}
-
-/** A client with TCP connections of its own. */
+/** Clients with TCP connections of their own: one for reads and subscriptions, one for appends. */
 export interface Connection {
-  readonly client: StoreClient;
-  readonly appends: AppendCalls;
+  /** The client of the node that led when it was found. Looks for it with the first call. @throws StoreUnavailable */
+  located(): Promise<StoreClient>;
+  readonly appends: Appends;
   readonly slots: CallSlots;
-  /** Open streaming calls, as the client counts them. */
-  openStreams(): { readonly append: number; readonly read: number };
-  /** Resolves when the first call knows its node. */
-  readonly located: Promise<void>;
-  /** Ends every call and closes the TCP connection. */
+  /** Ends every call and closes the TCP connections. */
   close(): Promise<void>;
 }
 
-type CallStream = ClientInternals['disposableStreams'] extends Set<infer Stream> ? Stream : never;
+/** Reads that may wait for each slot. */
+const WAITING_PER_SLOT = 50;
 
-/** Longest wait for the answer of one node to who leads. */
-const ASK_WITHIN_MS = 500;
-/** An election takes up to a few seconds. Then the client's calls fail, and the search starts again. */
-export const SEARCH_WITHIN_MS = 5_000;
-
-interface ChannelInternals {
-  readonly internalChannel: { readonly credentials: ChannelCredentials; readonly options: ChannelOptions };
-}
-
-/**
- * Opens the client with channels of our own options. Each channel has its own TCP connection: with grpc-js's common
- * pool, the replacement of a stuck client would get the same connection again.
- */
+/** Opens a connection. It connects with its first call. @throws Error when the address names no node, or files that cannot be read */
 export const openConnection = (options: ConnectionOptions): Connection => {
-  const { openClient, connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } =
-    options;
-  if (!proxyFromEnvironment) exemptFromProxy(connectionString);
-  const client = openClient(connectionString);
-  const { internals } = client;
-  let [uri, closed] = ['', false];
-  let channel: Channel | undefined;
-
-  // The clients ask one node after the other, and each node that is silent costs five seconds.
-  const address = readAddress(connectionString);
-  const nodes = options.nodes ?? { known: address.nodes };
-  const chooseNode = async (): Promise<string> => {
-    const gossip = { credentials: address.credentials(), proxyFromEnvironment };
-    const ask = (node: string) => readGossip(node, gossip, ASK_WITHIN_MS);
-    const { node, known } = await findLeader(nodes.known, ask, SEARCH_WITHIN_MS);
-    nodes.known = known;
-    return node;
-  };
-  const resolveUri = internals.resolveUri;
-  let foundNode: () => void;
-  const located = new Promise<void>((resolve) => (foundNode = resolve));
-  // It must not fail: the client would keep the failure as its channel.
-  internals.resolveUri = async () => {
-    uri = await (address.isCluster ? chooseNode() : resolveUri());
-    foundNode();
-    return uri;
-  };
-
-  const createChannel = internals.createChannel;
-  internals.createChannel = async () => {
-    // It connects with its first call and gets none: it only supplies the credentials.
-    const made = await createChannel();
-    const { credentials, options: given } = (made as unknown as ChannelInternals).internalChannel;
-    made.close();
-    retire(internals.disposableStreams, appendTimeoutMs);
-    channel = new Channel(uri, credentials, {
-      ...withoutProxy(given),
-      ...(proxyFromEnvironment ? {} : { 'grpc.enable_http_proxy': 0 }),
-      'grpc.use_local_subchannel_pool': 1,
+  const { connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } = options;
+  const { nodes, isCluster, ...address } = readAddress(connectionString);
+  if (nodes.length === 0) throw new Error('The address of the event store names no node');
+  // A file that is missing ends the start, not each call.
+  if (address.usesTls) address.tls();
+  const open = (node: string) => new StoreClient(address, node, proxyFromEnvironment);
+  const find = async (search = isCluster): Promise<StoreClient> =>
+    search ? findLeader(nodes, open) : open(nodes[0]!);
+  let closed = false;
+  let locating: Promise<StoreClient> | null = null;
+  const located = async (): Promise<StoreClient> => {
+    if (closed) throw new StoreUnavailable('The connection to the event store is closed', false);
+    locating ??= find().catch((error: unknown) => {
+      locating = null;
+      throw error;
     });
-    if (options.onServerTime) observeServerTime(channel, options.onServerTime);
-    if (closed) channel.close();
-    return channel;
+    return locating;
   };
-
+  const appends = openAppends((search) => find(search || isCluster), appendTimeoutMs, options.former);
   return {
-    client,
-    appends: openAppendCalls(client, appendTimeoutMs),
-    slots: new CallSlots(reads, readTimeoutMs),
     located,
-    openStreams: () => {
-      const streams = [...internals.disposableStreams];
-      const append = streams.filter(isAppendStream).length;
-      return { append, read: streams.length - append };
-    },
-    close: async () => {
+    appends,
+    slots: new CallSlots(reads, readTimeoutMs, { mostWaiting: reads * WAITING_PER_SLOT, of: 'reads' }),
+    close: () => {
       closed = true;
-      await settledSoon(client.dispose());
-      channel?.close();
+      const reading = locating?.then((client) => client.close());
+      return settledSoon(Promise.all([reading, appends.close()]));
     },
   };
 };
 
-const isAppendStream = (stream: CallStream): boolean => typeof stream.end === 'function';
+/** An election takes up to a few seconds. Then the calls fail, and the search starts again. */
+export const SEARCH_WITHIN_MS = 5_000;
+/** Longest wait for the answer of one node. */
+const ASK_WITHIN_MS = 500;
+const BETWEEN_ROUNDS_MS = 100;
+
+/** What a node is, as its answer to a read that requires the leader shows. */
+export type Role = { readonly leads: true } | { readonly leads: false; readonly leader: string };
+
+/** @throws StoreUnavailable when it gives no answer, or when nobody leads */
+export const askRole = async (client: StoreClient, withinMs: number): Promise<Role> => {
+  const lastEvent = () =>
+    client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
+  try {
+    const slot = new CallSlots(1, withinMs, { mostWaiting: 0, of: 'reads' });
+    await readPage(slot, () => Promise.resolve(lastEvent()), withinMs);
+  } catch (error) {
+    const { cause } = error as Error;
+    if (cause instanceof NotLeaderError)
+      return { leads: false, leader: `${cause.leader.address}:${cause.leader.port}` };
+    // A refusal, for example of the login, is an answer.
+    if (error instanceof StoreUnavailable) throw error;
+  }
+  return { leads: true };
+};
 
 /**
- * When the client moves to another node, it forgets its append stream, which stays open on the old node. This cancels it
- * once nobody waits for its answers. EventStoreDB and KurrentDB do not end a call of appends whose client has only ended
- * its side, unless an answer is still due.
+ * Asks all nodes at once and takes the first leader that answers itself: a follower may name one that has fallen silent.
+ * The client's own search asks one node after the other, and each silent one costs five seconds.
+ * @throws StoreUnavailable when nobody leads for so long
  */
-const retire = (streams: ReadonlySet<CallStream>, afterMs: number): void => {
-  const left = [...streams].filter(isAppendStream);
-  if (left.length > 0) setTimeout(() => left.forEach((stream) => stream.cancel?.()), afterMs).unref();
+const findLeader = async (
+  nodes: readonly string[],
+  open: (node: string) => StoreClient,
+): Promise<StoreClient> => {
+  const clients = new Map(nodes.map((node) => [node, open(node)]));
+  const ask = async (client: StoreClient): Promise<StoreClient> => {
+    const role = await askRole(client, ASK_WITHIN_MS);
+    if (role.leads) return client;
+    if (!clients.has(role.leader)) clients.set(role.leader, open(role.leader));
+    throw new Error(`Not this node, but ${role.leader} leads`);
+  };
+  const until = performance.now() + SEARCH_WITHIN_MS;
+  let leader: StoreClient | undefined;
+  try {
+    while (performance.now() < until) {
+      leader = await Promise.any([...clients.values()].map(ask)).catch(() => undefined);
+      if (leader) return leader;
+      await delay(BETWEEN_ROUNDS_MS);
+    }
+    throw new StoreUnavailable('No node of the event store leads', false);
+  } finally {
+    for (const client of clients.values()) if (client !== leader) void client.close();
+  }
 };
-
-/** What grpc-js adds to the options of a channel that goes through a proxy. */
-const withoutProxy = (given: ChannelOptions): ChannelOptions =>
-  Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith('grpc.http_connect_')));
-
-/** The client looks for the leader over channels of its own, which only the environment can configure. */
-const exemptFromProxy = (connectionString: string): void => {
-  const { grpc_proxy, https_proxy, http_proxy, no_grpc_proxy, no_proxy } = process.env;
-  if (!(grpc_proxy || https_proxy || http_proxy)) return;
-  const exempt = (no_grpc_proxy || no_proxy || '').split(',').filter(Boolean);
-  const hosts = readAddress(connectionString)
-    .nodes.map(hostOf)
-    .filter((host) => !exempt.includes(host));
-  process.env['no_grpc_proxy'] = [...exempt, ...hosts].join(',');
-};
-
-const LET_GO_WITHIN_MS = 1_000;
-
-/** The client may wait forever for broken streams, so closing waits only for a moment. */
-export const settledSoon = (work: Promise<unknown>): Promise<void> =>
-  withDeadline(
-    LET_GO_WITHIN_MS,
-    () => work.then(ignore, ignore),
-    () => undefined,
-  );
-
-const ignore = (): void => undefined;

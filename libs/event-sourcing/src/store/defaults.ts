@@ -1,13 +1,5 @@
-/**
- * The packages that speak the event store's protocol: `@eventstore/db-client` and its successor,
- * `@kurrent/kurrentdb-client`.
- */
-export const CLIENTS = ['eventstore', 'kurrent'] as const;
-export type ClientName = (typeof CLIENTS)[number];
-
 /** What settings and programs without settings share. Loads no client. */
 export const STORE_DEFAULTS = {
-  client: 'eventstore' as ClientName,
   /** Concurrent reads. The server takes 100 calls on a connection, subscriptions and appends included. */
   reads: 60,
   /** When calls fail for this long (ms) while a fresh connection gets answers, the store opens a new one. */

@@ -65,8 +65,8 @@ export interface EventStore {
   head(): Promise<bigint | null>;
   /** Position of the last event of the log, system events included. No checkpoint is beyond it. `null`: none. */
   end(): Promise<bigint | null>;
-  /** The store's clock as its last answer showed it. `null`: no answer yet, or answers without a date. */
-  serverTime(): ServerTime | null;
+  /** The store's clock as it showed it a few seconds ago at most. `null`: it shows none now. */
+  serverTime(): Promise<ServerTime | null>;
   close(): Promise<void>;
 }
 

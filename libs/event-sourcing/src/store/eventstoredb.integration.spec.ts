@@ -54,11 +54,11 @@ describe('append and read', () => {
     const after = Date.now();
     expect(event!.recordedAt).toBeGreaterThanOrEqual(before);
     expect(event!.recordedAt).toBeLessThanOrEqual(after);
-    const { least, most } = serverClockAt(port.store.serverTime()!, performance.now());
+    const { least, most } = serverClockAt((await port.store.serverTime())!, performance.now());
     expect(least).toBeLessThanOrEqual(Date.now());
     expect(most).toBeGreaterThanOrEqual(after);
     expect(most - least).toBeLessThan(5_000);
-    const age = ageOf(event!, port.store);
+    const age = await ageOf(event!, port.store);
     expect(age).toBeLessThanOrEqual(Date.now() - before);
   });
 

@@ -1,24 +1,22 @@
-import type { StoredEvent } from '../core/event.js';
+import { BACKWARDS, END, FORWARDS, START } from '@eventstore/db-client';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isNotLeader, naming, noAnswer } from './classify.js';
-import { loadClient } from './clients/load.js';
+import type { StoredEvent } from '../core/event.js';
+import { beforeDeadline } from '../timing/deadline.js';
 import { readAddress } from './address.js';
-import { openConnection, SEARCH_WITHIN_MS, type Connection, type KnownNodes } from './connection.js';
-import { CLUSTER_WATCH, STORE_DEFAULTS, type ClientName } from './defaults.js';
-import { keepConnected } from './kept-connection.js';
-import { decodeReadAnswer, type ReadAnswer } from './read-answer.js';
-import { openReadCall } from './read-call.js';
-import type { ReadFilter, ReadRequest } from './read-request.js';
-import { readStream } from './read-stream.js';
+import { isNotLeader, naming, noAnswer } from './classify.js';
+import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
+import { CLUSTER_WATCH, STORE_DEFAULTS } from './defaults.js';
 import type { EventStore } from './event-store.js';
-import { afterBarren, BULK_PAGE, pageSizes, readPage } from './page.js';
-import { isSelected, patternOf, type StreamSelection } from './stream-selection.js';
+import { eventsUpTo } from './events-up-to.js';
+import { keepConnected } from './kept-connection.js';
+import { afterBarren, pageSizes, readPage, type FiniteRead } from './page.js';
+import { readStream, type ReadEvents, type ReadRequest } from './read-stream.js';
+import { readServerTime } from './server-time.js';
+import type { StoreClient } from './store-client.js';
 import type { StoreConnection } from './store-connection.js';
-import type { ServerTime } from './server-time.js';
+import type { StreamSelection } from './stream-selection.js';
 
 export interface EventStoreDbOptions {
-  /** The package that speaks the protocol. Default: {@link STORE_DEFAULTS}. */
-  readonly client?: ClientName;
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
   /** An append without an answer within this has an unknown outcome (the client enforces no deadline itself). */
@@ -37,14 +35,13 @@ export interface EventStoreDbOptions {
   readonly report?: (message: string, isWell?: boolean) => void;
 }
 
-/** The event store behind one of its clients, and the state of the connection to it. */
+/** The event store behind its client, and the state of the connection to it. */
 export interface EventStoreDb extends EventStore {
   readonly connection: StoreConnection;
 }
 
 /** Opens the event store over a connection of its own, which it keeps. */
 export const openEventStore = async ({
-  client = STORE_DEFAULTS.client,
   connectionString,
   appendTimeoutMs,
   readTimeoutMs,
@@ -54,43 +51,37 @@ export const openEventStore = async ({
   mayBeginWith = new Set(),
   report = () => undefined,
 }: EventStoreDbOptions): Promise<EventStoreDb> => {
-  const openClient = await loadClient(client);
-  let serverTime: ServerTime | null = null;
   const watch = watchOf(connectionString, stuckAfterMs, readTimeoutMs);
-  const nodes: KnownNodes = { known: readAddress(connectionString).nodes };
   const kept = keepConnected({
-    open: () =>
+    open: (former) =>
       openConnection({
-        openClient,
         connectionString,
         appendTimeoutMs,
         readTimeoutMs,
         reads,
         proxyFromEnvironment,
-        nodes,
-        onServerTime: (time) => (serverTime = time),
+        ...(former && { former }),
       }),
     ask: (connection, { isFresh }) =>
       isFresh
         ? answerAfresh(connection, readTimeoutMs)
-        : readOnce(connection, endOfLog(1), watch.pingWithinMs, decodeReadAnswer),
+        : readOnce(connection, endOfLog(1), watch.pingWithinMs),
     confirmWithinMs: 5 * readTimeoutMs,
     stuckAfterMs: watch.stuckAfterMs,
     quietMs: watch.quietMs,
     report,
   });
 
-  const readAs = <E>(decode: Decode<E>, request: ReadRequest) =>
+  const readEvents: ReadEvents = (request) =>
     kept
-      .observed('read', () => readOnce(kept.current(), request, readTimeoutMs, decode))
+      .observed('read', () => readOnce(kept.current(), request, readTimeoutMs))
       .catch((error: unknown) => {
         throw naming(request.stream, error);
       });
-  const readEvents = (request: ReadRequest) => readAs(decodeReadAnswer, request);
   const last = async (count: number): Promise<readonly StoredEvent[]> =>
     (await readEvents(endOfLog(count))).filter((stored) => stored !== null);
 
-  return {
+  const store: EventStoreDb = {
     connection: kept,
 
     append: (stream, expected, events) =>
@@ -99,8 +90,11 @@ export const openEventStore = async ({
     read: (stream, options = {}) => readStream(readEvents, stream, options, mayBeginWith),
 
     async *readAll({ after = null, direction = 'forwards', limit = Infinity, only } = {}) {
+      if (only) {
+        yield* readSelected(store, only, after, limit);
+        return;
+      }
       const forwards = direction === 'forwards';
-      const filter = only && filterOf(only);
       let [left, reached, least] = [limit, after, 0];
       for (const size of pageSizes(limit < Infinity)) {
         if (left <= 0) return;
@@ -110,11 +104,10 @@ export const openEventStore = async ({
         const asked = wanted + (before === null ? 0 : 1);
         // There may be many system events.
         least = afterBarren(wanted);
-        const page = await readEvents(partOfLog(before, forwards, asked, filter));
+        const page = await readEvents(partOfLog(before, forwards, asked));
         for (const event of page) {
           if (!event || event.position === reached) continue;
           reached = event.position;
-          if (only && !isSelected(only, event.stream)) continue;
           if (event.type.startsWith('$') || event.stream.startsWith('$')) continue;
           least = 0;
           yield event;
@@ -144,11 +137,29 @@ export const openEventStore = async ({
       return (await last(1))[0]?.position ?? null;
     },
 
-    serverTime: () => serverTime,
+    serverTime: readServerTime(connectionString),
 
     close: () => kept.close(),
   };
+  return store;
 };
+
+/** The server filters subscriptions to the log, and no reads of it. */
+async function* readSelected(
+  store: EventStoreDb,
+  { categories }: StreamSelection,
+  after: bigint | null,
+  limit: number,
+): AsyncGenerator<StoredEvent> {
+  const to = await store.end();
+  if (to === null || (after !== null && to <= after)) return;
+  let left = limit;
+  for await (const event of eventsUpTo(store, { categories, after, to })) {
+    if (left <= 0) return;
+    yield event;
+    left -= 1;
+  }
+}
 
 interface WatchTimes {
   readonly stuckAfterMs: number;
@@ -173,28 +184,12 @@ const watchOf = (connectionString: string, stuckAfterMs: number, readTimeoutMs: 
         pingWithinMs: readTimeoutMs,
       };
 
-type Decode<E> = (message: Buffer) => ReadAnswer<E>;
-/** Events that the server looks at before it looks whether the call still stands. */
-const SEARCH_WINDOW = 500;
-
-const filterOf = (only: StreamSelection): ReadFilter => ({
-  on: 'stream',
-  by: { regex: patternOf(only) },
-  searchWindow: SEARCH_WINDOW,
-});
-
 /** @param before a position that the server may repeat; `null`: from the beginning, or from the end when reading backwards */
-const partOfLog = (
-  before: bigint | null,
-  forwards: boolean,
-  count: number,
-  filter?: ReadFilter,
-): ReadRequest => ({
+const partOfLog = (before: bigint | null, forwards: boolean, count: number): ReadRequest => ({
   stream: null,
-  from: before ?? (forwards ? 'start' : 'end'),
+  from: before ?? (forwards ? START : END),
   backwards: !forwards,
   count,
-  ...(filter && { filter }),
 });
 
 const endOfLog = (count: number): ReadRequest => partOfLog(null, false, count);
@@ -204,13 +199,10 @@ const endOfLog = (count: number): ReadRequest => partOfLog(null, false, count);
  * for other reads: if it is slow for everybody, a new connection does not help.
  */
 const answerAfresh = async (connection: Connection, readTimeoutMs: number): Promise<unknown> => {
-  const answer = readOnce(connection, endOfLog(1), SEARCH_WITHIN_MS + readTimeoutMs, decodeReadAnswer);
-  const tooLate = async (): Promise<never> => {
-    await connection.located;
-    await delay(readTimeoutMs, undefined, { ref: false });
-    throw noAnswer('read over a fresh connection', readTimeoutMs, false);
-  };
-  return Promise.race([answer, tooLate()]);
+  await beforeDeadline(SEARCH_WITHIN_MS + readTimeoutMs, connection.located(), () => {
+    throw noAnswer('the search for the leader', SEARCH_WITHIN_MS, false);
+  });
+  return readOnce(connection, endOfLog(1), readTimeoutMs);
 };
 
 /** The client needs a moment to leave a node that is not the leader. */
@@ -220,17 +212,30 @@ const SWITCH_MS = 20;
  * Reads require the leader. During an election the client may reach a follower, stay there, and fold streams that lack
  * their newest events. The refusal names the leader, and the client moves there.
  */
-const readOnce = async <E>(
-  { client, slots }: Connection,
+const readOnce = async (
+  connection: Connection,
   request: ReadRequest,
   timeoutMs: number,
-  decode: Decode<E>,
-): Promise<readonly (E | null)[]> => {
-  const call = () => openReadCall(client, request, { decode, requiresLeader: true });
-  const read = () => readPage(slots, call, timeoutMs);
+): Promise<readonly (StoredEvent | null)[]> => {
+  const start = async () => startRead(await connection.located(), request);
+  const read = () => readPage(connection.slots, start, timeoutMs);
   return read().catch(async (error: unknown) => {
     if (!isNotLeader(error)) throw error;
     await delay(SWITCH_MS);
     return read();
   });
+};
+
+const startRead = (client: StoreClient, { stream, from, backwards, count }: ReadRequest): FiniteRead => {
+  const options = {
+    direction: backwards ? BACKWARDS : FORWARDS,
+    maxCount: count,
+    requiresLeader: true,
+  } as const;
+  return stream === null
+    ? client.readAll({
+        ...options,
+        fromPosition: typeof from === 'bigint' ? { commit: from, prepare: from } : from,
+      })
+    : client.readStream(stream, { ...options, fromRevision: from });
 };

@@ -14,7 +14,8 @@ import type { StoreConnection } from './store-connection.js';
 import { openSubscription, type OpenSubscription } from './subscription.js';
 
 interface KeepOptions {
-  readonly open: () => Connection;
+  /** @param former the end of the connection that it replaces */
+  readonly open: (former?: Promise<void>) => Connection;
   /** One short read. A fresh connection may first have to find the leader. */
   readonly ask: (connection: Connection, how: { readonly isFresh: boolean }) => Promise<unknown>;
   readonly confirmWithinMs: number;
@@ -78,15 +79,16 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     }
   };
 
-  /** Ends the old connection first: nobody waits any longer for answers that it cannot give. */
+  /** Ends the old connection too: nobody waits any longer for answers that it cannot give. */
   const renew = async (): Promise<void> => {
     const old = connection;
     connection = null;
     renewals += 1;
     const reason = new StoreUnavailable('The connection to the event store was renewed', false);
     for (const subscription of subscriptions) subscription.fail(reason);
-    await old?.close();
-    if (!closed) connection = open();
+    const closing = old?.close();
+    if (!closed) connection = open(closing);
+    await closing;
   };
 
   /** Reports each error once, except that the store is down. Leaves the message out, because it may hold a URL. */
@@ -153,7 +155,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     current,
     observed,
     subscribe: (request) => {
-      const subscription = openSubscription(current().client, request, confirmWithinMs);
+      const subscription = openSubscription(current().located(), request, confirmWithinMs);
       subscriptions.add(subscription);
       return {
         [Symbol.asyncIterator]: () => subscription[Symbol.asyncIterator](),
@@ -178,9 +180,8 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
       return connection?.slots.waiting ?? 0;
     },
     openCalls: () => {
-      const { append, read } = connection?.openStreams() ?? { append: 0, read: 0 };
-      const subscription = Math.min(read, subscriptions.size);
-      return { append, read: read - subscription, subscription };
+      const append = connection?.appends.openCalls ?? 0;
+      return { append, read: connection?.slots.used ?? 0, subscription: subscriptions.size };
     },
   };
 };

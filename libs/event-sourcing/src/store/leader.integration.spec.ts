@@ -1,33 +1,43 @@
-import { Metadata, Server, ServerCredentials, status, type ServerWritableStream } from '@grpc/grpc-js';
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type ServerDuplexStream,
+  type ServerWritableStream,
+} from '@grpc/grpc-js';
+import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getSupportedMethods } from '@app/embedded-event-store/grpc/cluster.js';
 import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { appendSurely } from '../handling/append-surely.js';
 import { addedToAppend } from '../testing/tally.js';
 import { openEventStore } from './eventstoredb.js';
 
 /** A node that is not the leader, answering as EventStoreDB does. It lacks the latest events. */
 const startFollower = async (leaderPort: number): Promise<{ port: number; stop: () => void }> => {
   const server = new Server();
-  server.addService(
-    { read: streamsGrpc.StreamsService.read },
-    {
-      read: (call: ServerWritableStream<unknown, unknown>) => {
-        if (call.metadata.get('requires-leader')[0] !== 'true') {
-          call.end();
-          return;
-        }
-        const metadata = new Metadata();
-        metadata.set('exception', 'not-leader');
-        metadata.set('leader-endpoint-host', '127.0.0.1');
-        metadata.set('leader-endpoint-port', String(leaderPort));
-        call.emit('error', { code: status.NOT_FOUND, details: 'Leader info available', metadata });
-      },
-    },
-  );
+  const refuse = (
+    call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>,
+  ): void => {
+    if (call.metadata.get('requires-leader')[0] !== 'true') {
+      call.end();
+      return;
+    }
+    const metadata = new Metadata();
+    metadata.set('exception', 'not-leader');
+    metadata.set('leader-endpoint-host', '127.0.0.1');
+    metadata.set('leader-endpoint-port', String(leaderPort));
+    call.emit('error', { code: status.NOT_FOUND, details: 'Leader info available', metadata });
+  };
+  const { read, batchAppend } = streamsGrpc.StreamsService;
+  server.addService({ read, batchAppend }, { read: refuse, batchAppend: refuse });
+  server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
@@ -53,7 +63,7 @@ it('A read that reaches a follower is answered by the leader with its events, an
   });
   try {
     expect(await store.head()).toBe(position);
-    await store.append(`tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
+    await appendSurely(store, `tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
     expect(await store.end()).toBeGreaterThan(position);
   } finally {
     await store.close();

@@ -6,7 +6,6 @@ import { startCluster, type Cluster } from '../testing/cluster.js';
 import type { Relay } from '../testing/relay.js';
 import { collect } from './collect.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
-import { CLIENT_UNDER_TEST } from './testing/client-under-test.js';
 import { startServer, type StartedServer } from './testing/server-under-test.js';
 import { newStream } from './testing/store-under-test.js';
 import { startLoad, until, type Load } from './testing/under-load.js';
@@ -32,7 +31,6 @@ const open = async ({ mostStreams = 100, limits = SHORT } = {}): Promise<void> =
   cluster = await startCluster(server.port, { size: 1, mostStreams });
   network = cluster.nodes[0]!.network;
   store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: cluster.connectionString,
     ...limits,
   });

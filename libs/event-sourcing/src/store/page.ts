@@ -1,18 +1,21 @@
-import type { ClientReadableStream } from '@grpc/grpc-js';
+import {
+  StreamNotFoundError,
+  type AllStreamResolvedEvent,
+  type ResolvedEvent,
+  type StreamingRead,
+} from '@eventstore/db-client';
+import type { StoredEvent } from '../core/event.js';
 import { classify, noAnswer } from './classify.js';
 import type { CallSlots } from './call-slots.js';
 import { STORE_DEFAULTS } from './defaults.js';
 import { StoreUnavailable } from './errors.js';
-import type { ReadAnswer } from './read-answer.js';
-import type { ReadCall } from './read-call.js';
+import { readMetadata } from './metadata.js';
 
 /** Most events of one call: limits a reader's memory, and how long a call stays open. */
 export const PAGE = 256;
 /** For a read without a limit: most streams are shorter, and most readers leave early. */
 const FIRST_PAGE = 32;
 const GROWTH = 4;
-/** Of a reader of the whole log, which has two pages at a time: a call costs as much as some ten events. */
-export const BULK_PAGE = 1_024;
 
 /**
  * The number of events that each successive call of a read requests.
@@ -25,35 +28,50 @@ export function* pageSizes(limited: boolean): Generator<number, never> {
 /** The least number of events to request after a page of this size had none of ours. */
 export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GROWTH);
 
+export type AnyResolvedEvent = ResolvedEvent | AllStreamResolvedEvent;
+
+/** @returns `null`: a link whose event is gone */
+export const storedEvent = ({ event }: AnyResolvedEvent): StoredEvent | null => {
+  if (!event) return null;
+  const { id, streamId, revision, position, type, data, metadata, created } = event;
+  const recordedAt = created.getTime();
+  return {
+    id,
+    stream: streamId,
+    revision,
+    position: position?.commit ?? 0n,
+    type,
+    data: data instanceof Uint8Array ? Buffer.from(data).toString() : data,
+    metadata: readMetadata(metadata, recordedAt),
+    recordedAt,
+  };
+};
+
+export type FiniteRead = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent>;
+
 /**
  * The events of one finite call, received as fast as they arrive. So the call is closed while the reader works, and a
  * reader that stops leaves nothing open. A stream that does not exist has none.
+ * @param start makes the call once the client has found its node
  * @param timeoutMs longest wait for a slot, and then for each event
  * @throws StoreUnavailable
  */
-export const readPage = async <E>(
+export const readPage = async (
   slots: CallSlots,
-  open: () => ReadCall<ReadAnswer<E>>,
+  start: () => Promise<FiniteRead>,
   timeoutMs: number,
-): Promise<readonly (E | null)[]> => {
+): Promise<readonly (StoredEvent | null)[]> => {
   const release = await slots.take();
-  let call: ReadCall<ReadAnswer<E>>;
-  try {
-    call = open();
-  } catch (error) {
-    release();
-    throw classify(error, false);
-  }
-  const events: (E | null)[] = [];
-  let answers = 0;
+  const events: (StoredEvent | null)[] = [];
   let ended = false;
+  const call = start();
   try {
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => reject(noAnswer('a read', timeoutMs, false));
       const silent = setTimeout(() => {
         // If the process itself was busy, take the events that have arrived first.
-        const seen = answers;
-        setImmediate(() => setImmediate(() => (answers > seen ? silent.refresh() : giveUp())));
+        const seen = events.length;
+        setImmediate(() => setImmediate(() => (events.length > seen ? silent.refresh() : giveUp())));
       }, timeoutMs);
       const endless = setTimeout(giveUp, timeoutMs * STORE_DEFAULTS.wholePageFactor);
       const over = (settle: () => void): void => {
@@ -61,20 +79,20 @@ export const readPage = async <E>(
         clearTimeout(endless);
         settle();
       };
-      const receive = (stream: ClientReadableStream<ReadAnswer<E>>): void =>
+      const end = (): void => {
+        ended = true;
+        over(resolve);
+      };
+      const receive = (stream: FiniteRead): void =>
         void stream
-          .on('data', ({ event }: ReadAnswer<E>) => {
-            answers += 1;
-            if (event !== undefined) events.push(event);
+          .on('data', (answer: AnyResolvedEvent) => {
+            events.push(storedEvent(answer));
             silent.refresh();
           })
-          .on('end', () => {
-            ended = true;
-            over(resolve);
-          })
-          .on('error', (error) => over(() => reject(error)))
+          .on('end', end)
+          .on('error', (error) => (error instanceof StreamNotFoundError ? end() : over(() => reject(error))))
           .on('close', () => over(() => reject(new StoreUnavailable('The read was cut off', false))));
-      call.stream.then(receive, (error: unknown) =>
+      call.then(receive, (error: unknown) =>
         over(() => reject(error instanceof Error ? error : new Error(String(error)))),
       );
     });
@@ -84,6 +102,12 @@ export const readPage = async <E>(
   } finally {
     // While the client looks for a node, the call has not started: it keeps its slot until it is cancelled.
     if (ended) release();
-    else void call.cancel().then(release, release);
+    else void call.then(leave).then(release, release);
   }
+};
+
+/** Destroying the stream alone would leave the call open as long as the server has more to send. */
+const leave = (stream: FiniteRead): Promise<void> => {
+  stream.destroy();
+  return stream.cancel();
 };

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { BACKWARDS, END, EventStoreDBClient, StreamNotFoundError, jsonEvent } from '@eventstore/db-client';
+import { BACKWARDS, END, StreamNotFoundError, jsonEvent } from '@eventstore/db-client';
 import { withDeadline } from '../timing/deadline.js';
-import { ADMINS, ensureLogin, findLogin, joinGroup } from './store-users.js';
+import { readAddress } from './address.js';
+import { ADMINS, ensureLogin, findLogin, joinGroup, UsersOfStore } from './store-users.js';
 
 /** EventStoreDB's logins and access lists cannot be prepared; the message says why and what to do. */
 export class UnpreparableStore extends Error {
@@ -48,7 +49,8 @@ export const prepareEventStore = async ({
   login,
   group,
 }: Preparation): Promise<readonly PreparedPart[]> => {
-  const client = EventStoreDBClient.connectionString(adminUrl);
+  const address = readAddress(adminUrl);
+  const client = new UsersOfStore(address, address.nodes[0]!);
   try {
     const known = await patiently(() => findLogin(client, login.username));
     if (known?.groups.includes(ADMINS))
@@ -62,7 +64,7 @@ export const prepareEventStore = async ({
       { part: 'default access', change: await patiently(() => setDefaultAccess(client, group)) },
     ];
   } finally {
-    await bounded(client.dispose()).catch(() => undefined);
+    await client.close();
   }
 };
 
@@ -119,7 +121,7 @@ interface DefaultAccess {
   readonly $systemStreamAcl?: AccessList;
 }
 
-const openAll = async (client: EventStoreDBClient, group: string): Promise<PreparedPart['change']> => {
+const openAll = async (client: UsersOfStore, group: string): Promise<PreparedPart['change']> => {
   const { data, revision } = await lastOf<AllMetadata>(client, '$metadata', METADATA_OF_ALL);
   const wanted = [ADMINS, group];
   if (includesAll(data?.$acl?.$r, wanted)) return 'as wanted';
@@ -128,10 +130,7 @@ const openAll = async (client: EventStoreDBClient, group: string): Promise<Prepa
   return 'changed';
 };
 
-const setDefaultAccess = async (
-  client: EventStoreDBClient,
-  group: string,
-): Promise<PreparedPart['change']> => {
+const setDefaultAccess = async (client: UsersOfStore, group: string): Promise<PreparedPart['change']> => {
   const { data: access, revision } = await lastOf<DefaultAccess>(client, DEFAULT_ACCESS, SETTINGS);
   const service = [ADMINS, group];
   const users = access?.$userStreamAcl;
@@ -160,7 +159,7 @@ const setDefaultAccess = async (
 
 /** The last event of a metadata stream is in force. (The client's own reader of metadata gives no revision.) */
 const lastOf = async <Data>(
-  client: EventStoreDBClient,
+  client: UsersOfStore,
   wanted: string,
   stream: string,
 ): Promise<{ data?: Data; revision?: bigint }> => {
@@ -180,7 +179,7 @@ const lastOf = async <Data>(
 };
 
 const append = (
-  client: EventStoreDBClient,
+  client: UsersOfStore,
   stream: string,
   { type, data, after }: { type: string; data: object; after: bigint | undefined },
 ): Promise<unknown> =>

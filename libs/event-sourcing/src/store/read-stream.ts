@@ -2,7 +2,15 @@ import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import type { ReadOptions } from './event-store.js';
 import { pageSizes } from './page.js';
-import type { ReadRequest } from './read-request.js';
+
+/** A read of one stream, or of the log (`stream: null`). */
+export interface ReadRequest {
+  readonly stream: string | null;
+  /** Revision or commit position of the first event. */
+  readonly from: bigint | 'start' | 'end';
+  readonly backwards: boolean;
+  readonly count: number;
+}
 
 export type ReadEvents = (request: ReadRequest) => Promise<readonly (StoredEvent | null)[]>;
 

@@ -7,12 +7,12 @@ import { serverClockAt } from './server-time.js';
  * machine's clock matters.
  * @param otherwise the time for a store that shows no clock (ms since the epoch)
  */
-export const ageOf = (
+export const ageOf = async (
   { recordedAt, metadata }: Pick<StoredEvent, 'recordedAt' | 'metadata'>,
   store: Pick<EventStore, 'serverTime'>,
   otherwise = Date.now(),
-): number => {
-  const shown = store.serverTime();
+): Promise<number> => {
+  const shown = await store.serverTime();
   const now = shown ? serverClockAt(shown, performance.now()).least : otherwise;
   return Math.max(0, now - (recordedAt ?? Date.parse(metadata.occurredAt)));
 };

@@ -1,4 +1,5 @@
-import type { ChannelInterface } from '@grpc/grpc-js';
+import { connect } from 'node:http2';
+import { readAddress, type StoreAddress } from './address.js';
 
 /** What one answer of the event store showed of its clock: the `date` header of HTTP. */
 export interface ServerTime {
@@ -17,8 +18,10 @@ export interface Interval {
 
 /** Servers cut off the fraction of a second, and renew the header once a second. */
 const HEADER_AGE_MS = 2_000;
-/** The header of a call that waited this long (ms) shows too little. */
+/** The header of an answer that took this long (ms) shows too little. */
 const LONGEST_WAIT_MS = 2_000;
+/** An answer serves for this long (ms), going by the monotonic clock. */
+const FRESH_MS = 5_000;
 
 /** The store's clock (ms since the epoch) at a moment of this process's monotonic clock. */
 export const serverClockAt = ({ date, sentAt, receivedAt }: ServerTime, moment: number): Interval => ({
@@ -26,29 +29,45 @@ export const serverClockAt = ({ date, sentAt, receivedAt }: ServerTime, moment: 
   most: date + HEADER_AGE_MS + (moment - sentAt),
 });
 
-/** Reports the `date` header of each answer on a channel. A proxy in between may send its own. */
-export const observeServerTime = (
-  channel: Pick<ChannelInterface, 'createCall'>,
-  observe: (time: ServerTime) => void,
-): void => {
-  const createCall = channel.createCall.bind(channel);
-  channel.createCall = (...asked) => {
-    const call = createCall(...asked);
-    const start = call.start.bind(call);
-    call.start = (metadata, listener) => {
-      const sentAt = performance.now();
-      start(metadata, {
-        onReceiveMetadata: (received) => {
-          const receivedAt = performance.now();
-          const date = Date.parse(String(received.get('date')[0]));
-          if (!Number.isNaN(date) && receivedAt - sentAt <= LONGEST_WAIT_MS)
-            observe({ date, sentAt, receivedAt });
-          listener.onReceiveMetadata(received);
-        },
-        onReceiveMessage: (message) => listener.onReceiveMessage(message),
-        onReceiveStatus: (status) => listener.onReceiveStatus(status),
-      });
-    };
-    return call;
+/**
+ * Reads the store's clock. EventStoreDB has no call for its time, but whatever it answers over HTTP has a date, also
+ * without a login.
+ * @returns a function that asks at most once in {@link FRESH_MS}; `null`: no node shows its clock now
+ */
+export const readServerTime = (connectionString: string): (() => Promise<ServerTime | null>) => {
+  const address = readAddress(connectionString);
+  let latest: ServerTime | null = null;
+  let asking: Promise<ServerTime | null> | null = null;
+  const ask = (): Promise<ServerTime | null> =>
+    Promise.any(address.nodes.map((node) => askNode(address, node))).catch(() => null);
+  return async () => {
+    if (latest && performance.now() - latest.receivedAt < FRESH_MS) return latest;
+    asking ??= ask().finally(() => (asking = null));
+    return (latest = await asking);
   };
 };
+
+const askNode = (address: StoreAddress, node: string): Promise<ServerTime> =>
+  new Promise<ServerTime>((resolve, reject) => {
+    const { usesTls } = address;
+    const session = connect(`${usesTls ? 'https' : 'http'}://${node}`, usesTls ? address.tls() : {});
+    const late = setTimeout(() => session.destroy(new Error('no answer')), LONGEST_WAIT_MS);
+    session
+      .on('connect', () => {
+        const sentAt = performance.now();
+        session
+          .request({ ':path': '/' })
+          .on('response', ({ date = '' }) => {
+            const shown = { date: Date.parse(date), sentAt, receivedAt: performance.now() };
+            session.destroy();
+            if (Number.isNaN(shown.date)) reject(new Error('an answer without a date'));
+            else resolve(shown);
+          })
+          .on('error', reject);
+      })
+      .on('error', reject)
+      .on('close', () => {
+        clearTimeout(late);
+        reject(new Error('closed'));
+      });
+  });

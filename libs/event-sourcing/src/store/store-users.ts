@@ -1,9 +1,8 @@
-import type { CallOptions, ClientReadableStream, Metadata, ServiceError } from '@grpc/grpc-js';
-import type { EventStoreDBClient } from '@eventstore/db-client';
 import usersGrpc from '@eventstore/db-client/generated/users_grpc_pb.js';
 import type { UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js';
 import usersPb from '@eventstore/db-client/generated/users_pb.js';
 import type { DetailsResp } from '@eventstore/db-client/generated/users_pb.js';
+import { StoreClient } from './store-client.js';
 
 /** Group of the logins that may do everything. */
 export const ADMINS = '$admins';
@@ -20,34 +19,38 @@ const CONFLICT = 9;
 const NO_SUCH_USER = 'user-not-found';
 const FULL_NAME = 'The service';
 
-type Settle = (error: ServiceError | null) => void;
-type Ask = (users: UsersClient, metadata: Metadata, options: CallOptions, settle: Settle) => unknown;
+interface ServiceError extends Error {
+  readonly metadata?: { get(name: string): readonly unknown[] };
+}
+type Settle = (error: Error | null) => void;
+type CallArguments = ReturnType<StoreClient['callArguments']>;
+type Ask = (users: UsersClient, ...settling: [...CallArguments, Settle]) => unknown;
 
-/** The client has no operations for users, but it has the protocol's stubs: this calls them on its connection. */
-const askUsers = (client: EventStoreDBClient, ask: Ask): Promise<void> =>
-  client['execute'](
-    usersGrpc.UsersClient,
-    'users',
-    (users: UsersClient) =>
-      new Promise<void>((resolve, reject) => {
-        const [metadata, options] = client['callArguments']({
-          requiresLeader: true,
-          deadline: CALL_WITHIN_MS,
-        });
-        ask(users, metadata, options, (error) => (error ? reject(error) : resolve()));
-      }),
-  );
+/** The client has no operations for users, but its package has the protocol's stubs. */
+export class UsersOfStore extends StoreClient {
+  ask(ask: Ask): Promise<void> {
+    const given = this.callArguments({ requiresLeader: true, deadline: CALL_WITHIN_MS });
+    return this.execute(
+      usersGrpc.UsersClient,
+      'users',
+      (users: UsersClient) =>
+        new Promise<void>((resolve, reject) => {
+          ask(users, ...given, (error) => (error ? reject(error) : resolve()));
+        }),
+    );
+  }
+}
 
 /** @returns `null`: there is no such login */
-export const findLogin = async (client: EventStoreDBClient, username: string): Promise<KnownLogin | null> => {
+export const findLogin = async (client: UsersOfStore, username: string): Promise<KnownLogin | null> => {
   const asked = new usersPb.DetailsReq.Options();
   asked.setLoginName(username);
   const details = new usersPb.DetailsReq();
   details.setOptions(asked);
   let found: KnownLogin | null = null;
   try {
-    await askUsers(client, (users, metadata, options, settle) => {
-      const answers: ClientReadableStream<DetailsResp> = users.details(details, metadata, options);
+    await client.ask((users, metadata, options, settle) => {
+      const answers = users.details(details, metadata, options);
       answers.on('data', (answer: DetailsResp) => {
         const user = answer.getUserDetails();
         if (user) found = { fullName: user.getFullName(), groups: user.getGroupsList() };
@@ -62,7 +65,7 @@ export const findLogin = async (client: EventStoreDBClient, username: string): P
 
 /** Makes the login, or gives it this password. */
 export const ensureLogin = async (
-  client: EventStoreDBClient,
+  client: UsersOfStore,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<'ready' | 'password set'> => {
   const wanted = new usersPb.CreateReq.Options();
@@ -72,9 +75,7 @@ export const ensureLogin = async (
   const create = new usersPb.CreateReq();
   create.setOptions(wanted);
   try {
-    await askUsers(client, (users, metadata, options, settle) =>
-      users.create(create, metadata, options, settle),
-    );
+    await client.ask((users, metadata, options, settle) => users.create(create, metadata, options, settle));
     return 'ready';
   } catch (error) {
     if ((error as { code?: number }).code !== CONFLICT) throw error;
@@ -84,7 +85,7 @@ export const ensureLogin = async (
   known.setNewPassword(password);
   const reset = new usersPb.ResetPasswordReq();
   reset.setOptions(known);
-  await askUsers(client, (users, metadata, options, settle) =>
+  await client.ask((users, metadata, options, settle) =>
     users.resetPassword(reset, metadata, options, settle),
   );
   return 'password set';
@@ -92,7 +93,7 @@ export const ensureLogin = async (
 
 /** The login keeps its other groups. */
 export const joinGroup = async (
-  client: EventStoreDBClient,
+  client: UsersOfStore,
   username: string,
   group: string,
 ): Promise<'joined' | 'as wanted'> => {
@@ -104,8 +105,6 @@ export const joinGroup = async (
   changed.setGroupsList([...(known?.groups ?? []), group]);
   const update = new usersPb.UpdateReq();
   update.setOptions(changed);
-  await askUsers(client, (users, metadata, options, settle) =>
-    users.update(update, metadata, options, settle),
-  );
+  await client.ask((users, metadata, options, settle) => users.update(update, metadata, options, settle));
   return 'joined';
 };

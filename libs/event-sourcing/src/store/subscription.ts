@@ -1,10 +1,8 @@
+import { excludeSystemEvents, START, streamNameFilter, type Filter } from '@eventstore/db-client';
 import { classify, noAnswer } from './classify.js';
-import type { StoreClient } from './clients/client.js';
-import { settledSoon } from './connection.js';
 import type { EventSubscription, SubscribeOptions } from './event-store.js';
-import { decodeReadAnswer, type ReadAnswer } from './read-answer.js';
-import { openReadCall } from './read-call.js';
-import type { ReadFilter } from './read-request.js';
+import { storedEvent } from './page.js';
+import { settledSoon, type StoreClient } from './store-client.js';
 
 export interface OpenSubscription extends EventSubscription {
   /** Ends it with an error for its reader, because its connection is being replaced. */
@@ -15,45 +13,56 @@ const CHECKPOINT_EVERY = 32;
 
 /**
  * Subscriptions exclude the position they start from, so the checkpoint itself is the argument.
+ * @param located resolves when the client is that of the leader
  * @param confirmWithinMs a subscription without confirmation by then fails, also while it waits for a free call
  */
 export const openSubscription = (
-  client: StoreClient,
+  located: Promise<StoreClient>,
   { after, categories, onCheckpoint, checkpointEvery = CHECKPOINT_EVERY }: SubscribeOptions,
   confirmWithinMs: number,
 ): OpenSubscription => {
+  /** Events that the reader has dealt with, and that it has got. */
+  let [handled, taken] = [0, 0];
+  /** Each holds for the events before it, of which some may still wait for the reader. */
+  const checkpoints: { readonly position: bigint; readonly behind: number }[] = [];
+  const report = (): void => {
+    while (checkpoints[0] && checkpoints[0].behind <= handled) {
+      const { position } = checkpoints.shift()!;
+      onCheckpoint?.(position);
+    }
+  };
+  const start = (client: StoreClient) => {
+    const stream = client.subscribeToAll({
+      fromPosition: after === null ? START : { commit: after, prepare: after },
+      filter: filterOf(categories, checkpointEvery, (subscription, { commit }) => {
+        // By then the reader has counted an event that has left the stream in this turn of the event loop.
+        setImmediate(() => {
+          checkpoints.push({ position: commit, behind: taken + subscription.readableLength });
+          if (!subscription.destroyed) report();
+        });
+      }),
+    });
+    return stream
+      .on('confirmation', () => clearTimeout(unconfirmed))
+      .on('error', (error) => void stream.destroy(error));
+  };
   let failure: Error | undefined;
   const unconfirmed = setTimeout(
     () => fail(noAnswer('a subscription', confirmWithinMs, false)),
     confirmWithinMs,
   );
-  const request = {
-    stream: null,
-    from: after ?? 'start',
-    count: 'subscription',
-    filter: { ...filterOf(categories), searchWindow: checkpointEvery },
-  } as const;
-  const call = openReadCall(client, request, {
-    requiresLeader: false,
-    decode: (message) => {
-      // The first answer is the confirmation.
-      clearTimeout(unconfirmed);
-      return decodeReadAnswer(message);
-    },
-  });
-  // Asks for the first answer before anybody reads.
-  call.stream.then(
-    (stream) => void stream.read(0),
-    () => clearTimeout(unconfirmed),
-  );
+  const opened = located.then(start);
+  opened.catch(() => clearTimeout(unconfirmed));
+  /** Destroying the stream alone would leave the call open as long as the server has more to send. */
+  const leave = async (error?: Error): Promise<void> => {
+    clearTimeout(unconfirmed);
+    const stream = await opened;
+    stream.destroy(error);
+    await stream.unsubscribe();
+  };
   const fail = (error: Error): void => {
     failure ??= error;
-    clearTimeout(unconfirmed);
-    call.stream.then(
-      (stream) => void stream.destroy(error),
-      () => undefined,
-    );
-    void call.cancel();
+    leave(error).catch(() => undefined);
   };
 
   return {
@@ -61,30 +70,29 @@ export const openSubscription = (
     async *[Symbol.asyncIterator]() {
       try {
         if (failure) throw failure;
-        // The type of a call's stream does not say what it yields.
-        const answers = (await call.stream) as AsyncIterable<ReadAnswer>;
-        for await (const { event, checkpoint } of answers) {
-          // In the order of the log: no event before the checkpoint waits behind it.
-          if (checkpoint !== undefined) onCheckpoint?.(checkpoint);
+        for await (const answer of await opened) {
+          taken += 1;
+          const event = storedEvent(answer);
           if (event) yield event;
+          handled = taken;
+          report();
         }
       } catch (error) {
         throw classify(failure ?? error, false);
       }
     },
-    close: () => {
-      clearTimeout(unconfirmed);
-      call.stream.then(
-        (stream) => void stream.destroy(),
-        () => undefined,
-      );
-      return settledSoon(call.cancel());
-    },
+    close: () => settledSoon(leave()),
   };
 };
 
 /** Without categories: all streams but the system's. */
-const filterOf = (categories: readonly string[]): ReadFilter =>
-  categories.length === 0
-    ? { on: 'type', by: { regex: '^[^$].*' } }
-    : { on: 'stream', by: { prefixes: categories.map((category) => `${category}-`) } };
+const filterOf = (
+  categories: readonly string[],
+  maxSearchWindow: number,
+  checkpointReached: NonNullable<Filter['checkpointReached']>,
+): Filter => {
+  const options = { maxSearchWindow, checkpointInterval: 1, checkpointReached };
+  return categories.length === 0
+    ? excludeSystemEvents(options)
+    : streamNameFilter({ ...options, prefixes: categories.map((category) => `${category}-`) });
+};

@@ -115,7 +115,7 @@ export class InMemoryEventStore implements EventStore {
     return this.head();
   }
 
-  serverTime() {
+  async serverTime() {
     return null;
   }
 

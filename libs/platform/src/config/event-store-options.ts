@@ -4,7 +4,6 @@ import type { Config } from './settings.js';
 type StoreSettings = Pick<
   Config,
   | 'EVENTSTORE_URL'
-  | 'EVENT_STORE_CLIENT'
   | 'EVENT_STORE_APPEND_TIMEOUT_MS'
   | 'EVENT_STORE_READ_TIMEOUT_MS'
   | 'EVENT_STORE_READS'
@@ -17,7 +16,6 @@ export const LAST_WORDS: ReadonlySet<string> = new Set(['ReadingErased', 'Public
 
 /** How every program of the service connects to the event store. */
 export const eventStoreOptions = (config: StoreSettings): EventStoreDbOptions => ({
-  client: config.EVENT_STORE_CLIENT,
   connectionString: config.EVENTSTORE_URL,
   appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
   readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,

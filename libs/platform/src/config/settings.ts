@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENTS, STORE_DEFAULTS } from '@app/event-sourcing/store/defaults.js';
+import { STORE_DEFAULTS } from '@app/event-sourcing/store/defaults.js';
 import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { httpSettings } from './http-settings.js';
 import { auditSettings, testDataSettings } from './kept-settings.js';
@@ -42,10 +42,6 @@ export const settings = z
     EVENTSTORE_URL: setting(
       z.string().regex(/^esdb(\+discover)?:\/\//, 'must start with esdb://'),
       'EventStoreDB, as esdb://user:password@host:port?tlsCAFile=/path/to/ca.crt',
-    ),
-    EVENT_STORE_CLIENT: setting(
-      z.enum(CLIENTS).default(STORE_DEFAULTS.client),
-      'the client of the event store: eventstore (@eventstore/db-client) or kurrent (@kurrent/kurrentdb-client)',
     ),
     EVENT_STORE_APPEND_TIMEOUT_MS: milliseconds(
       1_000,

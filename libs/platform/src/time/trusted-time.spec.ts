@@ -36,7 +36,7 @@ beforeEach(() => {
         if (isStoreAway) throw new StoreUnavailable('no answer', false);
         if (shows !== 'nothing') yield { recordedAt: START + passed + off.store } as never;
       },
-      serverTime: (): ServerTime | null =>
+      serverTime: async (): Promise<ServerTime | null> =>
         shows === 'a date'
           ? { date: START + passed + off.store - 500, sentAt: passed, receivedAt: passed }
           : null,

@@ -191,8 +191,8 @@ export class TrustedTime implements TrustedClock {
       let newest: number | null = null;
       for await (const { recordedAt } of store.readAll({ direction: 'backwards', limit: 1 }))
         newest = recordedAt ?? null;
+      const shown = await store.serverTime();
       const moment = this.elapsed();
-      const shown = store.serverTime();
       const clock = shown ? serverClockAt(shown, moment) : null;
       const wall = moment + offset;
       if (clock) return { least: clock.least - wall, most: clock.most - wall };

@@ -47,11 +47,13 @@ export const measureConsumers = (
       isBeyond: beyond.has(name),
     }));
     const missed = await missedBy(store, places);
-    const lags = known.map(({ name }, index) => {
-      const { events, oldest } = missed[index]!;
-      const seconds = oldest ? ageOf(oldest, store) / 1_000 : 0;
-      return { labels: { consumer: name }, events, seconds };
-    });
+    const lags = await Promise.all(
+      known.map(async ({ name }, index) => {
+        const { events, oldest } = missed[index]!;
+        const seconds = oldest ? (await ageOf(oldest, store)) / 1_000 : 0;
+        return { labels: { consumer: name }, events, seconds };
+      }),
+    );
     const gauge = (value: (row: (typeof known)[number]) => number): Sample[] =>
       known.map((row) => ({ labels: { consumer: row.name }, value: value(row) }));
     return {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
-import { jsonEvent, type StoreClient } from './clients/under-test.js';
+import { jsonEvent, type EventStoreDBClient } from './client.js';
 
 /** A stream name that no other test uses. */
 export const freshStream = (category = 'thing'): string => `${category}-${randomUUID()}`;
@@ -74,7 +74,9 @@ export const rejection = async (promise: Promise<unknown>): Promise<Record<strin
 };
 
 /** Position of the last event of the whole store. */
-export const headPosition = async (client: StoreClient): Promise<{ commit: bigint; prepare: bigint }> => {
+export const headPosition = async (
+  client: EventStoreDBClient,
+): Promise<{ commit: bigint; prepare: bigint }> => {
   const [last] = await collect(client.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 }));
   if (!last?.event) throw new Error('The store is empty.');
   return last.event.position;

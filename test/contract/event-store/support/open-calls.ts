@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Metadata } from '@grpc/grpc-js';
+import monitoringGrpc from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
+import monitoringPb from '@eventstore/db-client/generated/monitoring_pb.js';
+import type { StatsResp } from '@eventstore/db-client/generated/monitoring_pb.js';
 import { readAddress } from '@app/event-sourcing/store/address.js';
-import { ProtobufFields } from '@app/event-sourcing/store/protobuf-fields.js';
+import { StoreClient } from '@app/event-sourcing/store/store-client.js';
 
 /** The embedded store's figure; a real EventStoreDB reports its own over HTTP. */
 const EMBEDDED_FIGURE = 'es-grpc-openCalls';
 const ANSWER_WITHIN_MS = 20_000;
-const STATS = '/event_store.client.monitoring.Monitoring/Stats';
-/** `refresh_time_period_in_ms` (4): 60,000. */
-const REQUEST = Buffer.from([0x20, 0xe0, 0xd4, 0x03]);
-
 /** A real store counts the call that asks for the embedded figure, until a moment after its end. So it is asked once. */
 const real = new Set<string>();
 const MOMENT_MS = 500;
@@ -21,7 +19,7 @@ const MOMENT_MS = 500;
 export const openCalls = async (connectionString: string): Promise<number> => {
   const url = new URL(connectionString.replace(/^esdb(\+discover)?:/, 'http:'));
   if (!real.has(url.host)) {
-    const figure = await ofEmbedded(connectionString, url);
+    const figure = await ofEmbedded(connectionString);
     if (figure !== null) return figure;
     real.add(url.host);
     await delay(MOMENT_MS);
@@ -29,36 +27,32 @@ export const openCalls = async (connectionString: string): Promise<number> => {
   return ofReal(url);
 };
 
-/** Of a message with entries of text by text. */
-const entryOf = (message: Buffer, wanted: string): string | undefined => {
-  for (const entries = new ProtobufFields(message); entries.next();) {
-    const entry = entries.inner();
-    const [key, value] = [entry.next() && entry.text(), entry.next() && entry.text()];
-    if (key === wanted && value !== false) return value;
+/** The client does not call this service, but its package has the protocol's stubs. */
+class MonitoringClient extends StoreClient {
+  async figure(name: string): Promise<string | undefined> {
+    const request = new monitoringPb.StatsReq();
+    request.setRefreshTimePeriodInMs('60000');
+    const given = this.callArguments({ deadline: ANSWER_WITHIN_MS });
+    return this.execute(monitoringGrpc.MonitoringClient, 'stats', async (monitoring) => {
+      const call = monitoring.stats(request, ...given);
+      try {
+        for await (const answer of call as AsyncIterable<StatsResp>) return answer.getStatsMap().get(name);
+        return undefined;
+      } finally {
+        call.cancel();
+      }
+    });
   }
-  return undefined;
-};
+}
 
-/** Without a client: only one of them knows this service. */
-const ofEmbedded = async (
-  connectionString: string,
-  { host, username, password }: URL,
-): Promise<number | null> => {
-  const channel = new Client(host, readAddress(connectionString).credentials());
-  const login = new Metadata();
-  if (username !== '') login.set('authorization', `Basic ${btoa(`${username}:${password}`)}`);
-  const asIs = (bytes: Buffer): Buffer => bytes;
-  const deadline = Date.now() + ANSWER_WITHIN_MS;
-  const call = channel.makeServerStreamRequest(STATS, asIs, asIs, REQUEST, login, { deadline });
+const ofEmbedded = async (connectionString: string): Promise<number | null> => {
+  const address = readAddress(connectionString);
+  const client = new MonitoringClient(address, address.nodes[0]!);
   try {
-    for await (const answer of call as AsyncIterable<Buffer>) {
-      const figure = entryOf(answer, EMBEDDED_FIGURE);
-      return figure === undefined ? null : Number(figure) - 1;
-    }
-    return null;
+    const figure = await client.figure(EMBEDDED_FIGURE);
+    return figure === undefined ? null : Number(figure) - 1;
   } finally {
-    call.cancel();
-    channel.close();
+    await client.close();
   }
 };
 

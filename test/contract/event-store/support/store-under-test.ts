@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { OTHER_STORE, startChildStore, type EmbeddedOptions } from './child-store.js';
-import { connect, type StoreClient } from './clients/under-test.js';
+import { connect, type EventStoreDBClient } from './client.js';
 import { patient } from './patient.js';
 
 /** Address of a running event store to test; without it, the specs start the store that the environment names. */
@@ -14,7 +14,7 @@ export const IS_EMBEDDED = !EXTERNAL_URL && !OTHER_STORE;
 
 /** The store that a contract spec runs against, and its client. */
 export interface StoreUnderTest {
-  readonly client: StoreClient;
+  readonly client: EventStoreDBClient;
   readonly connectionString: string;
 }
 
@@ -34,7 +34,7 @@ const COMMIT_TIMEOUT_MS = 20_000;
 
 /** Starts the store before a spec's tests and stops it afterwards. Its members are available only within tests. */
 export const storeUnderTest = (options: EmbeddedOptions = {}): StoreUnderTest => {
-  let client: StoreClient | undefined;
+  let client: EventStoreDBClient | undefined;
   let connectionString = '';
   let release = async (): Promise<void> => undefined;
 

@@ -3,9 +3,9 @@ import { request as askInClear, type IncomingMessage } from 'node:http';
 import { request as askOverTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { hostOf, readAddress } from '@app/event-sourcing/store/address.js';
+import { hostOf, readAddress, type StoreAddress } from '@app/event-sourcing/store/address.js';
+import type { Role } from '@app/event-sourcing/store/connection.js';
 import { MOST_APPEND_BYTES } from '@app/event-sourcing/store/defaults.js';
-import { readGossip, type Member } from '@app/event-sourcing/store/gossip.js';
 
 /** Long enough for a busy node: one that is only slow must not be reported as absent. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -74,21 +74,30 @@ export interface ClusterFacts {
 export const askCluster = async (url: string): Promise<ClusterFacts | null> => {
   const address = readAddress(url);
   if (!address.isCluster) return null;
-  const gossip = { credentials: address.credentials(), proxyFromEnvironment: false };
-  const asked = await Promise.allSettled(
-    address.nodes.map((node) => readGossip(node, gossip, ANSWER_WITHIN_MS)),
+  const roles = await Promise.all(
+    address.nodes.map(async (node) => ({ node, role: await roleOf(address, node) })),
   );
-  const silent = address.nodes.filter((_, index) => asked[index]!.status === 'rejected');
-  const members = asked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const named = (state: Member['state']): readonly string[] => [
-    ...new Set(
-      members
-        .filter((one) => one.state === state && one.isAlive && !silent.includes(one.node))
-        .map(({ node }) => node),
-    ),
-  ];
-  const [leader = null] = named('leader');
-  return { leader, followers: named('follower').filter((node) => node !== leader), silent };
+  const those = (wanted: boolean | null) =>
+    roles.filter(({ role }) => (role?.leads ?? null) === wanted).map(({ node }) => node);
+  const named = roles.flatMap(({ role }) => (role?.leads === false ? [role.leader] : []));
+  const silent = those(null);
+  const leader = those(true)[0] ?? named.find((node) => !silent.includes(node)) ?? null;
+  return { leader, followers: those(false), silent };
+};
+
+/** `null`: it gives no answer. */
+const roleOf = async (address: StoreAddress, node: string): Promise<Role | null> => {
+  // Imported only here: most commands start sooner without the client.
+  const { askRole } = await import('@app/event-sourcing/store/connection.js');
+  const { StoreClient } = await import('@app/event-sourcing/store/store-client.js');
+  const client = new StoreClient(address, node);
+  try {
+    return await askRole(client, ANSWER_WITHIN_MS);
+  } catch {
+    return null;
+  } finally {
+    await client.close();
+  }
 };
 
 export const describeCluster = ({ leader, followers, silent }: ClusterFacts): string =>

@@ -9,8 +9,7 @@ export interface StartedServer {
 }
 
 /**
- * Starts the store that the environment names, or the embedded one, as a process: the embedded one uses messages of one
- * client, and a process cannot load both.
+ * Starts the store that the environment names, or the embedded one, as a process.
  * @param port a free one by default
  */
 export const startServer = async (dataDir: string, port?: number): Promise<StartedServer> => {

@@ -7,7 +7,6 @@ import type { StoredEvent } from '../../core/event.js';
 import { addedToAppend } from '../../testing/tally.js';
 import type { EventStore, SubscribeOptions } from '../event-store.js';
 import { openEventStore } from '../eventstoredb.js';
-import { CLIENT_UNDER_TEST } from './client-under-test.js';
 import { startServer, type StartedServer } from './server-under-test.js';
 
 /** Milliseconds. A pause of a slow machine is no outage. */
@@ -28,7 +27,6 @@ export const storeUnderTest = () => {
     server = await startServer(dataDir);
     const { connectionString } = server;
     store = await openEventStore({
-      client: CLIENT_UNDER_TEST,
       connectionString,
       appendTimeoutMs: ANSWER_TIMEOUT_MS,
       readTimeoutMs: ANSWER_TIMEOUT_MS,

@@ -1,17 +1,20 @@
 import { Server, ServerCredentials, status, type ServerDuplexStream } from '@grpc/grpc-js';
+import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import statusPb from '@eventstore/db-client/generated/status_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
+import { getSupportedMethods } from '@app/embedded-event-store/grpc/cluster.js';
 import { addedToAppend } from '../testing/tally.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import { loadClient } from './clients/load.js';
-import { openConnection, type Connection } from './connection.js';
+import { readAddress } from './address.js';
+import { openAppends, type Appends } from './appends.js';
 import { AppendTooLarge, isAccessDenied, WrongExpectedRevision } from './errors.js';
+import { StoreClient } from './store-client.js';
 
 type Call = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendResp>;
 
@@ -19,8 +22,10 @@ type Call = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendRe
 let treat: (call: Call, request: streamsPb.BatchAppendReq) => void;
 let calls: Call[];
 let server: Server;
-let connection: Connection;
+let appends: Appends;
 let port: number;
+/** Clients that were opened. */
+let opened: number;
 
 beforeEach(async () => {
   treat = () => undefined;
@@ -32,6 +37,7 @@ beforeEach(async () => {
     call.on('end', () => call.end());
     call.on('error', () => undefined);
   };
+  server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
   server.addService({ batchAppend: streamsGrpc.StreamsService.batchAppend }, { batchAppend });
   port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
@@ -39,30 +45,30 @@ beforeEach(async () => {
       else resolve(bound);
     });
   });
-  connection = await open(20_000);
+  open(20_000);
 });
 
-const open = async (appendTimeoutMs: number, at = port): Promise<Connection> =>
-  openConnection({
-    openClient: await loadClient('eventstore'),
-    connectionString: `esdb://127.0.0.1:${at}?tls=false`,
-    proxyFromEnvironment: false,
-    reads: 1,
-    readTimeoutMs: 5_000,
-    appendTimeoutMs,
-  });
+const open = (appendTimeoutMs: number): void => {
+  opened = 0;
+  const node = `127.0.0.1:${port}`;
+  appends = openAppends(async () => {
+    opened += 1;
+    return new StoreClient(readAddress(`esdb://${node}?tls=false`), node);
+  }, appendTimeoutMs);
+};
 
 afterEach(async () => {
-  await connection.close();
+  await appends.close();
   server.forceShutdown();
 });
 
 const STREAM = 'tally-1';
-const append = (stream = STREAM) => connection.appends.append(stream, 4n, [addedToAppend(randomUUID(), 'r')]);
+const append = (stream = STREAM) => appends.append(stream, 4n, [addedToAppend(randomUUID(), 'r')]);
 
 const answerTo = (request: streamsPb.BatchAppendReq): streamsPb.BatchAppendResp => {
   const response = new streamsPb.BatchAppendResp();
   response.setCorrelationId(request.getCorrelationId());
+  response.setStreamIdentifier(request.getOptions()!.getStreamIdentifier());
   return response;
 };
 
@@ -82,12 +88,15 @@ const refuse =
     const any = new anyPb.Any();
     any.pack(details, `event_store.client.${reason}`);
     const error = new statusPb.Status();
+    error.setMessage(reason);
     error.setDetails(any);
     const response = answerTo(request);
     response.setError(error);
     call.write(response);
   };
 
+/** Unanswered appends that the client bears. */
+const AT_ONCE = 15;
 const UNKNOWN_OUTCOME = { name: 'StoreUnavailable', outcomeUnknown: true };
 
 describe('an append', () => {
@@ -95,10 +104,12 @@ describe('an append', () => {
     const kept: [Call, streamsPb.BatchAppendReq][] = [];
     treat = (call, request) => {
       kept.push([call, request]);
-      if (kept.length === 20) kept.toReversed().forEach((each) => write(...each));
+      if (kept.length === AT_ONCE) kept.toReversed().forEach((each) => write(...each));
     };
-    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => append(`tally-${n}`)));
-    expect(results.map(({ revision }) => Number(revision))).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    const results = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => append(`tally-${n}`)));
+    expect(results.map(({ revision }) => Number(revision))).toEqual(
+      Array.from({ length: AT_ONCE }, (_, n) => n),
+    );
     expect(calls).toHaveLength(1);
   });
 
@@ -137,12 +148,49 @@ describe('an append', () => {
     },
   );
 
-  it('that fails leaves the call to the others', async () => {
+  it('that takes too long to write leaves the call to the others', async () => {
     treat = refuse('Timeout');
     await expect(append()).rejects.toMatchObject(UNKNOWN_OUTCOME);
     treat = write;
     await append();
-    expect(calls).toHaveLength(1);
+    expect([calls.length, opened]).toEqual([1, 1]);
+  });
+
+  it.each(['Unknown', 'SomethingNew'])(
+    'that a node refuses with %s, as one that leads no longer, goes over a new client next, and the former call is closed',
+    async (reason) => {
+      treat = refuse(reason);
+      await expect(append()).rejects.toMatchObject(UNKNOWN_OUTCOME);
+      treat = write;
+      await append();
+      expect([calls.length, opened]).toEqual([2, 2]);
+      await new Promise<void>((resolve) => {
+        if (calls[0]!.cancelled) resolve();
+        else calls[0]!.on('cancelled', resolve);
+      });
+    },
+  );
+
+  it('waits while fifteen have no answer, and goes on with the next answer', async () => {
+    const kept: [Call, streamsPb.BatchAppendReq][] = [];
+    treat = (call, request) => void kept.push([call, request]);
+    const all = Promise.all(Array.from({ length: 3 * AT_ONCE }, () => append()));
+    for (let answered = 0; answered < 3 * AT_ONCE; answered += 1) {
+      while (kept.length === 0) await delay(5);
+      expect(kept.length).toBeLessThanOrEqual(AT_ONCE);
+      write(...kept.shift()!);
+    }
+    await all;
+  });
+
+  it('that waits too long behind others was not sent, so its outcome is known', async () => {
+    await appends.close();
+    open(300);
+    const outcomes = await Promise.allSettled(Array.from({ length: AT_ONCE + 1 }, () => append()));
+    expect(outcomes.map((one) => one.status === 'rejected' && one.reason)).toEqual([
+      ...Array.from({ length: AT_ONCE }, () => expect.objectContaining(UNKNOWN_OUTCOME)),
+      expect.objectContaining({ name: 'StoreUnavailable', outcomeUnknown: false }),
+    ]);
   });
 });
 
@@ -154,7 +202,6 @@ describe('when the server ends the call', () => {
     ['UNIMPLEMENTED, as a server without such calls', status.UNIMPLEMENTED],
     ['RESOURCE_EXHAUSTED', status.RESOURCE_EXHAUSTED],
     ['INVALID_ARGUMENT', status.INVALID_ARGUMENT],
-    ['no error', status.OK],
   ];
   it.each(ends)(
     'with %s, all its appends have an unknown outcome, and the next one goes on',
@@ -163,8 +210,7 @@ describe('when the server ends the call', () => {
       treat = (call) => {
         received += 1;
         if (received < 3) return;
-        if (code === status.OK) call.end();
-        else call.emit('error', { code, details: 'over' });
+        call.emit('error', { code, details: 'over' });
       };
       const appends = await Promise.allSettled([append(), append(), append()]);
       for (const outcome of appends)
@@ -186,8 +232,8 @@ it('An append without an answer in time has an unknown outcome, and a late answe
   treat = (call, request) => {
     late = () => write(call, request);
   };
-  await connection.close();
-  connection = await open(3_000);
+  await appends.close();
+  open(3_000);
   await expect(append()).rejects.toMatchObject(UNKNOWN_OUTCOME);
   late();
   treat = write;
@@ -195,20 +241,13 @@ it('An append without an answer in time has an unknown outcome, and a late answe
   expect(calls).toHaveLength(1);
 });
 
-it('Appends of one turn of the event loop leave in one write, once the call has an answer', async () => {
-  let pieces = 0;
-  const relay = createServer((socket) => {
-    const onwards = connect(port, '127.0.0.1');
-    socket.on('data', () => (pieces += 1));
-    socket.pipe(onwards).pipe(socket);
-  });
-  await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
-  await connection.close();
-  connection = await open(20_000, (relay.address() as AddressInfo).port);
+it('After the server has ended a call without an error, a new connection goes on', async () => {
+  treat = (call) => call.end();
+  await appends.close();
+  open(500);
+  await expect(append()).rejects.toMatchObject(UNKNOWN_OUTCOME);
+  await appends.close();
+  open(20_000);
   treat = write;
-  await append();
-  const before = pieces;
-  await Promise.all(Array.from({ length: 50 }, () => append()));
-  expect(pieces - before).toBeLessThan(10);
-  relay.close();
+  expect((await append('tally-9')).revision).toBe(9n);
 });
