@@ -243,4 +243,32 @@ describe('a subscription', () => {
     expect(delivered).toEqual([mine.position]);
     expect(checkpoints.toSorted((a, b) => Number(a - b))).toEqual(checkpoints);
   });
+
+  it('reports no checkpoint before its reader has dealt with the events that come before it', async () => {
+    const after = await port.store.head();
+    const [slow, noise] = [newStream('slow'), newStream('noise')];
+    const positions: bigint[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      const expected = n === 0 ? 'no_stream' : BigInt(n - 1);
+      positions.push((await port.store.append(slow, expected, newEvents(1))).position);
+      await port.store.append(noise, n === 0 ? 'no_stream' : BigInt(2 * n - 1), newEvents(2));
+    }
+    let handled = 0;
+    const reports: { readonly before: number; readonly handled: number }[] = [];
+    const subscription = port.store.subscribe({
+      after,
+      categories: ['slow'],
+      checkpointEvery: 1,
+      onCheckpoint: (checkpoint) =>
+        reports.push({ before: positions.filter((position) => position <= checkpoint).length, handled }),
+    });
+    for await (const _ of subscription) {
+      await delay(5);
+      handled += 1;
+      if (handled === positions.length) break;
+    }
+    await subscription.close();
+    expect(reports.length).toBeGreaterThan(0);
+    expect(reports.filter((report) => report.before > report.handled)).toEqual([]);
+  });
 });
