@@ -7,7 +7,7 @@ import {
   type JSONEventData,
   type JSONType,
 } from '@eventstore/db-client';
-import type { EventMetadata, EventToAppend } from '../core/event.js';
+import type { EventToAppend } from '../core/event.js';
 import { beforeDeadline } from '../timing/deadline.js';
 import { CallSlots } from './call-slots.js';
 import { classify, noAnswer } from './classify.js';
@@ -111,9 +111,8 @@ export const openAppends = (
       return current ? 1 : 0;
     },
     append: async (stream, expected, events) => {
-      requireRoom(stream, events);
       const progress = { sent: false, givenUp: false };
-      const sending = send({ stream, expected, events }, progress);
+      const sending = send({ stream, expected, events: proposed(stream, events) }, progress);
       return beforeDeadline(timeoutMs, sending, () => {
         progress.givenUp = true;
         throw noAnswer(`append to ${stream}`, timeoutMs, progress.sent);
@@ -129,11 +128,11 @@ export const openAppends = (
 interface Given {
   readonly stream: string;
   readonly expected: ExpectedRevision;
-  readonly events: readonly EventToAppend[];
+  readonly events: readonly JSONEventData[];
 }
 
 const appendTo = async (client: StoreClient, { stream, expected, events }: Given): Promise<AppendResult> => {
-  const { nextExpectedRevision, position } = await client.appendToStream(stream, events.map(proposed), {
+  const { nextExpectedRevision, position } = await client.appendToStream(stream, [...events], {
     expectedRevision: expected,
     requiresLeader: true,
     deadline: FAR_DEADLINE_MS,
@@ -141,26 +140,26 @@ const appendTo = async (client: StoreClient, { stream, expected, events }: Given
   return { revision: nextExpectedRevision, position: position?.commit ?? 0n };
 };
 
-const proposed = ({ id, type, data, metadata }: EventToAppend): JSONEventData =>
-  jsonEvent({ id, type, data: data as JSONType, metadata: withSystemNames(metadata) });
+const TEXT = new TextEncoder();
 
-/** EventStoreDB's own projections look for these names. */
-const withSystemNames = (metadata: EventMetadata) => ({
-  ...metadata,
-  $correlationId: metadata.correlationId,
-  $causationId: metadata.causationId,
-});
-
-/** Counts as the server does: types twice. @throws AppendTooLarge */
-const requireRoom = (stream: string, events: readonly EventToAppend[]): void => {
+/**
+ * Metadata as bytes: the client would make Base64 of it, and bytes of that. EventStoreDB's own projections look for the
+ * names with a dollar.
+ * @throws AppendTooLarge, counted as the server does: types twice
+ */
+const proposed = (stream: string, events: readonly EventToAppend[]): JSONEventData[] => {
   let bytes = 0;
-  for (const { type, data, metadata } of events)
-    bytes += bytesOf(data) + bytesOf(withSystemNames(metadata)) + 2 * type.length;
+  const ready = events.map(({ id, type, data, metadata }) => {
+    const { correlationId, causationId } = metadata;
+    const all = { ...metadata, $correlationId: correlationId, $causationId: causationId };
+    const encoded = TEXT.encode(JSON.stringify(all));
+    bytes += Buffer.byteLength(JSON.stringify(data)) + encoded.length + 2 * type.length;
+    return jsonEvent({ id, type, data: data as JSONType, metadata: encoded });
+  });
   if (bytes > MOST_APPEND_BYTES)
     throw new AppendTooLarge(`${bytes} bytes for ${stream} are more than ${MOST_APPEND_BYTES} in one append`);
+  return ready;
 };
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const refusal = (error: unknown, { stream, expected }: Given): unknown =>
   error instanceof WrongExpectedVersionError
