@@ -43,14 +43,11 @@ const loaded = async (statements: string): Promise<string> => {
 const ops = (file: string): string =>
   JSON.stringify(pathToFileURL(projectPath('dist/apps/ops/src', file)).href);
 
-describe('a command of the operator', () => {
-  it('starts without the framework and without what only some commands use', async () => {
+describe('the help of the operator’s commands', () => {
+  it('loads neither the framework nor what only some commands use', async () => {
     const statements = `
       const { TOP_COMMANDS } = await import(${ops('commands.js')});
-      for (const { load } of TOP_COMMANDS) await load();
-      await import(${ops('application.js')});
-      const { MODULES } = await import(${ops('modules.js')});
-      for (const { contracts, load } of MODULES) await Promise.all([contracts(), load()]);`;
+      for (const { load } of TOP_COMMANDS) await load();`;
     expect(await loaded(statements)).toBe('');
   });
 

@@ -40,6 +40,8 @@ const metadataTexts = (steps: typeof golden): readonly string[] =>
   );
 
 beforeAll(async () => {
+  // Nest's decorators draw, too, while the code loads.
+  random.begin('');
   const service = await startService();
   stop = () => service.nest.close();
   for (const [name, run] of scenario(service)) {

@@ -1,7 +1,9 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { Provider } from '@nestjs/common';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
 import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
@@ -14,17 +16,15 @@ import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import type { Config } from '../../service/src/settings.js';
-import { lazyEventStore } from './lazy-event-store.js';
-import { Modules } from './modules.js';
 
 /** Of a command to PostgreSQL. DATABASE_POOL_SIZE is that of the processes. */
 const CONNECTIONS = 4;
 
 /**
- * Connects to the stores and handles every module's commands and queries. Each connection and each module loads when
- * something first needs it. `stop` disconnects.
+ * Connects to the stores and handles every module's commands and queries. Nest and the modules load with the first
+ * message, because many commands send none. `stop` disconnects.
  */
-export const openApplication = (config: Config) => {
+export const openApplication = async (config: Config) => {
   const pool = openPool(config.DATABASE_URL, {
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     size: CONNECTIONS,
@@ -33,34 +33,35 @@ export const openApplication = (config: Config) => {
     installation: { name: installationOf(config), isNoted: false },
     onError: () => undefined,
   });
-  const store = withSetAside(
-    lazyEventStore(async () => {
-      const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
-      return await openEventStore(eventStoreOptions(config));
-    }),
-  );
+  const store = withSetAside(await openEventStore(eventStoreOptions(config)));
   const ring = new KeyRing(config.ENCRYPTION_KEYS);
   const keys = openEpochKeys(pool, ring, config);
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const time = new TrustedTime({ pool, store, clock: systemClock, config, log });
-  const { execute } = new Modules(
-    new Map<unknown, unknown>([
-      [CONFIG, config],
-      [LOGGER, log],
-      [CLOCK, systemClock],
-      [STEADY_CLOCK, steadyClock],
-      [TRUSTED_CLOCK, time],
-      [POSTGRES, pool],
-      [EVENT_STORE, store],
-      [KeyRing, ring],
-      [EpochKeys, keys],
-      [SubjectKeys, new SubjectKeys(pool, keys)],
-      [Digester, new Digester(config.DIGEST_KEY)],
-    ]),
-  );
-  const queries = { execute } as Pick<QueryBus, 'execute'>;
+  const platform: Provider[] = [
+    { provide: CONFIG, useValue: config },
+    { provide: LOGGER, useValue: log },
+    { provide: CLOCK, useValue: systemClock },
+    { provide: STEADY_CLOCK, useValue: steadyClock },
+    { provide: TRUSTED_CLOCK, useValue: time },
+    { provide: POSTGRES, useValue: pool },
+    { provide: EVENT_STORE, useValue: store },
+    { provide: KeyRing, useValue: ring },
+    { provide: EpochKeys, useValue: keys },
+    { provide: SubjectKeys, useValue: new SubjectKeys(pool, keys) },
+    { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
+  ];
+  let opening: ReturnType<typeof import('./ops.module.js').openContext> | undefined;
+  const context = () =>
+    (opening ??= import('./ops.module.js').then(({ openContext }) => openContext(platform)));
+  const commands: Pick<CommandBus, 'execute'> = {
+    execute: async (command: object) => (await context()).commands.execute(command as never),
+  };
+  const queries: Pick<QueryBus, 'execute'> = {
+    execute: async (query: object) => (await context()).queries.execute(query as never),
+  };
   return {
-    commands: { execute } as Pick<CommandBus, 'execute'>,
+    commands,
     queries,
     store,
     pool,
@@ -69,6 +70,13 @@ export const openApplication = (config: Config) => {
     time,
     workspaceExists: (workspaceId: string): Promise<boolean> =>
       queries.execute(new WorkspaceExists(workspaceId)),
-    stop: () => Promise.allSettled([pool.end(), store.close()]),
+    stop: async (): Promise<void> => {
+      // A context that could not be made has been reported by the command that needed it.
+      await opening?.then(
+        ({ close }) => close(),
+        () => undefined,
+      );
+      await Promise.allSettled([pool.end(), store.close()]);
+    },
   };
 };

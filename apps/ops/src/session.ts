@@ -53,7 +53,7 @@ export const withSession = async <T>(
   const config = readConnection(process.env);
   // Loaded late, so that help appears at once.
   const { openApplication } = await import('./application.js');
-  const { stop, workspaceExists, ...application } = openApplication(config);
+  const { stop, workspaceExists, ...application } = await openApplication(config);
   const actor = `operator:${config.OPERATOR_NAME ?? loginName()}`;
   try {
     return await work({

@@ -1,5 +1,5 @@
+import { Module } from '@nestjs/common';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { Module } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { CorrectionBooks } from './application/corrections/correction-books.js';

@@ -3,7 +3,6 @@ import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import type pg from 'pg';
 import { Registry } from 'prom-client';
-import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { eventId } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
@@ -43,7 +42,6 @@ export const startWorker = async (pool: pg.Pool, store = new InMemoryEventStore(
     { provide: POSTGRES, useValue: pool },
     { provide: Digester, useValue: new Digester(Buffer.alloc(32, 7).toString('base64')) },
     { provide: CLOCK, useValue: clock },
-    { provide: COMMAND_BUS, useExisting: CommandBus },
     { provide: TRUSTED_CLOCK, useValue: clock },
     { provide: CONFIG, useValue: SETTINGS },
     {

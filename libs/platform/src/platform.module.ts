@@ -1,5 +1,5 @@
 import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { CommandBus, QueryBus, CqrsModule } from '@nestjs/cqrs';
+import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
@@ -19,7 +19,6 @@ import { TrustedTime } from './time/trusted-time.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from './tokens.js';
 import { eventStoreOptions } from './config/event-store-options.js';
 import type { Config } from './config/settings.js';
-import { COMMAND_BUS, QUERY_BUS } from './cqrs/handler.js';
 import { DiskReserve } from './disk/disk-reserve.js';
 import { Digester } from './crypto/digest.js';
 import { EpochKeys } from './crypto/epochs/epoch-keys.js';
@@ -71,8 +70,6 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: METRICS, useValue: metrics },
       { provide: CLOCK, useValue: systemClock },
       { provide: DiskReserve, useValue: new DiskReserve(config) },
-      { provide: COMMAND_BUS, useExisting: CommandBus },
-      { provide: QUERY_BUS, useExisting: QueryBus },
       { provide: STEADY_CLOCK, useValue: steadyClock },
       { provide: POSTGRES, useValue: pool },
       {

@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
@@ -11,7 +12,6 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
 import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';

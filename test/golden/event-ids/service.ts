@@ -1,5 +1,5 @@
 import { Global, Module, type INestApplicationContext } from '@nestjs/common';
-import { CommandBus, QueryBus, CqrsModule, type Command } from '@nestjs/cqrs';
+import { CommandBus, CqrsModule, QueryBus, type Command } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
@@ -10,7 +10,6 @@ import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
-import { COMMAND_BUS, QUERY_BUS } from '@app/platform/cqrs/handler.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -90,8 +89,6 @@ export const startService = async () => {
   const providers = [
     { provide: CONFIG, useValue: config },
     { provide: CLOCK, useValue: clock },
-    { provide: COMMAND_BUS, useExisting: CommandBus },
-    { provide: QUERY_BUS, useExisting: QueryBus },
     { provide: TRUSTED_CLOCK, useValue: clock },
     { provide: STEADY_CLOCK, useValue: clock },
     { provide: EVENT_STORE, useValue: store },

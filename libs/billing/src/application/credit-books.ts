@@ -1,9 +1,9 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import type { Folded } from '@app/event-sourcing/handling/folded.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';

@@ -1,7 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { TestBookEvent } from '../contracts/test-book.js';
 import type { TestBookCommand, TestBookRejection } from '../domain/test-book/test-book.commands.js';

@@ -1,11 +1,10 @@
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Pool } from 'pg';
 import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { sharedAnswer } from '../async/shared-answer.js';
 import { within } from '../async/within.js';
-import { Inject, Injectable } from '../injection.js';
 import { Problem } from '../http/problem.js';
 import { POSTGRES } from '../postgres/pool.js';
 import { DiskReserve } from './disk-reserve.js';

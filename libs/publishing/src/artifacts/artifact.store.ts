@@ -1,5 +1,5 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPadded, sealPadded } from '@app/platform/padding/padded-seal.js';
 import { paddedLength } from '@app/platform/padding/padding.js';

@@ -1,5 +1,5 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { forgetOlder } from '@app/platform/retention/rows.js';
 import type { DocumentFormat } from '../contracts/events.js';

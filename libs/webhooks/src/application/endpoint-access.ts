@@ -1,4 +1,4 @@
-import { Injectable } from '@app/platform/injection.js';
+import { Injectable } from '@nestjs/common';
 import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
 import type { EndpointRefusal } from '../contracts/refusals.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';

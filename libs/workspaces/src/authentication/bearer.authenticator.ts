@@ -1,9 +1,9 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { MODES } from '@app/event-sourcing/core/mode.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '@app/platform/tokens.js';
 import {

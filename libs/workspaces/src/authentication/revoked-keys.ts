@@ -1,4 +1,4 @@
-import { Injectable } from '@app/platform/injection.js';
+import { Injectable } from '@nestjs/common';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 
 /** Far more keys than can be revoked while a row of one is still trusted. */

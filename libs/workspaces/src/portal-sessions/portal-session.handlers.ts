@@ -1,12 +1,7 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import {
-  CommandHandler,
-  QueryHandler,
-  type ICommandHandler,
-  type IQueryHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import {
   AdjustPortalSession,

@@ -1,7 +1,7 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { balanceAsOf } from '../../audit/balance-as-of.js';
 import { GetBalanceAsOf } from '../../contracts/audit.js';

@@ -2,8 +2,6 @@ import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { FindLedgerEntries, type FoundEntry } from '../../contracts/find-entries.js';

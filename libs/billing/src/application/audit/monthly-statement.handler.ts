@@ -1,6 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';

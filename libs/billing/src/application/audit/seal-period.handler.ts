@@ -1,9 +1,9 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { isSetAside, type Recorded, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';

@@ -1,15 +1,10 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import {
-  CommandHandler,
-  QueryHandler,
-  type ICommandHandler,
-  type IQueryHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import {
   correctionEvents,

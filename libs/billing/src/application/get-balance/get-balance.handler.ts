@@ -1,4 +1,4 @@
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { GetBalance, type Balance } from '../../contracts/queries.js';
 import { balanceOf } from '../../domain/credits/balance.js';
 import { CreditBooks } from '../credit-books.js';

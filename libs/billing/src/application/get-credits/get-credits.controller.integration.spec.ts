@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { assertObserved, observeServer } from '../../../../../test/support/observe-contract.js';
 import { Digester } from '@app/platform/crypto/digest.js';
-import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
@@ -46,7 +45,6 @@ const globals = [
   { provide: Digester, useValue: new Digester(Buffer.alloc(32, 7).toString('base64')) },
   { provide: CONFIG, useValue: { CLOCK_REFUSE_MS: 10_000 } },
   { provide: CLOCK, useValue: clock },
-  { provide: COMMAND_BUS, useExisting: CommandBus },
   { provide: TRUSTED_CLOCK, useValue: clock },
   { provide: AUTHENTICATOR, useValue: everyKey },
   { provide: LOGGER, useValue: { error: () => undefined, warn: () => undefined } },

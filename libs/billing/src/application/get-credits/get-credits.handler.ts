@@ -1,4 +1,4 @@
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
 import { TEST_CREDITS } from '../../contracts/test-book.js';
 import { balanceOf } from '../../domain/credits/balance.js';

@@ -1,5 +1,5 @@
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { GetOpenHolds } from '@app/readings/contracts/index.js';
 import { keysOf } from '../../domain/credits/bucket-map.js';
 import { CreditBooks } from '../credit-books.js';

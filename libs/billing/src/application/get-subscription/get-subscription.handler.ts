@@ -1,6 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import type { SubscriptionSummary } from '../../contracts/commands.js';
 import { GetSubscription } from '../../contracts/queries.js';

@@ -1,10 +1,10 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { causedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { PackId } from '../../contracts/catalogue.js';
 import { creditsEvents } from '../../contracts/events.js';

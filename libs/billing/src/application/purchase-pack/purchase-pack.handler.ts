@@ -1,4 +1,4 @@
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { PurchasePack, type PurchaseResult } from '../../contracts/commands.js';
 import { available } from '../../domain/credits/credits.state.js';
 import { CreditBooks } from '../credit-books.js';

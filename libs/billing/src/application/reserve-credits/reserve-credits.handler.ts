@@ -1,5 +1,5 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
 import { getFrom } from '../../domain/credits/bucket-map.js';

@@ -1,5 +1,5 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { BOOK_UNREADABLE, ReserveMany, type ReserveManyResult } from '@app/readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
 import { holdOf, isSettled } from '../../domain/credits/credits.state.js';

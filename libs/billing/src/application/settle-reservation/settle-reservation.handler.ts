@@ -1,4 +1,4 @@
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
 import { TestBooks, type TestBookOutcome } from '../test-books.js';
 import { SettleReservation, type SettleResult } from './settle-reservation.command.js';

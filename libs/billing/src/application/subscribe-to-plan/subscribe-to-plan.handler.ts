@@ -1,4 +1,4 @@
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { SubscribeToPlan, type SubscribeResult } from '../../contracts/commands.js';
 import { available } from '../../domain/credits/credits.state.js';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';

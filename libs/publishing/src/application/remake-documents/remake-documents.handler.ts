@@ -1,5 +1,5 @@
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { RemakeDocuments, type RemadeVersion } from '../../contracts/commands.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';

@@ -1,11 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import {
-  CommandHandler,
-  type ICommandHandler,
-  QUERY_BUS,
-  type QueryBus,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { GetPaper } from '@app/workspaces/contracts/index.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
@@ -25,7 +20,7 @@ export class RepublishDocumentHandler implements ICommandHandler<RepublishDocume
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_VERSIONS'>,
-    @Inject(QUERY_BUS) private readonly queries: Pick<QueryBus, 'execute'>,
+    private readonly queries: Pick<QueryBus, 'execute'>,
   ) {}
 
   async execute({ readingId, workspaceId, options, by }: RepublishDocument): Promise<RepublishResult> {

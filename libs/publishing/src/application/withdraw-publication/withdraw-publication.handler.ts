@@ -1,6 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { WithdrawPublication } from '@app/readings/contracts/index.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';

@@ -1,6 +1,6 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { newestVersion } from '../../domain/publication/publication.decider.js';

@@ -1,7 +1,7 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { AbandonReading } from '../../contracts/commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';

@@ -1,11 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import {
-  COMMAND_BUS,
-  CommandHandler,
-  type CommandBus,
-  type ICommandHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { EraseReading } from '../../contracts/commands.js';
@@ -24,7 +19,7 @@ export class EraseReadingHandler implements ICommandHandler<EraseReading> {
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly keys: SubjectKeys,
-    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
   ) {}
 
   async execute({ readingId, workspaceId, by }: EraseReading) {

@@ -1,12 +1,7 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import {
-  COMMAND_BUS,
-  CommandHandler,
-  type CommandBus,
-  type ICommandHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { PrepareTrialReading, type TrialReadingResult } from '../../contracts/commands.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
@@ -31,7 +26,7 @@ const INVENTED: ReadingRequest = {
 @CommandHandler(PrepareTrialReading)
 export class PrepareTrialReadingHandler implements ICommandHandler<PrepareTrialReading> {
   constructor(
-    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly readings: ReadingQuery,
   ) {}

@@ -1,18 +1,13 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 import { Lines } from '@app/platform/async/lines.js';
-import {
-  COMMAND_BUS,
-  CommandHandler,
-  type CommandBus,
-  type ICommandHandler,
-} from '@app/platform/cqrs/handler.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
 import { batchIdOf, batchReadingId } from '../../batch-reading-id.js';
@@ -50,7 +45,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     @Inject(BATCH_EXECUTOR) private readonly batches: BatchExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'BULK_TIMEOUT_MS'>,
-    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(READING_EXECUTOR) private readonly streams: ReadingExecutor,
     private readonly digester: Digester,
     private readonly keys: SubjectKeys,

@@ -1,3 +1,5 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
@@ -5,13 +7,6 @@ import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
-import {
-  COMMAND_BUS,
-  CommandHandler,
-  type CommandBus,
-  type ICommandHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -45,7 +40,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'ENQUEUE_TIMEOUT_MS'>,
-    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     private readonly digester: Digester,
     private readonly keys: SubjectKeys,
     private readonly readings: ReadingQuery,

@@ -1,8 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { ReadingJob } from '../../contracts/reading-job.js';

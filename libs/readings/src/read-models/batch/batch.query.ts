@@ -1,6 +1,6 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { Digester } from '@app/platform/crypto/digest.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { isUuid } from '@app/platform/text/uuid.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';

@@ -1,4 +1,4 @@
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import {
   AsksForRefusal,

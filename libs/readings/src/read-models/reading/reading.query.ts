@@ -1,10 +1,10 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@app/platform/injection.js';
+import { Inject, Injectable } from '@nestjs/common';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 
 /** An attempt at the delivery of an event. */

@@ -1,8 +1,8 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { drawUuid } from '@app/platform/crypto/draw.js';
-import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import {

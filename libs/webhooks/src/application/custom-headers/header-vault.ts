@@ -1,9 +1,9 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { canonicalHeaders, type CustomHeaders } from '../../domain/headers/custom-headers.js';
 

@@ -1,4 +1,4 @@
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { decided } from '../decided.js';
 import { EndpointAccess } from '../endpoint-access.js';

@@ -1,17 +1,11 @@
-import {
-  COMMAND_BUS,
-  CommandHandler,
-  type CommandBus,
-  type ICommandHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { EnableWebhookEndpoint, type EnabledWebhookEndpoint } from '../../contracts/commands.js';
 import type { ChangeRefusal } from '../../contracts/refusals.js';
 import { ChangeWebhookEndpoint } from '../change-webhook-endpoint/change-webhook-endpoint.command.js';
 
 @CommandHandler(EnableWebhookEndpoint)
 export class EnableWebhookEndpointHandler implements ICommandHandler<EnableWebhookEndpoint> {
-  constructor(@Inject(COMMAND_BUS) private readonly commands: CommandBus) {}
+  constructor(private readonly commands: CommandBus) {}
 
   async execute({
     endpointId,

@@ -1,9 +1,9 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { seesMode } from '@app/platform/auth/livemode.js';
-import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { DeletedPast } from '../../read-models/deleted-past/deleted-past.js';

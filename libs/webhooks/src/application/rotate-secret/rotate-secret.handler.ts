@@ -1,6 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { decided } from '../decided.js';

@@ -1,11 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import {
-  CommandHandler,
-  QueryHandler,
-  type ICommandHandler,
-  type IQueryHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { countByKey, rewrap, type Rewrapped } from '@app/platform/crypto/rewrapping.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';

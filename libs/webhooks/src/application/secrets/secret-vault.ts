@@ -1,7 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { drawBytes, drawUuid } from '@app/platform/crypto/draw.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';

@@ -1,13 +1,8 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import {
-  COMMAND_BUS,
-  CommandHandler,
-  type CommandBus,
-  type ICommandHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { PrepareTrialReading } from '@app/readings/contracts/index.js';
@@ -32,7 +27,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
   constructor(
     private readonly access: EndpointAccess,
     private readonly deliveries: DeliveryRows,
-    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    private readonly commands: CommandBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_TRIALS_PER_ENDPOINT'>,

@@ -1,5 +1,5 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { hostOfUrl } from '../../domain/url/webhook-url.js';

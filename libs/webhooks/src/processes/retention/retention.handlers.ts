@@ -1,11 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import {
-  CommandHandler,
-  QueryHandler,
-  type ICommandHandler,
-  type IQueryHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { retentionStatus, runRetention } from '@app/platform/retention/retention.js';
 import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';

@@ -1,6 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import pg from 'pg';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { copyOut } from '@app/platform/postgres/copy.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { ExportDeliveries } from '../../contracts/deliveries.js';

@@ -1,4 +1,4 @@
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { FindWebhookEndpoint, type FoundEndpoint } from '../../contracts/health.js';
 import { EndpointRows } from './endpoint-rows.js';
 

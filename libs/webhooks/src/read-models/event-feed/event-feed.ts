@@ -1,6 +1,6 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
 import { EACH_WANTED } from './each-wanted.js';

@@ -1,6 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { FindVerification, type VerificationRecord } from '../../contracts/verification.js';
 

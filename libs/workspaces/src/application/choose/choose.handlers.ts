@@ -1,11 +1,6 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import {
-  CommandHandler,
-  type ICommandHandler,
-  type IQueryHandler,
-  QueryHandler,
-} from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { type Chosen, ChoosePaper, ChooseWebhookContent } from '../../contracts/commands.js';
 import type { Paper } from '../../contracts/events.js';

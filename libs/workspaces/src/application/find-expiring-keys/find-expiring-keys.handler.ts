@@ -1,7 +1,7 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { FindExpiringKeys } from '../../contracts/queries.js';
 

@@ -1,7 +1,7 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { IssueApiKey, type IssuedKey, type KeyRefusal } from '../../contracts/commands.js';
 import { apiKeyText } from '../../domain/api-key/api-key.js';

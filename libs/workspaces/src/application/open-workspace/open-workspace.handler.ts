@@ -1,7 +1,7 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { OpenWorkspace } from '../../contracts/commands.js';
 import { RANDOM_BYTES, base62 } from '../../domain/api-key/api-key.js';

@@ -1,5 +1,5 @@
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject } from '@app/platform/injection.js';
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { CONFIG } from '@app/platform/tokens.js';
 import { ExamineIssuerKeys, type IssuerKeysReport } from '../../contracts/queries.js';
 import type { TokenSettings } from '../bearer.authenticator.js';

@@ -1,8 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
-import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readNetwork, type Network } from '../../contracts/networks.js';
 import { ApiKeyIsKnown, ListApiKeys, type ApiKeySummary } from '../../contracts/queries.js';
