@@ -9,8 +9,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json ./
-COPY CHANGELOG.md ./
+COPY tsconfig.json nest-cli.json .swcrc CHANGELOG.md ./
 COPY docs docs
 COPY tools tools
 COPY apps apps

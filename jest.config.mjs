@@ -1,4 +1,4 @@
-/** SWC with the same options as in tools/build.mjs, except the target. */
+/** SWC with the options of .swcrc and of Nest's builder. */
 const compiled = (tsx) => [
   '@swc/jest',
   {

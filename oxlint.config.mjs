@@ -170,10 +170,6 @@ export default {
       rules: { 'no-console': 'error' },
     },
     {
-      files: ['apps/*/src/**/*.{ts,tsx}', 'libs/*/src/**/*.ts'],
-      rules: { 'own/no-package-import-call': 'error' },
-    },
-    {
       // Without types, everything in a template is an object.
       files: ['**/*.mjs'],
       rules: { 'typescript/no-base-to-string': 'off', 'typescript/restrict-template-expressions': 'off' },
@@ -194,7 +190,7 @@ export default {
     },
     {
       files: SPECS,
-      rules: { ...switchedOff(purity), ...everywhere, 'own/no-package-import-call': 'off' },
+      rules: { ...switchedOff(purity), ...everywhere },
     },
     {
       files: [

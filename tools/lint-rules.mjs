@@ -19,14 +19,5 @@ export default {
         CallExpression: (node) => isDate(node.callee) && report(node),
       }),
     ),
-    'no-package-import-call': rule(
-      'A bundle loses the names of a CommonJS package here: re-export them from a module, and load that.',
-      (report) => ({
-        ImportExpression: (node) =>
-          typeof node.source.value === 'string' &&
-          !/^(node:|[.]|@app[/])/.test(node.source.value) &&
-          report(node),
-      }),
-    ),
   },
 };

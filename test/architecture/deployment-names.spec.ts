@@ -152,7 +152,7 @@ describe('commands', () => {
   });
 
   it('are programs of the build', () => {
-    const build = readFileSync(projectPath('tools', 'bundle.mjs'), 'utf8');
+    const build = readFileSync(projectPath('tools', 'build.mjs'), 'utf8');
     const programs = [
       ...pods.map(({ container }) => container.command!.at(-1)!),
       ...Object.values(services).flatMap(({ entrypoint = [], command = [] }) =>

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { projectPath } from '@app/platform/project-path.js';
 import type { Services } from './companion-server.js';
 
-const PROGRAM = projectPath('dist/companion-server.js');
+const PROGRAM = projectPath('dist/test/support/companion-server.js');
 const STARTS_WITHIN_MS = 60_000;
 const POLL_MS = 25;
 

@@ -11,6 +11,8 @@ Settings are environment variables. The stack's own settings:
   EMBEDDED_SKIP_DEMO_WORKSPACE       1: do not create a demo workspace on the first start [0]
   EMBEDDED_EVENT_STORE_COMMAND       starts another event store in place of the embedded one: a command line with
                                      {port} and {data}; it serves 127.0.0.1 without TLS and login
+  EMBEDDED_WITHOUT                   api, worker or api,worker: not started, for those who start them elsewhere, with
+                                     the settings in DATA_DIR/environment
   EXIT_WITH_PARENT                   1: stop when standard input closes, for programs that start the stack [0]
 
 The stack sets DATABASE_URL, DATABASE_OWNER_URL and EVENTSTORE_URL itself.

@@ -20,6 +20,8 @@ export interface DataFolder {
    */
   readonly keys: string;
   readonly runtime: string;
+  /** The settings of programs that the stack leaves to others, for Node's `--env-file`. */
+  readonly environment: string;
   readonly processes: string;
   readonly lock: string;
   readonly demoWorkspace: string;
@@ -46,6 +48,7 @@ export const openDataFolder = (path: string): DataFolder => {
     operators: join(root, 'operators'),
     keys: join(root, 'keys'),
     runtime: join(root, 'runtime.json'),
+    environment: join(root, 'environment'),
     processes: join(root, 'processes.json'),
     lock: join(root, 'lock'),
     demoWorkspace: join(root, 'demo-workspace.json'),

@@ -12,10 +12,11 @@ import { DiskRoom, makeRoomToStart } from './disk-room.js';
 import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './listen-once.js';
 import { takeLock } from './lock.js';
+import type { Announcement } from './node-service.js';
 import { startPostgres } from './postgres.js';
 import { stockLog, type DatabaseUrls } from './postgres/database.js';
 import { ProcessRecord } from './process-record.js';
-import { removeRuntimeFile, writeRuntimeFile } from './runtime-file.js';
+import { removeRuntimeFile, writeEnvironmentFile, writeRuntimeFile } from './runtime-file.js';
 import { loadSecrets, writeOperatorKeys, type Secrets } from './secrets.js';
 import { StackError } from './stack-error.js';
 import type { SupervisorEvents } from './supervisor.js';
@@ -26,16 +27,16 @@ const LEAST_PATIENCE_MS = 200;
 const MEBIBYTE = 1024 * 1024;
 
 type ChildName = keyof typeof STOP_WITHIN_MS;
-/** The children that are programs of this repository. */
-export type AppName = 'api' | 'worker';
+/** The children that developers may run themselves, beside the stack. */
+const APPS = ['api', 'worker'] as const;
+type AppName = (typeof APPS)[number];
+const TITLES: Readonly<Record<AppName, string>> = { api: 'the API', worker: 'the worker' };
 
 export interface StackOptions {
   readonly dataDir: string;
   /** The service's settings as environment variables; missing ones have their defaults. */
   readonly environment: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
-  /** Absolute path of the API's or the worker's program. Default: the bundle. */
-  readonly programOf?: (name: AppName) => string;
   /** Called when a child cannot be kept running. The stack is then unusable, and its owner should stop it. */
   readonly onFailure: (message: string) => void;
 }
@@ -51,7 +52,6 @@ export interface RunningStack {
 /** The database, the event store, the API and the worker on one machine, under one data folder. */
 export class Stack {
   private readonly children = new Map<ChildName, { stop(withinMs: number): Promise<void> }>();
-  private readonly apps = new Map<AppName, ReturnType<typeof appProcess>>();
   private readonly startedAt = new Date();
   private running?: RunningStack;
   private stopped?: Promise<void>;
@@ -83,11 +83,6 @@ export class Stack {
   stop(): Promise<void> {
     this.stopped ??= this.stopAll();
     return this.stopped;
-  }
-
-  /** Restarts the API or the worker from the current build. @throws StackError when it does not become ready */
-  async restart(name: AppName): Promise<void> {
-    await this.apps.get(name)?.restart(STOP_WITHIN_MS[name]);
   }
 
   private async startAll(): Promise<RunningStack> {
@@ -122,16 +117,20 @@ export class Stack {
 
     say('Starting the database and the event store…');
     const connections = await this.startStores(folder, secrets, record);
-    say('Starting the API and the worker…');
     const settings = {
       OPERATOR_KEY_FILE: writeOperatorKeys(folder, secrets),
       ...childEnvironment(environment, secrets, connections),
       DATA_DIR: folder.path,
     };
-    const port = await this.startApps(folder, record, settings);
+    const without = this.options.environment['EMBEDDED_WITHOUT']?.split(',') ?? [];
+    const names = APPS.filter((name) => !without.includes(name));
+    if (names.length > 0) say(`Starting ${names.map((name) => TITLES[name]).join(' and ')}…`);
+    const port = (await this.startApps(names, folder, record, settings)) ?? config.PORT;
 
     this.running = { baseUrl: `http://${reachable(config.HOST)}:${port}`, folder, environment: settings };
     this.publish();
+    if (names.length < APPS.length)
+      writeEnvironmentFile(folder.environment, settingsOf(withoutOperatorsSecrets(settings)));
     return this.running;
   }
 
@@ -157,25 +156,25 @@ export class Stack {
     };
   }
 
-  /** @returns the API's port, which it keeps across restarts */
+  /** @returns the API's port, which it keeps across restarts; undefined without the API */
   private async startApps(
+    names: readonly AppName[],
     folder: DataFolder,
     record: ProcessRecord,
     environment: NodeJS.ProcessEnv,
-  ): Promise<number> {
-    const settings = () => withoutOperatorsSecrets(environment);
-    const { programOf = programPath } = this.options;
-    const api = appProcess('api', programOf('api'), folder, record, this.events(), settings);
-    const worker = appProcess('worker', programOf('worker'), folder, record, this.events(), () => ({
-      ...settings(),
-      ...nextMetricsPort(environment['METRICS_PORT']),
-    }));
-    this.adopt('api', api);
-    this.adopt('worker', worker);
-    this.apps.set('api', api).set('worker', worker);
-    const [announcement] = await Promise.all([api.start(), worker.start()]);
-    environment['PORT'] = String(announcement.port);
-    return announcement.port ?? 0;
+  ): Promise<number | undefined> {
+    const start = (name: AppName): Promise<Announcement> => {
+      const app = appProcess(name, programPath(name), folder, record, this.events(), () => ({
+        ...withoutOperatorsSecrets(environment),
+        ...(name === 'worker' && nextMetricsPort(environment['METRICS_PORT'])),
+      }));
+      this.adopt(name, app);
+      return app.start();
+    };
+    const announcements = await Promise.all(names.map(start));
+    const port = announcements.find((one) => one.port !== undefined)?.port;
+    if (port !== undefined) environment['PORT'] = String(port);
+    return port;
   }
 
   private adopt(name: ChildName, child: { stop(withinMs: number): Promise<void> }): void {
@@ -211,7 +210,10 @@ export class Stack {
       const remaining = begin + STOP_WITHIN_MS[name] - Date.now();
       await this.children.get(name)?.stop(Math.max(remaining, LEAST_PATIENCE_MS));
     }
-    if (this.running && this.folder) removeRuntimeFile(this.folder.runtime);
+    if (this.running && this.folder) {
+      removeRuntimeFile(this.folder.runtime);
+      removeRuntimeFile(this.folder.environment);
+    }
     this.releaseLock();
   }
 }

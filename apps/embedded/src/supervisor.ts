@@ -60,15 +60,6 @@ export class Supervisor<Ready> {
     if (this.current) await this.end(this.current, withinMs);
   }
 
-  /** Stops the child like {@link stop}, and starts it again with the program as it is now. @throws as {@link start} */
-  async restart(withinMs: number): Promise<void> {
-    const launched = this.current;
-    this.current = undefined;
-    if (launched) await this.end(launched, withinMs);
-    await this.start();
-    this.events.onRestart();
-  }
-
   private async end(launched: Launched<Ready>, withinMs: number): Promise<void> {
     launched.kill(this.service.stopSignal);
     const force = setTimeout(() => launched.kill('SIGKILL'), withinMs);

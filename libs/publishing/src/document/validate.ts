@@ -8,7 +8,7 @@ let check: DocumentCheck | undefined;
  * @throws Error with the path and rule of each violation, never a value: the tree contains personal data
  */
 export const assertDocument = (document: DocumentV1): void => {
-  check ??= compileDocumentCheck().check;
+  check ??= compileDocumentCheck();
   if (check(document)) return;
   const faults = (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
   throw new Error(`The document does not follow document_v1: ${faults.join('; ')}`);

@@ -4,7 +4,7 @@ import type { Entry } from './shape.js';
 
 /**
  * The entries of `content/<locale>/<file>.yaml`, typeset and checked, each with its key. Reading all files takes half a
- * second: in a bundle, this module takes them from JSON instead, which the build has written (tools/bundle.mjs).
+ * second.
  * @throws Error naming the file and each fault
  */
 export const readEntries = (
