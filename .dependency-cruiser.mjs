@@ -254,7 +254,8 @@ export default {
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'types', 'node', 'default'],
+      // `source` is a condition of package.json's imports.
+      conditionNames: ['source', 'import', 'types', 'node', 'default'],
     },
   },
 };
