@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { statementOf } from '@app/billing/audit/statement.js';
-import { customerSheetOf } from '@app/billing/statement-pdf/customer-sheet.js';
-import { FONTS, statementPdf } from '@app/billing/statement-pdf/statement-pdf.js';
-import { projectPath } from '@app/platform/project-path.js';
-import { loadTypstTemplate } from '@app/platform/typesetting/typst.js';
-import { readPages } from '@app/publishing/pdf/testing/laid-out.js';
-import { overfull, overlaps } from '@app/publishing/pdf/testing/page-faults.js';
+import { statementOf } from '#billing/audit/statement.js';
+import { customerSheetOf } from '#billing/statement-pdf/customer-sheet.js';
+import { FONTS, statementPdf } from '#billing/statement-pdf/statement-pdf.js';
+import { projectPath } from '#platform/project-path.js';
+import { loadTypstTemplate } from '#platform/typesetting/typst.js';
+import { readPages } from '#publishing/pdf/testing/laid-out.js';
+import { overfull, overlaps } from '#publishing/pdf/testing/page-faults.js';
 import { eventfulBook, STREAM, WS } from '../libs/billing/test/book.js';
 
 const MARGIN = (20 / 25.4) * 72;

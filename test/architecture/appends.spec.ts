@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 /** Whoever appends: one place decides what an unknown outcome means, for every command of every process. */
 const APPENDS = 'libs/event-sourcing/src/handling/append-surely.ts';

@@ -3,9 +3,9 @@ import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { loadConfig, settingNames } from '@app/platform/config/load-config.js';
-import { WORKER_ROLES } from '@app/platform/config/settings.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { loadConfig, settingNames } from '#platform/config/load-config.js';
+import { WORKER_ROLES } from '#platform/config/settings.js';
+import { projectPath } from '#platform/project-path.js';
 import { TOP_COMMANDS } from '../../apps/ops/src/commands.js';
 import { settings } from '../../apps/service/src/settings.js';
 import {

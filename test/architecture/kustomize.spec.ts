@@ -5,7 +5,7 @@ import type { HorizontalPodAutoscalerSpec } from 'kubernetes-types/autoscaling/v
 import type { NetworkPolicySpec } from 'kubernetes-types/networking/v1.js';
 import ts from 'typescript';
 import { parseAllDocuments } from 'yaml';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import {
   BASE,
   COMPONENTS,

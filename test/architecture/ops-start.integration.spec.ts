@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 const PACKAGES = ['@nestjs/(core|cqrs|swagger|platform-express)', 'express', 'class-(validator|transformer)'];
 const TOOLS = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 /** The specs that a page names: by path, or by file name when an earlier name on the line gives the folder. */
 const namedIn = (page: string): readonly string[] => {

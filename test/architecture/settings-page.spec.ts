@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { z } from 'zod';
-import { projectPath } from '@app/platform/project-path.js';
-import { settings as platform } from '@app/platform/config/settings.js';
+import { projectPath } from '#platform/project-path.js';
+import { settings as platform } from '#platform/config/settings.js';
 import { MODULES } from '../../apps/service/src/modules.js';
 
 const PAGE = projectPath('docs/settings.md');

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROBLEMS } from '@app/platform/http/problem.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { PROBLEMS } from '#platform/http/problem.js';
+import { projectPath } from '#platform/project-path.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'site-'));
 /** What the site has, by address. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { ledgerBenchmark } from './billing/benchmark.js';
 import { monthBenchmark } from './billing/month-benchmark.js';
 import { crudBenchmark } from './crud/benchmark.js';

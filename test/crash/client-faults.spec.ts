@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
-import { projectPath } from '@app/platform/project-path.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { StoreUnavailable, WrongExpectedRevision } from '#event-sourcing/store/errors.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { addedToAppend } from '#event-sourcing/testing/tally.js';
+import { projectPath } from '#platform/project-path.js';
 import { startChildStore, type ChildStore } from '../contract/event-store/support/child-store.js';
 
 /** What a call of these waits for a server at fault. */

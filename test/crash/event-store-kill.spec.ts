@@ -4,14 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GroupCommit } from '@app/embedded-event-store/log/group-commit.js';
-import { LogStore, type LogWrite } from '@app/embedded-event-store/log/log-store.js';
-import { encodeRecord } from '@app/embedded-event-store/log/record.js';
-import {
-  connectClient,
-  newEvent,
-  type EventStoreDBClient,
-} from '@app/embedded-event-store/testing/client.js';
+import { GroupCommit } from '#embedded-event-store/log/group-commit.js';
+import { LogStore, type LogWrite } from '#embedded-event-store/log/log-store.js';
+import { encodeRecord } from '#embedded-event-store/log/record.js';
+import { connectClient, newEvent, type EventStoreDBClient } from '#embedded-event-store/testing/client.js';
 import {
   runProgram,
   startEmbeddedChild,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import pg from 'pg';
-import { faultOf } from '@app/platform/fault/fault.js';
+import { faultOf } from '#platform/fault/fault.js';
 import { Random } from '../support/random.js';
 import { again, rounds, seedOr } from '../support/rounds.js';
 import { startPostgres, type StartedPostgres } from '../support/start-postgres.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freeBytes } from '@app/platform/disk/disk-reserve.js';
+import { freeBytes } from '#platform/disk/disk-reserve.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { fill, removeDisk, smallDisk } from './support/small-disk.js';

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freeBytes } from '@app/platform/disk/disk-reserve.js';
+import { freeBytes } from '#platform/disk/disk-reserve.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { fill, removeDisk, smallDisk } from './support/small-disk.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { Notifications } from '@app/platform/postgres/notifications.js';
+import { Notifications } from '#platform/postgres/notifications.js';
 import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver } from '../support/index.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { projectPath } from '@app/platform/project-path.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { projectPath } from '#platform/project-path.js';
 import { simulatedRendering, simulatedTimers } from './support/simulation/stand-ins.js';
 
 jest.unstable_mockModule('node:timers/promises', () => simulatedTimers);
-jest.unstable_mockModule('@app/publishing/document/compose.js', () => simulatedRendering);
-jest.unstable_mockModule('@app/publishing/markdown/render.js', () => simulatedRendering);
+jest.unstable_mockModule('#publishing/document/compose.js', () => simulatedRendering);
+jest.unstable_mockModule('#publishing/markdown/render.js', () => simulatedRendering);
 
 const { simulate } = await import('./support/simulation/simulate.js');
 const { digestOf, rowsOf } = await import('../support/fold-log.js');

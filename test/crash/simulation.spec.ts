@@ -3,8 +3,8 @@ import { again, rounds, seedOr } from '../support/rounds.js';
 import { simulatedRendering, simulatedTimers } from './support/simulation/stand-ins.js';
 
 jest.unstable_mockModule('node:timers/promises', () => simulatedTimers);
-jest.unstable_mockModule('@app/publishing/document/compose.js', () => simulatedRendering);
-jest.unstable_mockModule('@app/publishing/markdown/render.js', () => simulatedRendering);
+jest.unstable_mockModule('#publishing/document/compose.js', () => simulatedRendering);
+jest.unstable_mockModule('#publishing/markdown/render.js', () => simulatedRendering);
 
 const { simulate } = await import('./support/simulation/simulate.js');
 

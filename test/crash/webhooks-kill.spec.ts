@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { Random } from '../support/random.js';
 import { again, rounds, seedOr } from '../support/rounds.js';

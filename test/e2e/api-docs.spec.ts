@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { apiDocument } from '../support/api-contract.js';
 import { Integrator } from '../support/integrator.js';
 import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';

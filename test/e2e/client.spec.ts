@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { etagOf, ProblemError, ReadingServiceClient, type CreateReading } from '@reading-service/client';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startReceiver, sharedStack, type Receiver, type Stack } from '../support/index.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { RECEIVER_SETTINGS } from '../support/index.js';
 import { OpsProcess } from '../support/ops-process.js';

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { en } from '../../apps/ops/src/console/texts/en.js';
 import { Browsers, describeInBrowser } from '../support/browser.js';
 import { startStack, type StartedStack } from '../support/index.js';

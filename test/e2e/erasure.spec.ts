@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 

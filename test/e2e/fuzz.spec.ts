@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BEARER_SCOPES } from '@app/platform/auth/scopes.js';
+import { BEARER_SCOPES } from '#platform/auth/scopes.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';

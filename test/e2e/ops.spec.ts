@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { programPath } from '@app/platform/program-path.js';
-import { CONTENT_VERSION } from '@app/publishing/contracts/index.js';
+import { programPath } from '#platform/program-path.js';
+import { CONTENT_VERSION } from '#publishing/contracts/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { inDatabase } from './support/in-database.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
 import { again, rounds, seedOr } from '../support/rounds.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readPdf } from '@app/publishing/pdf/testing/pdf-text.js';
+import { readPdf } from '#publishing/pdf/testing/pdf-text.js';
 import type { Page } from 'playwright-core';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser, type Complaints } from '../support/browser.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { calculateTheme } from '@app/numerology/index.js';
+import { calculateTheme } from '#numerology/index.js';
 import { Integrator, person, until, type Answer } from '../support/integrator.js';
 import {
   RECEIVER_SETTINGS,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { Integrator, until, untilServed } from '../support/integrator.js';
 import { startReceiver, sharedStack, type Stack } from '../support/index.js';
 import type { Receiver } from '../support/index.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
 import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 import { keyCalls } from './support/key-calls.js';

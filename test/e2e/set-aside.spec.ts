@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 import { Random } from '../support/random.js';
 import { Forger } from './support/malformed-events.js';
 import { operatedStack, type Finding } from './support/operated-stack.js';

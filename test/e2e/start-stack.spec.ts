@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { identify } from '../../apps/embedded/src/process-identity.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { until } from '../support/integrator.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { Integrator, until } from '../support/integrator.js';
 import { twoFreePorts } from './support/free-ports.js';
 import { expressionsOf, labelsByMetric, selectorsOf, valueOf } from './support/prometheus.js';

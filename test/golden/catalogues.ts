@@ -3,13 +3,13 @@ import {
   creditsEvents,
   orderLineEvents,
   testBookEvents,
-} from '@app/billing/contracts/index.js';
-import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
-import { setAsideEvents } from '@app/event-sourcing/parking/set-aside.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
-import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
-import { workspaceEvents } from '@app/workspaces/contracts/index.js';
+} from '#billing/contracts/index.js';
+import type { EventCatalogue } from '#event-sourcing/core/event-catalogue.js';
+import { setAsideEvents } from '#event-sourcing/parking/set-aside.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
+import { batchEvents, readingEvents } from '#readings/contracts/index.js';
+import { webhookEndpointEvents } from '#webhooks/contracts/index.js';
+import { workspaceEvents } from '#workspaces/contracts/index.js';
 
 /** Every event that the service stores. */
 export const CATALOGUES = {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { simulatedRendering } from '../crash/support/simulation/stand-ins.js';
 import { fixedRandom } from './event-ids/fixed-random.js';
 
 const random = fixedRandom();
 jest.unstable_mockModule('node:crypto', () => random.module);
-jest.unstable_mockModule('@app/publishing/document/compose.js', () => simulatedRendering);
-jest.unstable_mockModule('@app/publishing/markdown/render.js', () => simulatedRendering);
+jest.unstable_mockModule('#publishing/document/compose.js', () => simulatedRendering);
+jest.unstable_mockModule('#publishing/markdown/render.js', () => simulatedRendering);
 // Ids of publications follow from the version of the texts, which changes more often than this file may.
-jest.unstable_mockModule('@app/publishing/contracts/content-version.js', () => ({
+jest.unstable_mockModule('#publishing/contracts/content-version.js', () => ({
   CONTENT_VERSION: '2026.11.5',
 }));
 

@@ -1,4 +1,4 @@
-import type { WebhookEndpointEvent } from '@app/webhooks/contracts/index.js';
+import type { WebhookEndpointEvent } from '#webhooks/contracts/index.js';
 
 /** Values that several samples share. */
 export const workspaceId = 'ws_4f1c7d2a9b3e4d5f8a6b7c8d9e0f1a2b';

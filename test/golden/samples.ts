@@ -1,4 +1,4 @@
-import type { EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import type { EventOf } from '#event-sourcing/core/event-catalogue.js';
 import type { CATALOGUES } from './catalogues.js';
 import {
   workspaceId,

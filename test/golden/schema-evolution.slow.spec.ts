@@ -3,8 +3,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
-import { event, eventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { event, eventCatalogue } from '#event-sourcing/core/event-catalogue.js';
+import { projectPath } from '#platform/project-path.js';
 import { CATALOGUES } from './catalogues.js';
 import {
   breaches,

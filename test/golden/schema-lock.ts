@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { CorruptEvent, decode, type EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import { CorruptEvent, decode, type EventCatalogue } from '#event-sourcing/core/event-catalogue.js';
 
 /** One version of an event type, as it was first written. */
 export interface Locked {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { CATALOGUES } from './catalogues.js';
 import { SAMPLES } from './samples.js';
 import { jsonSchemaOf, sha256, todaysVersions, type SchemaLock } from './schema-lock.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { askCompanion } from '../support/companion.js';
 import { person, until } from '../support/integrator.js';
 import { CANARY, NASTY, auditedService } from './support/audited-service.js';

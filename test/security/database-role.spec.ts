@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { migrate } from '@app/platform/postgres/migrate.js';
-import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
-import { roleStanding } from '@app/platform/postgres/role-standing.js';
-import { serviceSchemas } from '@app/platform/postgres/schemas.js';
-import { addJob } from '@app/platform/jobs/job.js';
-import { readingJobKind } from '@app/readings/contracts/index.js';
+import { migrate } from '#platform/postgres/migrate.js';
+import { prepareDatabase } from '#platform/postgres/prepare-database.js';
+import { roleStanding } from '#platform/postgres/role-standing.js';
+import { serviceSchemas } from '#platform/postgres/schemas.js';
+import { addJob } from '#platform/jobs/job.js';
+import { readingJobKind } from '#readings/contracts/index.js';
 import { ops, opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres, type StartedPostgres } from '../support/start-postgres.js';
 import { MODULES } from '../../apps/service/src/modules.js';

@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import {
-  RANDOM_BYTES,
-  apiKeyText,
-  makeApiKey,
-  type NewApiKey,
-} from '@app/workspaces/domain/api-key/api-key.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { RANDOM_BYTES, apiKeyText, makeApiKey, type NewApiKey } from '#workspaces/domain/api-key/api-key.js';
 import { until } from '../support/integrator.js';
 import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';

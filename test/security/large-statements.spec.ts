@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { monthOf } from '@app/billing/domain/credits/calendar.js';
-import type { CreditsEventOf } from '@app/billing/contracts/events.js';
-import { collect } from '@app/event-sourcing/store/collect.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '@app/event-sourcing/store/testing/client-under-test.js';
+import { monthOf } from '#billing/domain/credits/calendar.js';
+import type { CreditsEventOf } from '#billing/contracts/events.js';
+import { collect } from '#event-sourcing/store/collect.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { CLIENT_UNDER_TEST } from '#event-sourcing/store/testing/client-under-test.js';
 import { peakMiB } from '../bench/service/process-memory.js';
 import { sharedStack, startApi, type StartedApi, type Stack } from '../support/index.js';
 import { Integrator } from '../support/integrator.js';

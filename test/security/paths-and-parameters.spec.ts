@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
 import { accepts, operations, requestOf, resolved } from '../support/described-requests.js';
 import { Integrator, untilHandled, untilServed } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startRelay } from '@app/event-sourcing/testing/relay.js';
+import { startRelay } from '#event-sourcing/testing/relay.js';
 import { until } from '../support/integrator.js';
 import { startApi, sharedStack, type Stack } from '../support/index.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';

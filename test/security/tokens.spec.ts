@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { craftToken, edKey, HostilePortal, rsaKey, type PortalAnswer } from '../support/hostile-portal.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';

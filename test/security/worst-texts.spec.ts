@@ -1,6 +1,6 @@
 import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
 import { PAGES } from '../../apps/portal/src/pages/pages.js';
 import { peakMiB } from '../bench/service/process-memory.js';
 import { Integrator } from '../support/integrator.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
+import { prepareDatabase } from '#platform/postgres/prepare-database.js';
 import { MODULES } from '../../apps/service/src/modules.js';
 import { startPostgres, type PostgresUrls, type StartedPostgres } from './start-postgres.js';
 

@@ -1,5 +1,5 @@
-import { settings as platform } from '@app/platform/config/settings.js';
-import { settings as readings } from '@app/readings/settings.js';
+import { settings as platform } from '#platform/config/settings.js';
+import { settings as readings } from '#readings/settings.js';
 import { PATIENT } from './patience.js';
 
 const SETTINGS = { ...platform.shape, ...readings };

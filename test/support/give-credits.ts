@@ -1,10 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CreditBooks } from '@app/billing/application/credit-books.js';
-import { createCreditsExecutor } from '@app/billing/credits.executor.js';
-import { publicKeyOf } from '@app/billing/offline.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CreditBooks } from '#billing/application/credit-books.js';
+import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { publicKeyOf } from '#billing/offline.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { adjustment } from '../../libs/billing/test/adjustment.js';
 import { signedCommand, type Person } from '../../libs/billing/test/operators.js';
 

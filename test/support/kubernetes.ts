@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CronJobSpec, JobSpec } from 'kubernetes-types/batch/v1.js';
 import type { Container, EnvVar, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import { parse, parseAllDocuments } from 'yaml';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 export const KUSTOMIZE = projectPath('deploy', 'kustomize');
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Correction } from '@app/billing/contracts/index.js';
+import type { Correction } from '#billing/contracts/index.js';
 import type { OpsAnswer } from './companion-server.js';
 import type { StartedStack } from './start-stack.js';
 

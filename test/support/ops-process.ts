@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { askCompanion } from './companion.js';
 import type { OpsAnswer } from './companion-server.js';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
 import { databaseAccount } from '../../apps/embedded/src/postgres/account.js';
 import { databaseHome } from '../../apps/embedded/src/postgres/home.js';

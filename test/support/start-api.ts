@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { observeContract } from './observe-contract.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { OpsProcess } from './ops-process.js';
 import {
   checkSettings,

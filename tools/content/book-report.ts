@@ -1,8 +1,8 @@
-import { BOOK, familyOf } from '@app/publishing/content/book/families.js';
-import type { LoadedFile, PlacedEntry } from '@app/publishing/content/book/load.js';
-import { isEntryShape, type ShapeTree } from '@app/publishing/content/book/shape.js';
-import type { Locale } from '@app/publishing/document/document.js';
-import { LOCALES } from '@app/publishing/document/testing/trial.js';
+import { BOOK, familyOf } from '#publishing/content/book/families.js';
+import type { LoadedFile, PlacedEntry } from '#publishing/content/book/load.js';
+import { isEntryShape, type ShapeTree } from '#publishing/content/book/shape.js';
+import type { Locale } from '#publishing/document/document.js';
+import { LOCALES } from '#publishing/document/testing/trial.js';
 import { loadBook, textsOf } from './book-texts.js';
 import { checkBook, density } from './check-book.js';
 import { wordsIn } from './text.js';

@@ -1,5 +1,5 @@
-import type { AgeBand } from '@app/publishing/content/book/shape.js';
-import type { Locale } from '@app/publishing/document/document.js';
+import type { AgeBand } from '#publishing/content/book/shape.js';
+import type { Locale } from '#publishing/document/document.js';
 import type { LintRule } from './lint.js';
 
 /** Further claims that no text makes or hints at. */

@@ -1,8 +1,8 @@
-import { BOOK } from '@app/publishing/content/book/families.js';
-import { loadFile, type LoadedFile, type PlacedEntry } from '@app/publishing/content/book/load.js';
-import type { AgeBand } from '@app/publishing/content/book/shape.js';
-import type { Forms } from '@app/publishing/content/message.js';
-import type { Locale } from '@app/publishing/document/document.js';
+import { BOOK } from '#publishing/content/book/families.js';
+import { loadFile, type LoadedFile, type PlacedEntry } from '#publishing/content/book/load.js';
+import type { AgeBand } from '#publishing/content/book/shape.js';
+import type { Forms } from '#publishing/content/message.js';
+import type { Locale } from '#publishing/document/document.js';
 
 /** One text of the book as it is printed, with the place where an author finds it. */
 export interface BookText {

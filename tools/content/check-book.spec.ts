@@ -1,6 +1,6 @@
-import { readEntry } from '@app/publishing/content/book/entry.js';
-import type { LoadedFile } from '@app/publishing/content/book/load.js';
-import { label, prose, type EntryShape } from '@app/publishing/content/book/shape.js';
+import { readEntry } from '#publishing/content/book/entry.js';
+import type { LoadedFile } from '#publishing/content/book/load.js';
+import { label, prose, type EntryShape } from '#publishing/content/book/shape.js';
 import { describe, expect, it } from '@jest/globals';
 import { volumeFaults } from './book-report.js';
 import { loadBook } from './book-texts.js';

@@ -1,7 +1,7 @@
-import { familyOf } from '@app/publishing/content/book/families.js';
-import type { LoadedFile, PlacedEntry } from '@app/publishing/content/book/load.js';
-import { AGE_BANDS } from '@app/publishing/content/book/shape.js';
-import type { Locale } from '@app/publishing/document/document.js';
+import { familyOf } from '#publishing/content/book/families.js';
+import type { LoadedFile, PlacedEntry } from '#publishing/content/book/load.js';
+import { AGE_BANDS } from '#publishing/content/book/shape.js';
+import type { Locale } from '#publishing/document/document.js';
 import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
 import { type BookFault, type BookText, textsOf } from './book-texts.js';
 import { FRENCH_AGREEMENT, brokenRules, keepsAgreement } from './lint.js';

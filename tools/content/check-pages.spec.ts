@@ -1,5 +1,5 @@
-import { LOCALES } from '@app/publishing/document/testing/trial.js';
-import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
+import { LOCALES } from '#publishing/document/testing/trial.js';
+import { createTypesetter } from '#publishing/pdf/typesetter.js';
 import { describe, expect, it } from '@jest/globals';
 import { checkPages, HARD_TO_LAY_OUT, pageFaultsOf } from './check-pages.js';
 

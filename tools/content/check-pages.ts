@@ -1,9 +1,9 @@
-import { type Person, randomPerson } from '@app/publishing/document/testing/random-people.js';
-import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
-import { sheetOf } from '@app/publishing/pdf/paper.js';
-import { readPages } from '@app/publishing/pdf/testing/laid-out.js';
-import { pageFaults } from '@app/publishing/pdf/testing/page-faults.js';
-import type { Typesetter } from '@app/publishing/pdf/typesetter.js';
+import { type Person, randomPerson } from '#publishing/document/testing/random-people.js';
+import { GENDERS, LOCALES, type Trial, trialDocument } from '#publishing/document/testing/trial.js';
+import { sheetOf } from '#publishing/pdf/paper.js';
+import { readPages } from '#publishing/pdf/testing/laid-out.js';
+import { pageFaults } from '#publishing/pdf/testing/page-faults.js';
+import type { Typesetter } from '#publishing/pdf/typesetter.js';
 
 /** What is careless on the pages of a person's booklet, each with its page. */
 export const pageFaultsOf = (typesetter: Typesetter, trial: Trial): string[] => {

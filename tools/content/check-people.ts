@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { SingleBar } from 'cli-progress';
-import { projectPath } from '@app/platform/project-path.js';
-import { GENDERS, LOCALES } from '@app/publishing/document/testing/trial.js';
+import { projectPath } from '#platform/project-path.js';
+import { GENDERS, LOCALES } from '#publishing/document/testing/trial.js';
 import { Piscina } from 'piscina';
 import type { ReadingFault } from './check-readings.js';
 import type { CheckAnswer, CheckTask } from './check-thread.js';

@@ -1,8 +1,8 @@
-import { bookFor } from '@app/publishing/content/book/book.js';
-import type { DocumentV1, Section } from '@app/publishing/document/document.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
-import { SAMPLES } from '@app/publishing/document/testing/samples.js';
-import { trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import { bookFor } from '#publishing/content/book/book.js';
+import type { DocumentV1, Section } from '#publishing/document/document.js';
+import { randomPerson } from '#publishing/document/testing/random-people.js';
+import { SAMPLES } from '#publishing/document/testing/samples.js';
+import { trialDocument, trialResult } from '#publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
 import { checkReadings, faultsOf } from './check-readings.js';
 import { clashesIn } from './clashes.js';

@@ -1,8 +1,8 @@
-import type { Block, DocumentV1, Section } from '@app/publishing/document/document.js';
-import { randomPerson, readingDay } from '@app/publishing/document/testing/random-people.js';
-import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
-import { headingsOf, textsOf } from '@app/publishing/document/walk.js';
-import { renderMarkdown } from '@app/publishing/markdown/render.js';
+import type { Block, DocumentV1, Section } from '#publishing/document/document.js';
+import { randomPerson, readingDay } from '#publishing/document/testing/random-people.js';
+import { GENDERS, LOCALES, type Trial, trialDocument } from '#publishing/document/testing/trial.js';
+import { headingsOf, textsOf } from '#publishing/document/walk.js';
+import { renderMarkdown } from '#publishing/markdown/render.js';
 import { clashesIn } from './clashes.js';
 import { brokenRules } from './lint.js';
 import { readingFaults } from './reading-rules.js';

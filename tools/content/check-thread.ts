@@ -1,4 +1,4 @@
-import type { Locale } from '@app/publishing/document/document.js';
+import type { Locale } from '#publishing/document/document.js';
 import { checkReadings, type ReadingFault } from './check-readings.js';
 import { childLengthFaults, lengthLimitFaults, limitFaults } from './limits.js';
 import { measureReadings } from './reading-stats.js';

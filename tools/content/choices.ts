@@ -1,8 +1,8 @@
-import type { ReadingResult } from '@app/numerology/index.js';
-import { bookFor } from '@app/publishing/content/book/book.js';
-import { pick, personKey } from '@app/publishing/document/choice.js';
-import type { Locale } from '@app/publishing/document/document.js';
-import { planTexts } from '@app/publishing/document/truth.js';
+import type { ReadingResult } from '#numerology/index.js';
+import { bookFor } from '#publishing/content/book/book.js';
+import { pick, personKey } from '#publishing/document/choice.js';
+import type { Locale } from '#publishing/document/document.js';
+import { planTexts } from '#publishing/document/truth.js';
 import { loadBook } from './book-texts.js';
 
 /** How often the readers of one entry get its most frequent form. */

@@ -1,6 +1,6 @@
-import type { Form } from '@app/publishing/content/book/shape.js';
-import type { Trait } from '@app/publishing/content/book/traits.js';
-import type { Locale } from '@app/publishing/document/document.js';
+import type { Form } from '#publishing/content/book/shape.js';
+import type { Trait } from '#publishing/content/book/traits.js';
+import type { Locale } from '#publishing/document/document.js';
 import { loadBook } from './book-texts.js';
 import { sentencesOf } from './text.js';
 

@@ -1,4 +1,4 @@
-import { CONTENT_VERSION } from '@app/publishing/contracts/content-version.js';
+import { CONTENT_VERSION } from '#publishing/contracts/content-version.js';
 import { describe, expect, it } from '@jest/globals';
 import { loadBook, textsOf } from './book-texts.js';
 import { brokenRules, keepsAgreement } from './lint.js';

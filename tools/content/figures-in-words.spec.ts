@@ -1,9 +1,9 @@
-import { DIGITS } from '@app/numerology/index.js';
-import { bookFor } from '@app/publishing/content/book/book.js';
-import { textOf } from '@app/publishing/document/testing/composed.js';
-import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
-import { LOCALES, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
-import { PLANES, strongestPlanes } from '@app/publishing/figures/plane-bars.js';
+import { DIGITS } from '#numerology/index.js';
+import { bookFor } from '#publishing/content/book/book.js';
+import { textOf } from '#publishing/document/testing/composed.js';
+import { commonChild, commonPerson } from '#publishing/document/testing/random-people.js';
+import { LOCALES, trialDocument, trialResult } from '#publishing/document/testing/trial.js';
+import { PLANES, strongestPlanes } from '#publishing/figures/plane-bars.js';
 import { describe, expect, it } from '@jest/globals';
 
 /** Words by which one of four stands alone before the others: false where two planes have as many letters. */

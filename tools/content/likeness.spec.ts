@@ -1,5 +1,5 @@
-import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
-import { type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
+import { commonChild, commonPerson } from '#publishing/document/testing/random-people.js';
+import { type Trial, trialDocument } from '#publishing/document/testing/trial.js';
 import { expect, it } from '@jest/globals';
 import { childLikenessOf, likenessOf } from './likeness.js';
 import { limitFaults } from './limits.js';

@@ -1,6 +1,6 @@
-import type { DocumentV1, Locale } from '@app/publishing/document/document.js';
-import { commonChild, commonPerson, type Person } from '@app/publishing/document/testing/random-people.js';
-import { type Trial, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import type { DocumentV1, Locale } from '#publishing/document/document.js';
+import { commonChild, commonPerson, type Person } from '#publishing/document/testing/random-people.js';
+import { type Trial, trialDocument, trialResult } from '#publishing/document/testing/trial.js';
 import { foldedWords, proseOf, quantile, sequencesOf } from './text.js';
 
 const SEQUENCE_WORDS = 8;

@@ -1,5 +1,5 @@
-import { commonChild, commonPerson } from '@app/publishing/document/testing/random-people.js';
-import { LOCALES, trialDocument, trialResult } from '@app/publishing/document/testing/trial.js';
+import { commonChild, commonPerson } from '#publishing/document/testing/random-people.js';
+import { LOCALES, trialDocument, trialResult } from '#publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
 import { choicesOf, isLopsided } from './choices.js';
 import { childLengthFaults, lengthLimitFaults, limitFaults, sentenceLimit } from './limits.js';

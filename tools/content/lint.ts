@@ -1,5 +1,5 @@
-import type { Forms } from '@app/publishing/content/message.js';
-import type { Locale } from '@app/publishing/document/document.js';
+import type { Forms } from '#publishing/content/message.js';
+import type { Locale } from '#publishing/document/document.js';
 
 /** A pattern that no text of a language may match, and why. */
 export interface LintRule {

@@ -1,12 +1,12 @@
 /** The authors' tool: checks, measures and previews the prose of the readings. `npm run content -- --help` */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '@app/numerology/index.js';
-import type { Locale } from '@app/publishing/document/document.js';
-import { SAMPLES } from '@app/publishing/document/testing/samples.js';
-import { GENDERS, LOCALES, type Trial, trialDocument } from '@app/publishing/document/testing/trial.js';
-import { renderMarkdown } from '@app/publishing/markdown/render.js';
-import { createTypesetter, type Typesetter } from '@app/publishing/pdf/typesetter.js';
+import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '#numerology/index.js';
+import type { Locale } from '#publishing/document/document.js';
+import { SAMPLES } from '#publishing/document/testing/samples.js';
+import { GENDERS, LOCALES, type Trial, trialDocument } from '#publishing/document/testing/trial.js';
+import { renderMarkdown } from '#publishing/markdown/render.js';
+import { createTypesetter, type Typesetter } from '#publishing/pdf/typesetter.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { bookStats, reportBook } from './book-report.js';
 import { checkPages } from './check-pages.js';

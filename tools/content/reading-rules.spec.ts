@@ -1,8 +1,8 @@
-import type { Block, DocumentV1, Locale, Section } from '@app/publishing/document/document.js';
-import { list, numberRef, paragraph, text } from '@app/publishing/document/nodes.js';
-import type { Person } from '@app/publishing/document/testing/random-people.js';
-import { SAMPLES } from '@app/publishing/document/testing/samples.js';
-import { LOCALES, trialDocument } from '@app/publishing/document/testing/trial.js';
+import type { Block, DocumentV1, Locale, Section } from '#publishing/document/document.js';
+import { list, numberRef, paragraph, text } from '#publishing/document/nodes.js';
+import type { Person } from '#publishing/document/testing/random-people.js';
+import { SAMPLES } from '#publishing/document/testing/samples.js';
+import { LOCALES, trialDocument } from '#publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
 import { readingFaults } from './reading-rules.js';
 import { proseOf, repeatedSentences } from './text.js';

@@ -1,6 +1,6 @@
-import { familyOf } from '@app/publishing/content/book/families.js';
-import type { DocumentV1, Locale } from '@app/publishing/document/document.js';
-import { headingsOf, textsOf } from '@app/publishing/document/walk.js';
+import { familyOf } from '#publishing/content/book/families.js';
+import type { DocumentV1, Locale } from '#publishing/document/document.js';
+import { headingsOf, textsOf } from '#publishing/document/walk.js';
 import { CONTRASTS, SIMILES } from './book-rules.js';
 import { loadBook, textsOf as textsOfBook } from './book-texts.js';
 import { nodesOf, paragraphsWithin, proseOf, sentencesOf, wordsIn } from './text.js';

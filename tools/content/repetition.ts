@@ -1,6 +1,6 @@
-import { familyOf } from '@app/publishing/content/book/families.js';
-import type { LoadedFile } from '@app/publishing/content/book/load.js';
-import type { Locale } from '@app/publishing/document/document.js';
+import { familyOf } from '#publishing/content/book/families.js';
+import type { LoadedFile } from '#publishing/content/book/load.js';
+import type { Locale } from '#publishing/document/document.js';
 import { SIMILES } from './book-rules.js';
 import { type BookFault, type BookText, textsOf } from './book-texts.js';
 import { foldedWords, sequencesOf } from './text.js';

@@ -1,13 +1,7 @@
-import { bookFor } from '@app/publishing/content/book/book.js';
-import type { Inline } from '@app/publishing/document/document.js';
-import { monthsAhead } from '@app/publishing/document/facts.js';
-import {
-  composed,
-  figuresOf,
-  nodesOf,
-  sectionOf,
-  textOf,
-} from '@app/publishing/document/testing/composed.js';
+import { bookFor } from '#publishing/content/book/book.js';
+import type { Inline } from '#publishing/document/document.js';
+import { monthsAhead } from '#publishing/document/facts.js';
+import { composed, figuresOf, nodesOf, sectionOf, textOf } from '#publishing/document/testing/composed.js';
 import {
   ancestor,
   camille,
@@ -21,10 +15,10 @@ import {
   thirtyThree,
   withoutConsonant,
   withoutVowel,
-} from '@app/publishing/document/testing/people.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
-import { LOCALES, trialDocument } from '@app/publishing/document/testing/trial.js';
-import { strongestPlanes } from '@app/publishing/figures/plane-bars.js';
+} from '#publishing/document/testing/people.js';
+import { randomPerson } from '#publishing/document/testing/random-people.js';
+import { LOCALES, trialDocument } from '#publishing/document/testing/trial.js';
+import { strongestPlanes } from '#publishing/figures/plane-bars.js';
 import { describe, expect, it } from '@jest/globals';
 import { proseOf, repeatedSentences } from './text.js';
 

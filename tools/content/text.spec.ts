@@ -1,7 +1,7 @@
-import { composeDocument } from '@app/publishing/document/compose.js';
-import type { Locale } from '@app/publishing/document/document.js';
-import { type Person, resultOf } from '@app/publishing/document/testing/people.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
+import { composeDocument } from '#publishing/document/compose.js';
+import type { Locale } from '#publishing/document/document.js';
+import { type Person, resultOf } from '#publishing/document/testing/people.js';
+import { randomPerson } from '#publishing/document/testing/random-people.js';
 import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from './lint.js';
 import { proseOf, repeatedSentences, repeatedSequences } from './text.js';

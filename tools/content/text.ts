@@ -1,4 +1,4 @@
-import type { Block, DocumentV1, Inline, Section } from '@app/publishing/document/document.js';
+import type { Block, DocumentV1, Inline, Section } from '#publishing/document/document.js';
 
 /** The value below which a share of the numbers lies; 0 of no numbers. */
 export const quantile = (numbers: readonly number[], share: number): number =>

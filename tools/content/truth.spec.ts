@@ -1,9 +1,9 @@
-import { bookFor, type Book } from '@app/publishing/content/book/book.js';
-import type { Entry, Form } from '@app/publishing/content/book/shape.js';
-import { composed, textOf } from '@app/publishing/document/testing/composed.js';
-import { camille, newborn, resultOf } from '@app/publishing/document/testing/people.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
-import { planTexts } from '@app/publishing/document/truth.js';
+import { bookFor, type Book } from '#publishing/content/book/book.js';
+import type { Entry, Form } from '#publishing/content/book/shape.js';
+import { composed, textOf } from '#publishing/document/testing/composed.js';
+import { camille, newborn, resultOf } from '#publishing/document/testing/people.js';
+import { randomPerson } from '#publishing/document/testing/random-people.js';
+import { planTexts } from '#publishing/document/truth.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 

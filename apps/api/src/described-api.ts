@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
-import { loadConfig } from '@app/platform/config/load-config.js';
+import { loadConfig } from '#platform/config/load-config.js';
 import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
 

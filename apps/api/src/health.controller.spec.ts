@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { intercept } from '@app/event-sourcing/testing/intercepted-store.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { intercept } from '#event-sourcing/testing/intercepted-store.js';
 import { HealthController } from './health.controller.js';
 
 const answering = () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FAULT_KINDS } from '@app/platform/fault/fault.js';
-import { WORKER_ROLES } from '@app/platform/config/settings.js';
-import { apiSchema } from '@app/platform/http/openapi/api-schema.js';
+import { FAULT_KINDS } from '#platform/fault/fault.js';
+import { WORKER_ROLES } from '#platform/config/settings.js';
+import { apiSchema } from '#platform/http/openapi/api-schema.js';
 
 const liveness = z.object({
   status: z.enum(['ok', 'stuck']).describe('`stuck`: restart the process'),

@@ -1,8 +1,8 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject } from '@nestjs/swagger';
-import { describeApi } from '@app/platform/http/openapi/describe-api.js';
-import { schemaComponents } from '@app/publishing/publishing-http.module.js';
-import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
+import { describeApi } from '#platform/http/openapi/describe-api.js';
+import { schemaComponents } from '#publishing/publishing-http.module.js';
+import { describeWebhooks } from '#webhooks/webhooks-http.module.js';
 import { readExamples, withExamples } from './recorded-examples.js';
 
 const DESCRIPTION = `Create readings, follow their progress, fetch results and documents, and receive signed webhooks.

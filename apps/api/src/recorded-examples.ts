@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 /** By operation, as in `GET /api/v1/readings`: the body that a running service answered with. */
 export type RecordedExamples = Readonly<Record<string, unknown>>;

@@ -5,14 +5,14 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { AuthGuard, ScopeGuard } from '@app/platform/auth/auth.guard.js';
-import { CONFIG } from '@app/platform/tokens.js';
-import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
-import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
-import { projectPath } from '@app/platform/project-path.js';
-import { composeDocument } from '@app/publishing/document/compose.js';
-import { ancestor, camille, child, resultOf, withoutVowel } from '@app/publishing/document/testing/people.js';
-import { ShowSchemasController } from '@app/publishing/application/show-schemas/show-schemas.controller.js';
+import { AuthGuard, ScopeGuard } from '#platform/auth/auth.guard.js';
+import { CONFIG } from '#platform/tokens.js';
+import { AddressLimiter } from '#platform/rate-limit/address-limiter.js';
+import { AUTHENTICATOR } from '#platform/auth/authentication.js';
+import { projectPath } from '#platform/project-path.js';
+import { composeDocument } from '#publishing/document/compose.js';
+import { ancestor, camille, child, resultOf, withoutVowel } from '#publishing/document/testing/people.js';
+import { ShowSchemasController } from '#publishing/application/show-schemas/show-schemas.controller.js';
 
 const example: unknown = JSON.parse(
   readFileSync(projectPath('libs/numerology/test/data/result.example.json'), 'utf8'),

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { static as files, type Request, type RequestHandler, type Response } from 'express';
 import type { ServeStaticOptions } from 'serve-static';
-import { sendJson } from '@app/platform/http/send-json.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { sendJson } from '#platform/http/send-json.js';
+import { projectPath } from '#platform/project-path.js';
 
 /** The addresses that a program begins with. */
 const INDEX = JSON.stringify({

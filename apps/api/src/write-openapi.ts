@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { describedApi } from './described-api.js';
 import { openApiDocument } from './openapi.js';
 

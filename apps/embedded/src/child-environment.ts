@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
-import { publicKeyOf } from '@app/billing/offline.js';
-import { loadConfig, settingNames } from '@app/platform/config/load-config.js';
+import { publicKeyOf } from '#billing/offline.js';
+import { loadConfig, settingNames } from '#platform/config/load-config.js';
 import type { Secrets } from './secrets.js';
 import { settings, type Config } from '../../service/src/settings.js';
 

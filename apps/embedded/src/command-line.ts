@@ -1,4 +1,4 @@
-import { configHelp } from '@app/platform/config/load-config.js';
+import { configHelp } from '#platform/config/load-config.js';
 import { settings } from '../../service/src/settings.js';
 
 export const HELP = `Starts the whole service on this machine (Linux or macOS): PostgreSQL, event store, API and worker.

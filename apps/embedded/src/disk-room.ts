@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freeBytes } from '@app/platform/disk/disk-reserve.js';
+import { freeBytes } from '#platform/disk/disk-reserve.js';
 import { StackError } from './stack-error.js';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { newAccess } from './event-store-access.js';
 import type { DataFolder } from './data-folder.js';
 import { launch } from './launched.js';

@@ -1,4 +1,4 @@
-import { ConfigError } from '@app/platform/config/load-config.js';
+import { ConfigError } from '#platform/config/load-config.js';
 import { banner, firstSteps, portalStep } from './banner.js';
 import { OWN_SETTINGS } from './child-environment.js';
 import { HELP, parseArguments } from './command-line.js';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 
 /** A full rebuild takes minutes on a busy machine. */
 const OPS_WITHIN_MS = 600_000;

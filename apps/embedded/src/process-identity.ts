@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning, type ProcessIdentity } from '@app/embedded-event-store/log/process-identity.js';
+import { isRunning, type ProcessIdentity } from '#embedded-event-store/log/process-identity.js';
 
-export { identify, isRunning, type ProcessIdentity } from '@app/embedded-event-store/log/process-identity.js';
+export { identify, isRunning, type ProcessIdentity } from '#embedded-event-store/log/process-identity.js';
 
 /** The arguments a process was started with, joined by spaces; empty if the process does not exist. */
 export const commandLine = (pid: number): string => {

@@ -1,4 +1,4 @@
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { appProcess } from './app-process.js';
 import {
   checkSettings,

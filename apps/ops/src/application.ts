@@ -1,20 +1,20 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Provider } from '@nestjs/common';
-import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
-import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
-import { Digester } from '@app/platform/crypto/digest.js';
-import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { openEpochKeys } from '@app/platform/crypto/epochs/open-epoch-keys.js';
-import { installationOf } from '@app/platform/crypto/installation.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { openPool, POSTGRES } from '@app/platform/postgres/pool.js';
-import { TrustedTime } from '@app/platform/time/trusted-time.js';
-import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
+import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';
+import { withSetAside } from '#event-sourcing/parking/set-aside.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { eventStoreOptions } from '#platform/config/event-store-options.js';
+import { Digester } from '#platform/crypto/digest.js';
+import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { openEpochKeys } from '#platform/crypto/epochs/open-epoch-keys.js';
+import { installationOf } from '#platform/crypto/installation.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { openPool, POSTGRES } from '#platform/postgres/pool.js';
+import { TrustedTime } from '#platform/time/trusted-time.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '#platform/tokens.js';
+import { WorkspaceExists } from '#workspaces/contracts/index.js';
 import type { Config } from '../../service/src/settings.js';
 
 /** Of a command to PostgreSQL. DATABASE_POOL_SIZE is that of the processes. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, loadConfig } from '@app/platform/config/load-config.js';
+import { ConfigError, loadConfig } from '#platform/config/load-config.js';
 import { dataDirOf } from '../../embedded/src/data-folder.js';
 import { OpsError } from './ops-error.js';
 import { settings, type Config } from '../../service/src/settings.js';

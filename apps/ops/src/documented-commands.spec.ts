@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Command, type Option } from 'commander';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { TOP_COMMANDS } from './commands.js';
 
 interface Typed {

@@ -1,17 +1,17 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { Digester } from '@app/platform/crypto/digest.js';
-import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { WithdrawPublication } from '@app/readings/contracts/index.js';
-import { OpenWorkspace, WorkspaceExists } from '@app/workspaces/contracts/index.js';
+import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { Digester } from '#platform/crypto/digest.js';
+import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '#platform/tokens.js';
+import { WithdrawPublication } from '#readings/contracts/index.js';
+import { OpenWorkspace, WorkspaceExists } from '#workspaces/contracts/index.js';
 import { openContext } from './ops.module.js';
 
 /** What the modules take from the platform. */

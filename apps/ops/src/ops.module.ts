@@ -1,11 +1,11 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
-import { BillingModule } from '@app/billing/billing.module.js';
-import { PublishingOpsModule } from '@app/publishing/publishing-ops.module.js';
-import { ReadingsModule } from '@app/readings/readings.module.js';
-import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
-import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
+import { BillingModule } from '#billing/billing.module.js';
+import { PublishingOpsModule } from '#publishing/publishing-ops.module.js';
+import { ReadingsModule } from '#readings/readings.module.js';
+import { WebhooksModule } from '#webhooks/webhooks.module.js';
+import { WorkspacesModule } from '#workspaces/workspaces.module.js';
 
 /** The modules that handle the operator's commands and queries, on the connections of one command. */
 @Module({

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { printable, printableLines } from '@app/platform/text/printable.js';
+import { printable, printableLines } from '#platform/text/printable.js';
 
 /**
  * With `--json`, exactly one JSON value; without, text for people. Strangers' text reaches the terminal only as plain

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 /** Compiled when this runs compiled. */
 const libraries = projectPath(import.meta.url.includes('/dist/') ? 'dist/libs' : 'libs');

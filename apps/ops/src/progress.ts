@@ -1,4 +1,4 @@
-import type { Progress } from '@app/billing/contracts/index.js';
+import type { Progress } from '#billing/contracts/index.js';
 
 /** Runs a long read with a progress bar on stderr, if that is a terminal. Output on stdout stays clean either way. */
 export const withProgress = async <T>(

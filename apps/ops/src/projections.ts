@@ -1,4 +1,4 @@
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
 import { PROJECTIONS } from '../../service/src/projections.js';
 import { OpsError } from './ops-error.js';
 

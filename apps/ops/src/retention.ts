@@ -1,8 +1,8 @@
-import { auditRetention } from '@app/platform/audit/audit-retention.js';
-import { retentionStatus, runRetention } from '@app/platform/retention/retention.js';
-import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';
-import { LookAtTestReadings } from '@app/readings/contracts/index.js';
-import { LookAtWebhookRetention, RunWebhookRetention } from '@app/webhooks/contracts/index.js';
+import { auditRetention } from '#platform/audit/audit-retention.js';
+import { retentionStatus, runRetention } from '#platform/retention/retention.js';
+import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
+import { LookAtTestReadings } from '#readings/contracts/index.js';
+import { LookAtWebhookRetention, RunWebhookRetention } from '#webhooks/contracts/index.js';
 import type { Session } from './session.js';
 
 /** A kind that is this many days behind its term says that nobody deletes it. */

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { printableLines } from '@app/platform/text/printable.js';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import { printableLines } from '#platform/text/printable.js';
 import { TOP_COMMANDS } from './commands.js';
-import { faultOf } from '@app/platform/fault/fault.js';
+import { faultOf } from '#platform/fault/fault.js';
 import { requireNamed } from './commands/options.js';
 import { OpsError } from './ops-error.js';
 import { tell } from './output.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { projectPath } from '@app/platform/project-path.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { projectPath } from '#platform/project-path.js';
 import { shownActor, shownCause, shownEvent } from './shown-event.js';
 
 const golden = (category: string, name: string): StoredEvent => {

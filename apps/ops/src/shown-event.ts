@@ -1,8 +1,8 @@
-import { decodeOrShow, isOpaque, type EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import { decodeOrShow, isOpaque, type EventCatalogue } from '#event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
+import { readingEvents } from '#readings/contracts/index.js';
 
 const ABOUT_PEOPLE: readonly EventCatalogue[] = [readingEvents, publicationEvents];
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PortalAddress } from '@app/workspaces/contracts/index.js';
+import type { PortalAddress } from '#workspaces/contracts/index.js';
 
 /** Addresses that only this machine reaches. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;

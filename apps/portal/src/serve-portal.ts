@@ -3,14 +3,14 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import { insideCaller } from '@app/platform/http/in-process.js';
-import { requestIdOf } from '@app/platform/http/request-id.js';
-import { serveDocuments } from '@app/platform/http/static-documents.js';
-import { within } from '@app/platform/async/within.js';
-import { forwardedFor } from '@app/platform/rate-limit/address.js';
-import type { RatePolicies } from '@app/platform/rate-limit/policies.js';
-import { ASKED_WITHIN_MS, RATE_POLICIES, rateSubject } from '@app/platform/rate-limit/rate-limit.guard.js';
-import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
+import { insideCaller } from '#platform/http/in-process.js';
+import { requestIdOf } from '#platform/http/request-id.js';
+import { serveDocuments } from '#platform/http/static-documents.js';
+import { within } from '#platform/async/within.js';
+import { forwardedFor } from '#platform/rate-limit/address.js';
+import type { RatePolicies } from '#platform/rate-limit/policies.js';
+import { ASKED_WITHIN_MS, RATE_POLICIES, rateSubject } from '#platform/rate-limit/rate-limit.guard.js';
+import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import {
   AdjustPortalSession,
   EndPortalSession,
@@ -19,7 +19,7 @@ import {
   FindPortalSession,
   type PortalAddress,
   type PortalSession,
-} from '@app/workspaces/contracts/index.js';
+} from '#workspaces/contracts/index.js';
 import { Api, ApiProblem, elsewhere, tooOften } from './frame/api.js';
 import { readAssets } from './frame/assets.js';
 import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from './frame/cookies.js';

@@ -1,9 +1,9 @@
-import { billing } from '@app/billing/manifest.js';
-import { operationalTables } from '@app/platform/postgres/operational-tables.js';
-import { publishing } from '@app/publishing/manifest.js';
-import { readings } from '@app/readings/manifest.js';
-import { webhooks } from '@app/webhooks/manifest.js';
-import { workspaces } from '@app/workspaces/manifest.js';
+import { billing } from '#billing/manifest.js';
+import { operationalTables } from '#platform/postgres/operational-tables.js';
+import { publishing } from '#publishing/manifest.js';
+import { readings } from '#readings/manifest.js';
+import { webhooks } from '#webhooks/manifest.js';
+import { workspaces } from '#workspaces/manifest.js';
 
 /** The modules of the service, in migration order. */
 export const MODULES = [workspaces, readings, publishing, billing, webhooks] as const;

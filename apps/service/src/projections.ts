@@ -1,10 +1,10 @@
-import { billingProjections } from '@app/billing/projections.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
-import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { publishingProjections } from '@app/publishing/projections.js';
-import { readingsProjections } from '@app/readings/projections.js';
-import { webhooksProjections } from '@app/webhooks/projections.js';
-import { workspacesProjections } from '@app/workspaces/projections.js';
+import { billingProjections } from '#billing/projections.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
+import { documentPublisher } from '#publishing/contracts/index.js';
+import { publishingProjections } from '#publishing/projections.js';
+import { readingsProjections } from '#readings/projections.js';
+import { webhooksProjections } from '#webhooks/projections.js';
+import { workspacesProjections } from '#workspaces/projections.js';
 
 /** Every projection of the service. */
 export const PROJECTIONS: readonly Projection[] = [

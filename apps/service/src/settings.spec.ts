@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConfigError, configHelp, loadConfig, settingNames } from '@app/platform/config/load-config.js';
-import { settings as platform } from '@app/platform/config/settings.js';
+import { ConfigError, configHelp, loadConfig, settingNames } from '#platform/config/load-config.js';
+import { settings as platform } from '#platform/config/settings.js';
 import { MODULES } from './modules.js';
 import { settings } from './settings.js';
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { billing } from '@app/billing/manifest.js';
-import { settings as platform } from '@app/platform/config/settings.js';
-import { publishing } from '@app/publishing/manifest.js';
-import { readings } from '@app/readings/manifest.js';
-import { requireLongLease, webhooks } from '@app/webhooks/manifest.js';
-import { workspaces } from '@app/workspaces/manifest.js';
+import { billing } from '#billing/manifest.js';
+import { settings as platform } from '#platform/config/settings.js';
+import { publishing } from '#publishing/manifest.js';
+import { readings } from '#readings/manifest.js';
+import { requireLongLease, webhooks } from '#webhooks/manifest.js';
+import { workspaces } from '#workspaces/manifest.js';
 import { requirePortalAddress } from '../../portal/src/portal-address.js';
 
 /** Every environment variable of the service: the platform's and those of each module. */

@@ -1,13 +1,8 @@
 import type { Pool } from 'pg';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { emptiedTables, missingTables } from '@app/event-sourcing/rebuilding/lost-tables.js';
-import { expendableTables } from '@app/platform/postgres/operational-tables.js';
-import {
-  JOBS_SCHEMA,
-  MIGRATIONS_SCHEMA,
-  migratedLibraries,
-  schemaOf,
-} from '@app/platform/postgres/schemas.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { emptiedTables, missingTables } from '#event-sourcing/rebuilding/lost-tables.js';
+import { expendableTables } from '#platform/postgres/operational-tables.js';
+import { JOBS_SCHEMA, MIGRATIONS_SCHEMA, migratedLibraries, schemaOf } from '#platform/postgres/schemas.js';
 import { MODULES, OPERATIONAL_TABLES } from './modules.js';
 import { PROJECTIONS } from './projections.js';
 

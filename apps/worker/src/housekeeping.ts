@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { IdempotentRequests } from '@app/platform/idempotency/idempotent-requests.js';
-import { forgetReplacedJobs } from '@app/platform/jobs/stuck-jobs.js';
-import { TokenBuckets } from '@app/platform/rate-limit/token-buckets.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { IdempotentRequests } from '#platform/idempotency/idempotent-requests.js';
+import { forgetReplacedJobs } from '#platform/jobs/stuck-jobs.js';
+import { TokenBuckets } from '#platform/rate-limit/token-buckets.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 
 const EVERY_MS = 600_000;
 

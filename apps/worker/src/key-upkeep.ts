@@ -1,13 +1,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { KeyUpkeep, upkeepSettings } from '@app/platform/crypto/epochs/key-upkeep.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { TrustedTime } from '@app/platform/time/trusted-time.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { KeyUpkeep, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { TrustedTime } from '#platform/time/trusted-time.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import type { Config } from '../../service/src/settings.js';
 
 /** Rewraps the keys of surviving readings with each new epoch's key, and destroys the keys of old epochs. */

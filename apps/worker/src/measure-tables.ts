@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
+import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 import { findMissingTables } from '../../service/src/tables.js';
 
 /** How many of the service's tables do not exist. */

@@ -1,5 +1,5 @@
-import type { ModuleManifest } from '@app/platform/manifest.js';
-import type { WorkRegistry } from '@app/platform/work/work-registry.js';
+import type { ModuleManifest } from '#platform/manifest.js';
+import type { WorkRegistry } from '#platform/work/work-registry.js';
 import { PROJECTIONS } from '../../service/src/projections.js';
 
 type Registered = Pick<WorkRegistry, 'consumers' | 'jobs'>;

@@ -1,13 +1,13 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
-import { PlatformModule } from '@app/platform/platform.module.js';
-import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
-import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
-import { WebhooksWorkerModule } from '@app/webhooks/webhooks-worker.module.js';
-import { WorkspacesWorkerModule } from '@app/workspaces/workspaces-worker.module.js';
+import { BillingWorkerModule } from '#billing/billing-worker.module.js';
+import { PlatformModule } from '#platform/platform.module.js';
+import { WorkRegistry } from '#platform/work/work-registry.js';
+import { documentPublisher } from '#publishing/contracts/index.js';
+import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
+import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
+import { WebhooksWorkerModule } from '#webhooks/webhooks-worker.module.js';
+import { WorkspacesWorkerModule } from '#workspaces/workspaces-worker.module.js';
 import type { Config } from '../../service/src/settings.js';
 
 @Global()

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import { pino } from 'pino';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import { WorkRegistry } from '#platform/work/work-registry.js';
 import type { SettleResult } from './application/settle-reservation/settle-reservation.command.js';
 import { BillingWorkerModule } from './billing-worker.module.js';
 import type { Config } from './settings.js';

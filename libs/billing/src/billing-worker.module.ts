@@ -1,11 +1,11 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
-import { processConsumer } from '@app/event-sourcing/processes/process.js';
-import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import { CONFIG, LOGGER } from '@app/platform/tokens.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { processConsumer } from '#event-sourcing/processes/process.js';
+import { projectionConsumer } from '#event-sourcing/projections/projection.js';
+import { CONFIG, LOGGER } from '#platform/tokens.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import { WorkRegistry } from '#platform/work/work-registry.js';
 import { HoldFence } from './application/fence-holds/hold-fence.js';
 import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from './application/reconcile-on-schedule/scheduled-reconciliation.js';

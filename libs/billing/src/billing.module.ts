@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CONFIG } from '#platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { CorrectionBooks } from './application/corrections/correction-books.js';
 import { HANDLERS } from './application/handlers.js';

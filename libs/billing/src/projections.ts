@@ -1,4 +1,4 @@
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
 import { balanceProjection } from './read-models/balance/balance.projection.js';
 import { holdProjection } from './read-models/hold/hold.projection.js';
 import { testBalanceProjection } from './read-models/test-book/test-balance.projection.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count, milliseconds, setting, span } from '@app/platform/config/setting.js';
-import type { ConfigWith } from '@app/platform/config/settings.js';
+import { count, milliseconds, setting, span } from '#platform/config/setting.js';
+import type { ConfigWith } from '#platform/config/settings.js';
 import { parseOperators } from './signatures.js';
 
 /** An account in the company's own books, as its journal names it. */

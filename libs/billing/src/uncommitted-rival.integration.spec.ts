@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { intercept } from '@app/event-sourcing/testing/intercepted-store.js';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { intercept } from '#event-sourcing/testing/intercepted-store.js';
 import { WS } from '../test/book.js';
 import { createCreditsExecutor, type CreditsExecutor } from './credits.executor.js';
 

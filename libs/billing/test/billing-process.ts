@@ -1,5 +1,5 @@
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { ReserveCredits } from '@app/readings/contracts/index.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { ReserveCredits } from '#readings/contracts/index.js';
 import {
   CancelSubscription,
   GetBalance,

@@ -1,8 +1,8 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { SetAside, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { SetAside, StoredEvent } from '#event-sourcing/core/event.js';
+import { CHAIN_START, chainedFacts, nextChain } from '#event-sourcing/core/hash-chain.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';

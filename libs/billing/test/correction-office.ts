@@ -1,8 +1,8 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { withSetAside } from '#event-sourcing/parking/set-aside.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
 import {
   GetCorrectionHandler,

@@ -1,4 +1,4 @@
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { PackId, PlanId } from '../src/contracts/catalogue.js';
 import type { CreditsEvent } from '../src/contracts/events.js';
 import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';

@@ -1,8 +1,8 @@
-import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
-import type { EventToAppend, StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { CHAIN_START, chainedFacts, nextChain } from '#event-sourcing/core/hash-chain.js';
+import type { EventToAppend, StoredEvent } from '#event-sourcing/core/event.js';
+import type { ExpectedRevision } from '#event-sourcing/store/event-store.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { creditsEvents, type CreditsEvent } from '../src/contracts/events.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';

@@ -7,9 +7,9 @@ import {
   PurchasePack,
   VerifyLedger,
   VerifyTestBooks,
-} from '@app/billing/contracts/index.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { GetOpenHolds } from '@app/readings/contracts/index.js';
+} from '#billing/contracts/index.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { GetOpenHolds } from '#readings/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, WS, startWorker } from './start-worker.js';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { nextChain, type ChainedFacts } from '@app/event-sourcing/core/hash-chain.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import { nextChain, type ChainedFacts } from '#event-sourcing/core/hash-chain.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type Path = readonly (string | number)[];

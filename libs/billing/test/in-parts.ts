@@ -1,5 +1,5 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { creditsEvents, type CreditsEvent } from '../src/contracts/events.js';
 import { nextItems, noItems } from '../src/domain/credits/carried.js';
 import { evolve, noBook } from '../src/domain/credits/credits.state.js';

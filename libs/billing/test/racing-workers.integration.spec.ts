@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
-import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
-import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
-import { PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
+import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
+import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
+import { IdleBooks } from '#billing/application/nudge-idle-books/idle-books.js';
+import { PurchasePack, SubscribeToPlan } from '#billing/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 

@@ -1,5 +1,5 @@
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { READING_COST } from '../src/contracts/catalogue.js';
 import { WS } from './book.js';
 

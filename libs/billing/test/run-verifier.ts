@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 /** Runs the auditor's file in a folder of its own, as an auditor does. */
 export const runVerifier = (folder: string, text: string, options: readonly string[] = []) => {

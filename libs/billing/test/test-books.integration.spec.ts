@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { QueryBus } from '@nestjs/cqrs';
 import pg from 'pg';
-import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
-import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
-import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
+import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
+import { IdleBooks } from '#billing/application/nudge-idle-books/idle-books.js';
+import { ScheduledReconciliation } from '#billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import {
   CheckHolds,
   ExplainReading,
@@ -20,7 +20,7 @@ import {
   SubscribeToPlan,
   VerifyLedger,
   VerifyTestBooks,
-} from '@app/billing/contracts/index.js';
+} from '#billing/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 

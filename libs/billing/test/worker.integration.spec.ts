@@ -2,17 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { CreditBooks } from '@app/billing/application/credit-books.js';
-import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
-import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
-import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
+import { CreditBooks } from '#billing/application/credit-books.js';
+import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
+import { IdleBooks } from '#billing/application/nudge-idle-books/idle-books.js';
+import { ScheduledReconciliation } from '#billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import {
   CheckHolds,
   GetBalance,
   PurchasePack,
   SubscribeToPlan,
   VerifyLedger,
-} from '@app/billing/contracts/index.js';
+} from '#billing/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { adjustment } from './adjustment.js';
 import { BY, EVERY_MS, FENCE_MS, START, WS, startWorker } from './start-worker.js';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '../../platform/src/project-path.js';
 
 const source = projectPath('libs', 'client');
 const folder = mkdtempSync(join(tmpdir(), 'client-'));

@@ -2,11 +2,11 @@ import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown 
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
-import { withSetAside } from '@app/event-sourcing/parking/set-aside.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore, type EventStoreDb } from '@app/event-sourcing/store/eventstoredb.js';
-import { EVENT_STORE_CONNECTION } from '@app/event-sourcing/store/store-connection.js';
+import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';
+import { withSetAside } from '#event-sourcing/parking/set-aside.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { openEventStore, type EventStoreDb } from '#event-sourcing/store/eventstoredb.js';
+import { EVENT_STORE_CONNECTION } from '#event-sourcing/store/store-connection.js';
 import { AuditRecords } from './audit/audit-records.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { AddressLimiter } from './rate-limit/address-limiter.js';

@@ -1,4 +1,4 @@
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
 import { publicationProjection } from './read-models/publication/publication.projection.js';
 
 /** For the worker, which keeps them, and the operator, who may rebuild them. Loads no framework. */

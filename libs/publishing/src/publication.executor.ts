@@ -1,6 +1,6 @@
-import { CommandExecutor } from '@app/event-sourcing/handling/command-executor.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
+import { CommandExecutor } from '#event-sourcing/handling/command-executor.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
 import { publicationEvents } from './contracts/events.js';
 import { publicationDecider } from './domain/publication/publication.decider.js';
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
 import { CreateLinkController } from './application/create-link/create-link.controller.js';
 import { OpenLinkController } from './application/open-link/open-link.controller.js';
 import { RepublishDocumentController } from './application/republish-document/republish-document.controller.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
 import { RepublishDocumentHandler } from './application/republish-document/republish-document.handler.js';
 import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count, setting, span } from '@app/platform/config/setting.js';
-import type { ConfigWith } from '@app/platform/config/settings.js';
+import { count, setting, span } from '#platform/config/setting.js';
+import type { ConfigWith } from '#platform/config/settings.js';
 
 /** How documents are typeset and waited for. */
 export const settings = {

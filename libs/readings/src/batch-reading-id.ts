@@ -1,5 +1,5 @@
-import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
-import type { Digester } from '@app/platform/crypto/digest.js';
+import { uuidFromHash } from '#event-sourcing/core/event-id.js';
+import type { Digester } from '#platform/crypto/digest.js';
 
 /** The id of the batch that has this Idempotency-Key. Each mode has keys of its own. */
 export const batchIdOf = (

@@ -1,4 +1,4 @@
-import type { Digester } from '@app/platform/crypto/digest.js';
+import type { Digester } from '#platform/crypto/digest.js';
 
 /** Two spellings of the same characters are one external id. */
 const canonical = (externalId: string): string => externalId.normalize('NFC');

@@ -1,4 +1,4 @@
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
 import type { PublicationFeed } from './contracts/ports/index.js';
 import { batchProjection } from './read-models/batch/batch.projection.js';
 import { readingProjection } from './read-models/reading/reading.projection.js';

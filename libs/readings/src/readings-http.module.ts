@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
 import { EraseReadingController } from './application/erase-reading/erase-reading.controller.js';
 import { ListReadingsController } from './application/list-readings/list-readings.controller.js';
 import { RequestBatchController } from './application/request-batch/request-batch.controller.js';

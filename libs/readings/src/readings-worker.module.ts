@@ -1,14 +1,14 @@
 import { Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { processConsumer } from '@app/event-sourcing/processes/process.js';
-import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import { handleJobs } from '@app/platform/jobs/job.js';
-import { rescueOverdue } from '@app/platform/jobs/rescue.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG, LOGGER } from '@app/platform/tokens.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { processConsumer } from '#event-sourcing/processes/process.js';
+import { projectionConsumer } from '#event-sourcing/projections/projection.js';
+import { handleJobs } from '#platform/jobs/job.js';
+import { rescueOverdue } from '#platform/jobs/rescue.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG, LOGGER } from '#platform/tokens.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import { WorkRegistry } from '#platform/work/work-registry.js';
 import {
   GenerateReadingJob,
   OVERDUE_READINGS,

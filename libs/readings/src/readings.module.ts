@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
 import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
 import { RequestBatchHandler } from './application/request-batch/request-batch.handler.js';

@@ -1,5 +1,5 @@
-import { openPadded, sealPadded } from '@app/platform/padding/padded-seal.js';
-import type { SubjectKey } from '@app/platform/crypto/subject-keys.js';
+import { openPadded, sealPadded } from '#platform/padding/padded-seal.js';
+import type { SubjectKey } from '#platform/crypto/subject-keys.js';
 import type { ReadingInput } from './domain/reading/reading-view.js';
 
 /** Lengths are padded to multiples of these bytes. Nearly every input, and every result, fits one step. */

@@ -1,5 +1,5 @@
-import { count, milliseconds, span } from '@app/platform/config/setting.js';
-import type { ConfigWith } from '@app/platform/config/settings.js';
+import { count, milliseconds, span } from '#platform/config/setting.js';
+import type { ConfigWith } from '#platform/config/settings.js';
 
 /** How readings are accepted and generated. */
 export const settings = {

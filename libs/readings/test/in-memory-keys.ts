@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { keyedDigest, type SubjectKey, type SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { open, seal } from '@app/platform/crypto/sealing.js';
+import { keyedDigest, type SubjectKey, type SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { open, seal } from '#platform/crypto/sealing.js';
 
 /** The keys of readings without a database: real sealing, keys in memory. */
 export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find' | 'ready' | 'destroy'> {

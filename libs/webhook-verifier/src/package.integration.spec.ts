@@ -15,7 +15,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '../../platform/src/project-path.js';
 
 const NAME = '@reading-service/webhook-verifier';
 const source = projectPath('libs', 'webhook-verifier');

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '../../platform/src/project-path.js';
 import { WebhookVerificationError, verifyWebhook, type WebhookHeaders } from './index.js';
 
 interface Vector {

@@ -1,4 +1,4 @@
-import type { ModuleManifest } from '@app/platform/manifest.js';
+import type { ModuleManifest } from '#platform/manifest.js';
 import { settings } from './settings.js';
 
 export { requireLongLease } from './settings.js';

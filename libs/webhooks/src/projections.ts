@@ -1,4 +1,4 @@
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
 import { contentProjection } from './read-models/content/content.projection.js';
 import { endpointProjection } from './read-models/endpoint/endpoint.projection.js';
 

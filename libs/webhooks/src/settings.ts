@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { count, days, flag, milliseconds, setting, span, spans } from '@app/platform/config/setting.js';
-import type { ConfigWith } from '@app/platform/config/settings.js';
+import { count, days, flag, milliseconds, setting, span, spans } from '#platform/config/setting.js';
+import type { ConfigWith } from '#platform/config/settings.js';
 
 /**
  * Days for which the row of a notice stays at least. The looks find what ends within 14 days and what happened in the last

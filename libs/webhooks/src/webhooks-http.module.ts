@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
 import { ChangeWebhookEndpointController } from './application/change-webhook-endpoint/change-webhook-endpoint.controller.js';
 import { CreateWebhookEndpointController } from './application/create-webhook-endpoint/create-webhook-endpoint.controller.js';
 import { DeleteWebhookEndpointController } from './application/delete-webhook-endpoint/delete-webhook-endpoint.controller.js';

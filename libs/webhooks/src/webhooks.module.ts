@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
 import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 
 let nextPosition = 0n;
 let nextRelease = 0;

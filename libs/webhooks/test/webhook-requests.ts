@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { TestApi, url } from './api.js';
 import { startDatabase, type TestDatabase } from './postgres.js';
 import { Receiver, eventually } from './receiver.js';

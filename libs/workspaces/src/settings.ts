@@ -1,7 +1,7 @@
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
-import { count, flag, milliseconds, setting, span } from '@app/platform/config/setting.js';
-import type { ConfigWith } from '@app/platform/config/settings.js';
+import { count, flag, milliseconds, setting, span } from '#platform/config/setting.js';
+import type { ConfigWith } from '#platform/config/settings.js';
 
 /** Bearer tokens and API keys of callers. */
 export const settings = {

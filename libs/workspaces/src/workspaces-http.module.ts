@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
+import { AUTHENTICATOR } from '#platform/auth/authentication.js';
 import { IssueApiKeyController } from './application/issue-api-key/issue-api-key.controller.js';
 import { EndPortalSessionController } from './application/end-portal-session/end-portal-session.controller.js';
 import { ListApiKeysController } from './application/list-api-keys/list-api-keys.controller.js';
@@ -8,7 +8,7 @@ import { OpenPortalSessionController } from './application/open-portal-session/o
 import { RevokeApiKeyController } from './application/revoke-api-key/revoke-api-key.controller.js';
 import { RotateApiKeyController } from './application/rotate-api-key/rotate-api-key.controller.js';
 import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
 import { KeyUse } from './authentication/key-use.js';
 import { WorkspaceAuthenticator } from './authentication/workspace.authenticator.js';

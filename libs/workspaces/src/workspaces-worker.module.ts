@@ -1,7 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
-import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
+import { projectionConsumer } from '#event-sourcing/projections/projection.js';
+import { WorkRegistry } from '#platform/work/work-registry.js';
 import { GetPaperHandler } from './application/choose/choose.handlers.js';
 import { FindExpiringKeysHandler } from './application/find-expiring-keys/find-expiring-keys.handler.js';
 import { workspacesProjections } from './projections.js';

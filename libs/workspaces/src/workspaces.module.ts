@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
 import {
   ChoosePaperHandler,
   ChooseWebhookContentHandler,

@@ -1,11 +1,11 @@
-import { CreditBooks } from '@app/billing/application/credit-books.js';
-import { TestBooks } from '@app/billing/application/test-books.js';
-import { createCreditsExecutor } from '@app/billing/credits.executor.js';
-import { createTestBookExecutor } from '@app/billing/test-book.executor.js';
-import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
-import type { CreditsCommand } from '@app/billing/domain/credits/credits.commands.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CreditBooks } from '#billing/application/credit-books.js';
+import { TestBooks } from '#billing/application/test-books.js';
+import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { createTestBookExecutor } from '#billing/test-book.executor.js';
+import { ReserveCreditsHandler } from '#billing/application/reserve-credits/reserve-credits.handler.js';
+import type { CreditsCommand } from '#billing/domain/credits/credits.commands.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';
 
 type Untimed = CreditsCommand extends infer C ? (C extends { now: number } ? Omit<C, 'now'> : never) : never;

@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { ReserveCredits } from '@app/readings/contracts/index.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { ReserveCredits } from '#readings/contracts/index.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { BY, connect, ledgerOn } from './books.js';
 
 export interface Called {

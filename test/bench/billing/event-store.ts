@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { EVENT_STORE_FLAGS } from '../../../apps/embedded/src/node-service.js';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 
 export interface ServedStore {
   /** `esdb://…` */

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { BookVerifier } from '@app/billing/audit/verify-book.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { BookVerifier } from '#billing/audit/verify-book.js';
+import { projectPath } from '#platform/project-path.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { connect, ledgerOn, openBook } from './books.js';
 import type { Called } from './caller.js';

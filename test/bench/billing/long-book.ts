@@ -1,6 +1,6 @@
-import { connectClient } from '@app/embedded-event-store/testing/client.js';
-import { VerifyLedgerHandler } from '@app/billing/application/audit/verify-ledger.handler.js';
-import { VerifyLedger } from '@app/billing/contracts/index.js';
+import { connectClient } from '#embedded-event-store/testing/client.js';
+import { VerifyLedgerHandler } from '#billing/application/audit/verify-ledger.handler.js';
+import { VerifyLedger } from '#billing/contracts/index.js';
 import type { ServedStore } from './event-store.js';
 import { connect, fillBook, ledgerOn, openBook } from './books.js';
 import type { AddRow } from './row.js';

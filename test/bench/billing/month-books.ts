@@ -1,15 +1,15 @@
-import { balanceOf } from '@app/billing/domain/credits/balance.js';
-import type { Credits } from '@app/billing/domain/credits/credits.state.js';
-import { PACKS } from '@app/billing/contracts/index.js';
-import { createCreditsExecutor } from '@app/billing/credits.executor.js';
-import { endOfMonth } from '@app/billing/domain/credits/calendar.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { balanceOf } from '#billing/domain/credits/balance.js';
+import type { Credits } from '#billing/domain/credits/credits.state.js';
+import { PACKS } from '#billing/contracts/index.js';
+import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { endOfMonth } from '#billing/domain/credits/calendar.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { CHAIN_START, chainedFacts, nextChain } from '#event-sourcing/core/hash-chain.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import type pg from 'pg';
 import { BY, ledgerOn } from './books.js';
 

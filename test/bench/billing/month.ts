@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import type { StartedStores } from '../../support/start-processes.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
 import { peakMiB } from '../service/process-memory.js';

@@ -17,11 +17,11 @@ import { APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Request } from 'express';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { transaction } from '@app/event-sourcing/projections/transaction.js';
-import { seal } from '@app/platform/crypto/sealing.js';
-import { BodyPipe } from '@app/platform/http/body.pipe.js';
-import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
-import { CreateReadingDto } from '@app/readings/application/request-reading/request-reading.body.js';
+import { transaction } from '#event-sourcing/projections/transaction.js';
+import { seal } from '#platform/crypto/sealing.js';
+import { BodyPipe } from '#platform/http/body.pipe.js';
+import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
+import { CreateReadingDto } from '#readings/application/request-reading/request-reading.body.js';
 import { serve } from '../serve.js';
 import { COST, GENERATE, hashOf } from './tables.js';
 

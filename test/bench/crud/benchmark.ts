@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { Integrator } from '../../support/integrator.js';
 import { startPostgres } from '../../support/start-postgres.js';

@@ -1,13 +1,13 @@
 import { run, Logger } from 'graphile-worker';
 import pg from 'pg';
-import { transaction } from '@app/event-sourcing/projections/transaction.js';
-import type { ReadingResult } from '@app/numerology/index.js';
-import { open, seal } from '@app/platform/crypto/sealing.js';
-import { composeDocument } from '@app/publishing/document/compose.js';
-import { renderMarkdown } from '@app/publishing/markdown/render.js';
-import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
-import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { themeCalculator } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import { transaction } from '#event-sourcing/projections/transaction.js';
+import type { ReadingResult } from '#numerology/index.js';
+import { open, seal } from '#platform/crypto/sealing.js';
+import { composeDocument } from '#publishing/document/compose.js';
+import { renderMarkdown } from '#publishing/markdown/render.js';
+import { createPdfRenderer } from '#publishing/pdf/renderer.js';
+import { documentPublisher } from '#publishing/contracts/index.js';
+import { themeCalculator } from '#readings/application/generate-reading/generate-reading.job.js';
 import { COST, GENERATE } from './tables.js';
 
 /** The worker without events: one job generates, publishes and charges a reading. */

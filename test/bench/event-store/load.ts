@@ -9,8 +9,8 @@ import {
   newEvent,
   type EventStoreDBClient,
   type JSONEventData,
-} from '@app/embedded-event-store/testing/client.js';
-import { projectPath } from '@app/platform/project-path.js';
+} from '#embedded-event-store/testing/client.js';
+import { projectPath } from '#platform/project-path.js';
 import { DATA, PAYLOAD } from './payload.js';
 
 /** A server in a separate process, with a client. */

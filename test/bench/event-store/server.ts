@@ -6,8 +6,8 @@
  */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
-import { startCannedServer } from '@app/embedded-event-store/testing/canned-server.js';
+import { startEmbeddedEventStore } from '#embedded-event-store/index.js';
+import { startCannedServer } from '#embedded-event-store/testing/canned-server.js';
 import { PAYLOAD } from './payload.js';
 
 const tell = (ports: Record<string, number>): void =>

@@ -1,5 +1,5 @@
-import { calculateTheme, type ThemeSubject } from '@app/numerology/index.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
+import { calculateTheme, type ThemeSubject } from '#numerology/index.js';
+import { randomPerson } from '#publishing/document/testing/random-people.js';
 import { atLeast, type Benchmark } from '../report.js';
 
 /** People per round. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EventToAppend } from '@app/event-sourcing/core/event.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { EventToAppend } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 
 /** Events of one published reading, in its two streams. */
 export const EVENTS_PER_READING = 5;

@@ -1,7 +1,7 @@
-import type { ReadingResult } from '@app/numerology/index.js';
-import { BOOK } from '@app/publishing/content/book/families.js';
-import { readEntries } from '@app/publishing/content/book/read-entries.js';
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
+import type { ReadingResult } from '#numerology/index.js';
+import { BOOK } from '#publishing/content/book/families.js';
+import { readEntries } from '#publishing/content/book/read-entries.js';
+import { randomPerson } from '#publishing/document/testing/random-people.js';
 import {
   GENDERS,
   LOCALES,
@@ -9,12 +9,12 @@ import {
   type Trial,
   trialDocument,
   trialResult,
-} from '@app/publishing/document/testing/trial.js';
-import { composeDocument } from '@app/publishing/document/compose.js';
-import type { DocumentV1 } from '@app/publishing/document/document.js';
-import { renderMarkdown } from '@app/publishing/markdown/render.js';
-import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
-import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
+} from '#publishing/document/testing/trial.js';
+import { composeDocument } from '#publishing/document/compose.js';
+import type { DocumentV1 } from '#publishing/document/document.js';
+import { renderMarkdown } from '#publishing/markdown/render.js';
+import { createPdfRenderer } from '#publishing/pdf/renderer.js';
+import { createTypesetter } from '#publishing/pdf/typesetter.js';
 import { createPlainTypesetter } from './plain-words.js';
 import { quantile } from '../quantile.js';
 import { atMost, type Benchmark, type Settings, told } from '../report.js';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
-import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
-import type { Block, DocumentV1, Section } from '@app/publishing/document/document.js';
-import { textsOf } from '@app/publishing/document/walk.js';
-import { FONTS, keptBetween } from '@app/publishing/pdf/typesetter.js';
+import { projectPath } from '#platform/project-path.js';
+import { openTypst, PDF_STANDARD } from '#platform/typesetting/typst.js';
+import type { Block, DocumentV1, Section } from '#publishing/document/document.js';
+import { textsOf } from '#publishing/document/walk.js';
+import { FONTS, keptBetween } from '#publishing/pdf/typesetter.js';
 
 const FOLDER = projectPath('test/bench/publishing');
 

@@ -1,4 +1,4 @@
-import { startCluster, type ClusterNode } from '@app/event-sourcing/testing/cluster.js';
+import { startCluster, type ClusterNode } from '#event-sourcing/testing/cluster.js';
 import type { Fault } from './fault.js';
 import { measureAll, startInstallation, startStore, type Measured } from './installation.js';
 

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { clusterFaults } from './cluster-faults.js';
 import type { Fault, Recovery } from './fault.js';
 import { networkFaults } from './network-faults.js';

@@ -1,4 +1,4 @@
-import { startRelay } from '@app/event-sourcing/testing/relay.js';
+import { startRelay } from '#event-sourcing/testing/relay.js';
 import type { Fault } from './fault.js';
 import { measureAll, startInstallation, startStore, type Measured } from './installation.js';
 

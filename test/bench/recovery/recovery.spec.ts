@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { recoveryAfter, type Recovery } from './fault.js';
 import { recoveryTable, withRecoveries } from './table.js';
 

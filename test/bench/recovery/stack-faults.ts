@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { rmSync } from 'node:fs';
-import { freeBytes } from '@app/platform/disk/disk-reserve.js';
+import { freeBytes } from '#platform/disk/disk-reserve.js';
 import { fill, removeDisk, smallDisk } from '../../crash/support/small-disk.js';
 import { DEFAULT_LIMITS } from '../../support/default-limits.js';
 import { Integrator } from '../../support/integrator.js';

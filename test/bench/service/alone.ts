@@ -1,9 +1,9 @@
-import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { themeCalculator } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import type { ReadingResult } from '@app/numerology/index.js';
-import { composeDocument } from '@app/publishing/document/compose.js';
-import { renderMarkdown } from '@app/publishing/markdown/render.js';
-import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
+import { documentPublisher } from '#publishing/contracts/index.js';
+import { themeCalculator } from '#readings/application/generate-reading/generate-reading.job.js';
+import type { ReadingResult } from '#numerology/index.js';
+import { composeDocument } from '#publishing/document/compose.js';
+import { renderMarkdown } from '#publishing/markdown/render.js';
+import { createTypesetter } from '#publishing/pdf/typesetter.js';
 import { somebody } from './somebody.js';
 
 /**

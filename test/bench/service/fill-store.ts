@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { encode } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { readingEvents } from '@app/readings/contracts/events.js';
+import { encode } from '#event-sourcing/core/event-catalogue.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { readingEvents } from '#readings/contracts/events.js';
 import type { StartedStack } from '../../support/start-stack.js';
 
 /** Streams written concurrently. */

@@ -1,5 +1,5 @@
-import { randomPerson } from '@app/publishing/document/testing/random-people.js';
-import { GENDERS, LOCALES } from '@app/publishing/document/testing/trial.js';
+import { randomPerson } from '#publishing/document/testing/random-people.js';
+import { GENDERS, LOCALES } from '#publishing/document/testing/trial.js';
 
 /**
  * The request body for a reading of the nth person; languages and genders alternate. The typesetter caches paragraphs,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cpus } from 'node:os';
 import { promisify } from 'node:util';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import type { Integrator } from '../../support/integrator.js';
 import type { StartedStack } from '../../support/start-stack.js';
 import { cpuMilliseconds } from './process-cpu.js';

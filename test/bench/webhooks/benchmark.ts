@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { quantile } from '../quantile.js';
 import { atMost, perSecond, ratio, told, type Benchmark } from '../report.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { loadConfig } from '@app/platform/config/load-config.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { markQueuesReady } from '@app/webhooks/read-models/delivery/delivery-sql.js';
-import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
+import { loadConfig } from '#platform/config/load-config.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { markQueuesReady } from '#webhooks/read-models/delivery/delivery-sql.js';
+import { SecretVault } from '#webhooks/application/secrets/secret-vault.js';
 import { settings } from '../../../apps/service/src/settings.js';
 
 const key = Buffer.alloc(32, 1).toString('base64');

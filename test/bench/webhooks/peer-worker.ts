@@ -4,15 +4,15 @@
  * of a reading, limits or turns, and fetches and completes its jobs in batches.
  */
 import { run, type Task } from 'graphile-worker';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
-import { loadConfig } from '@app/platform/config/load-config.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { openPool } from '@app/platform/postgres/pool.js';
-import { resolveHost } from '@app/webhooks/application/resolve-host.js';
-import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
-import { signedHeaders } from '@app/webhooks/domain/delivery/signed-headers.js';
-import { openSender } from '@app/webhooks/processes/dispatch/open-sender.js';
-import { countAttempts } from '@app/webhooks/read-models/stats/count-attempts.js';
+import { systemClock } from '#event-sourcing/core/clock.js';
+import { loadConfig } from '#platform/config/load-config.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { openPool } from '#platform/postgres/pool.js';
+import { resolveHost } from '#webhooks/application/resolve-host.js';
+import { SecretVault } from '#webhooks/application/secrets/secret-vault.js';
+import { signedHeaders } from '#webhooks/domain/delivery/signed-headers.js';
+import { openSender } from '#webhooks/processes/dispatch/open-sender.js';
+import { countAttempts } from '#webhooks/read-models/stats/count-attempts.js';
 import { settings } from '../../../apps/service/src/settings.js';
 import { settingsFor } from './deliveries.js';
 import { PEER_SCHEMA, type PeerDelivery } from './peer.js';

@@ -6,19 +6,19 @@
  */
 import { Agent, request } from 'node:http';
 import { pino } from 'pino';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { loadConfig } from '@app/platform/config/load-config.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { openPool } from '@app/platform/postgres/pool.js';
-import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
-import { createWebhookEndpointExecutor } from '@app/webhooks/webhook-endpoint.executor.js';
-import { resolveHost } from '@app/webhooks/application/resolve-host.js';
-import { AnswerVault } from '@app/webhooks/application/answers/answer-vault.js';
-import { HeaderVault } from '@app/webhooks/application/custom-headers/header-vault.js';
-import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
-import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher.js';
+import { systemClock } from '#event-sourcing/core/clock.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { loadConfig } from '#platform/config/load-config.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { openPool } from '#platform/postgres/pool.js';
+import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
+import { createWebhookEndpointExecutor } from '#webhooks/webhook-endpoint.executor.js';
+import { resolveHost } from '#webhooks/application/resolve-host.js';
+import { AnswerVault } from '#webhooks/application/answers/answer-vault.js';
+import { HeaderVault } from '#webhooks/application/custom-headers/header-vault.js';
+import { SecretVault } from '#webhooks/application/secrets/secret-vault.js';
+import { openDispatcher } from '#webhooks/processes/dispatch/open-dispatcher.js';
 import { settings } from '../../../apps/service/src/settings.js';
 import { eventBody, settingsFor } from './deliveries.js';
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { quantile } from '../quantile.js';
 import type { Settings } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';

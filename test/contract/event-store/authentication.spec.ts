@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { credentials as channelCredentials } from '@grpc/grpc-js';
 import { connect, generated, type EventStoreDBClient } from './support/client.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { runProgram, startEmbeddedChild, type ChildStore } from './support/child-store.js';
 import { collect, freshStream, numbered, one, rejection, take } from './support/events.js';
 import { IS_EMBEDDED } from './support/store-under-test.js';

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binaryEvent, connect, jsonEvent } from './support/client.js';
-import { SET_ASIDE_STREAM } from '@app/event-sourcing/parking/set-aside.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { SET_ASIDE_STREAM } from '#event-sourcing/parking/set-aside.js';
+import { projectPath } from '#platform/project-path.js';
 import { startEmbeddedChild } from './support/child-store.js';
 
 const metadata = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect, type EventStoreDBClient } from './support/client.js';
 import { startEmbeddedChild } from './support/child-store.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { prepareEventStore } from '@app/event-sourcing/store/prepare-eventstoredb.js';
+import { prepareEventStore } from '#event-sourcing/store/prepare-eventstoredb.js';
 import { collect, freshStream, numbered, one, rejection } from './support/events.js';
 
 /** URL of a real EventStoreDB with TLS, for a member of $admins. The test adds logins and default access. */

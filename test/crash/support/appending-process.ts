@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventToAppend } from '@app/event-sourcing/core/event.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
+import type { EventToAppend } from '#event-sourcing/core/event.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { addedToAppend } from '#event-sourcing/testing/tally.js';
 
 const [connectionString = ''] = process.argv.slice(2);
 const store = await openEventStore({

@@ -1,4 +1,4 @@
-import { describeFolder } from '@app/embedded-event-store/operator/info.js';
+import { describeFolder } from '#embedded-event-store/operator/info.js';
 
 /**
  * Looks at the store in a folder again and again, as operators’ commands do. Arguments: folder, seconds, least number of

@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 const BUILDS = projectPath('.cache', 'previous-builds');
 const run = promisify(execFile);

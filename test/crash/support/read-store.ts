@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { describeDamage, isDamage } from '@app/embedded-event-store/log/damaged-data.js';
-import { dataFileOf, LogStore } from '@app/embedded-event-store/log/log-store.js';
-import { SILENT } from '@app/embedded-event-store/operator/progress.js';
-import { verifyFolder } from '@app/embedded-event-store/operator/verify.js';
+import { describeDamage, isDamage } from '#embedded-event-store/log/damaged-data.js';
+import { dataFileOf, LogStore } from '#embedded-event-store/log/log-store.js';
+import { SILENT } from '#embedded-event-store/operator/progress.js';
+import { verifyFolder } from '#embedded-event-store/operator/verify.js';
 
 /** What one look at a store says. */
 export interface Look {

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { pathToFileURL } from 'node:url';
-import { projectPath } from '@app/platform/project-path.js';
-import { plainText } from '@app/publishing/pdf/testing/pdf-file.js';
+import { projectPath } from '#platform/project-path.js';
+import { plainText } from '#publishing/pdf/testing/pdf-file.js';
 import { until, type Answer, type Integrator } from '../../support/integrator.js';
 
 const FORMATS = ['document_v1', 'markdown', 'pdf'];

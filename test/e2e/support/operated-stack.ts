@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { startStack, type StartedStack } from '../../support/index.js';
 import { Integrator, person, until, untilHandled } from '../../support/integrator.js';
 

@@ -1,26 +1,21 @@
-import {
-  CancelSubscription,
-  PurchasePack,
-  RecordDue,
-  SubscribeToPlan,
-} from '@app/billing/contracts/index.js';
-import { CreditBooks } from '@app/billing/application/credit-books.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { causedBy, requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
-import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { ReadingTimers } from '@app/readings/application/reading-timers.js';
-import { RequestReading } from '@app/readings/application/request-reading/request-reading.command.js';
-import { AbandonReading, EraseReading, readingJobAfter } from '@app/readings/contracts/index.js';
-import { ChangeWebhookEndpoint } from '@app/webhooks/application/change-webhook-endpoint/change-webhook-endpoint.command.js';
-import { DeleteWebhookEndpoint } from '@app/webhooks/application/delete-webhook-endpoint/delete-webhook-endpoint.command.js';
-import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
-import { Redeliver } from '@app/webhooks/application/redeliver/redeliver.command.js';
-import { RotateSecret } from '@app/webhooks/application/rotate-secret/rotate-secret.command.js';
-import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
-import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '@app/workspaces/contracts/index.js';
+import { CancelSubscription, PurchasePack, RecordDue, SubscribeToPlan } from '#billing/contracts/index.js';
+import { CreditBooks } from '#billing/application/credit-books.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { causedBy, requestedBy } from '#event-sourcing/core/request-context.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { PublishDocumentJob } from '#publishing/application/publish-document/publish-document.job.js';
+import { GenerateReadingJob } from '#readings/application/generate-reading/generate-reading.job.js';
+import { InputUnprocessable } from '#readings/application/generate-reading/generate-reading.job.js';
+import { ReadingTimers } from '#readings/application/reading-timers.js';
+import { RequestReading } from '#readings/application/request-reading/request-reading.command.js';
+import { AbandonReading, EraseReading, readingJobAfter } from '#readings/contracts/index.js';
+import { ChangeWebhookEndpoint } from '#webhooks/application/change-webhook-endpoint/change-webhook-endpoint.command.js';
+import { DeleteWebhookEndpoint } from '#webhooks/application/delete-webhook-endpoint/delete-webhook-endpoint.command.js';
+import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
+import { Redeliver } from '#webhooks/application/redeliver/redeliver.command.js';
+import { RotateSecret } from '#webhooks/application/rotate-secret/rotate-secret.command.js';
+import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '#webhooks/contracts/index.js';
+import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '#workspaces/contracts/index.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';
 import type { Service } from './service.js';
 

@@ -3,35 +3,35 @@ import { CommandBus, CqrsModule, QueryBus, type Command } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { BillingModule } from '@app/billing/billing.module.js';
-import { bookOpening } from '@app/billing/processes/book-opening.process.js';
-import { settlement } from '@app/billing/processes/settlement.process.js';
-import { processConsumer } from '@app/event-sourcing/processes/process.js';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { loadConfig } from '@app/platform/config/load-config.js';
-import { Digester } from '@app/platform/crypto/digest.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { BillingModule } from '#billing/billing.module.js';
+import { bookOpening } from '#billing/processes/book-opening.process.js';
+import { settlement } from '#billing/processes/settlement.process.js';
+import { processConsumer } from '#event-sourcing/processes/process.js';
+import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { loadConfig } from '#platform/config/load-config.js';
+import { Digester } from '#platform/crypto/digest.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '#platform/tokens.js';
 import {
   PDF_RENDERER,
   PublishDocumentJob,
-} from '@app/publishing/application/publish-document/publish-document.job.js';
-import { RenderAttempts } from '@app/publishing/application/publish-document/render-attempts.js';
-import { PublishingModule } from '@app/publishing/publishing.module.js';
-import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
+} from '#publishing/application/publish-document/publish-document.job.js';
+import { RenderAttempts } from '#publishing/application/publish-document/render-attempts.js';
+import { PublishingModule } from '#publishing/publishing.module.js';
+import { GenerateReadingJob } from '#readings/application/generate-reading/generate-reading.job.js';
 import {
   THEME_CALCULATOR,
   type CalculationRequest,
-} from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { TestOutcomes } from '@app/readings/application/test-outcome/test-outcomes.js';
-import { ReadingTimers } from '@app/readings/application/reading-timers.js';
-import { erasureProcess } from '@app/publishing/processes/erasure.process.js';
-import { ReadingsModule } from '@app/readings/readings.module.js';
-import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
-import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
+} from '#readings/application/generate-reading/generate-reading.job.js';
+import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
+import { ReadingTimers } from '#readings/application/reading-timers.js';
+import { erasureProcess } from '#publishing/processes/erasure.process.js';
+import { ReadingsModule } from '#readings/readings.module.js';
+import { WebhooksModule } from '#webhooks/webhooks.module.js';
+import { WorkspacesModule } from '#workspaces/workspaces.module.js';
 import { settings } from '../../../apps/service/src/settings.js';
 import { plainKey } from '../../crash/support/simulation/plain-key.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import pg from 'pg';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { AuditRecords, type AuditFilter } from '@app/platform/audit/audit-records.js';
+import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { AuditRecords, type AuditFilter } from '#platform/audit/audit-records.js';
 import { Integrator } from '../../support/integrator.js';
 import { Portal, openWorkspace } from '../../support/portal.js';
 import { startStores, type StartedProcess, type StartedStores } from '../../support/start-processes.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { eventId } from '@app/event-sourcing/core/event-id.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { eventId } from '#event-sourcing/core/event-id.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 
 /**
  * The data of an event if its personal parts were unkeyed digests of the right candidate's.

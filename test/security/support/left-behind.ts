@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { open } from '@app/platform/crypto/sealing.js';
-import { unpad } from '@app/platform/padding/padding.js';
-import type { EncryptionKey } from '@app/platform/config/settings.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { open } from '#platform/crypto/sealing.js';
+import { unpad } from '#platform/padding/padding.js';
+import type { EncryptionKey } from '#platform/config/settings.js';
 
 /** The person whom an attacker looks for: the reading's facts, which the event log keeps permanently. */
 export interface Sought {

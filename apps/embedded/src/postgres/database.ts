@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { migrate } from '@app/platform/postgres/migrate.js';
-import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
+import { migrate } from '#platform/postgres/migrate.js';
+import { prepareDatabase } from '#platform/postgres/prepare-database.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { ADMINISTRATOR } from './cluster.js';
 import { SOCKET_NUMBER } from './sockets.js';

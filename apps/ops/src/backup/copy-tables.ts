@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { copyOut } from '@app/platform/postgres/copy.js';
+import { copyOut } from '#platform/postgres/copy.js';
 import {
   dataSchemas,
   JOBS_SCHEMA,
   migratedLibraries,
   MIGRATIONS_SCHEMA,
   schemaOf,
-} from '@app/platform/postgres/schemas.js';
+} from '#platform/postgres/schemas.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { describeFile, syncPath, type Manifest, type TableCopy } from './manifest.js';
 import { RowsFile } from './table-file.js';

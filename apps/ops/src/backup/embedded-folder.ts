@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate, migrateTo } from '@app/platform/postgres/migrate.js';
+import { migrate, migrateTo } from '#platform/postgres/migrate.js';
 import { openDataFolder, type DataFolder } from '../../../embedded/src/data-folder.js';
 import { startPostgres } from '../../../embedded/src/postgres.js';
 import {

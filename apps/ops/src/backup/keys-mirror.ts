@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isUuid } from '@app/platform/text/uuid.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';
 import type { ErasedReading } from './erased-reading.js';
 import { syncPath } from './manifest.js';

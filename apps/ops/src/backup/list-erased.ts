@@ -1,8 +1,8 @@
-import { lookAt } from '@app/embedded-event-store/log/look-at.js';
-import type { StoredRecord } from '@app/embedded-event-store/log/record.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { SetAsideRegister } from '@app/event-sourcing/parking/set-aside.js';
-import { readMetadata } from '@app/event-sourcing/store/metadata.js';
+import { lookAt } from '#embedded-event-store/log/look-at.js';
+import type { StoredRecord } from '#embedded-event-store/log/record.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { SetAsideRegister } from '#event-sourcing/parking/set-aside.js';
+import { readMetadata } from '#event-sourcing/store/metadata.js';
 import { Erasures } from './read-log.js';
 
 /**

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { copyIn } from '@app/platform/postgres/copy.js';
-import { JOBS_SCHEMA, migratedLibraries, serviceSchemas } from '@app/platform/postgres/schemas.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { copyIn } from '#platform/postgres/copy.js';
+import { JOBS_SCHEMA, migratedLibraries, serviceSchemas } from '#platform/postgres/schemas.js';
+import { projectPath } from '#platform/project-path.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';
 import { copyInText, onDatabase, quoted, tableNames, type OnTable } from './copy-tables.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { SetAside, StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { SetAside, StoredEvent } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { readLog } from './read-log.js';
 
 const erasure = (readingId: string, more: Partial<StoredEvent> = {}): StoredEvent => ({

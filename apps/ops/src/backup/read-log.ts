@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { decodeOrShow, isOpaque, selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import { decodeOrShow, isOpaque, selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { readingEvents } from '#readings/contracts/index.js';
+import { isUuid } from '#platform/text/uuid.js';
 import type { ErasedReading } from './erased-reading.js';
 import type { LogFingerprint } from './manifest.js';
 

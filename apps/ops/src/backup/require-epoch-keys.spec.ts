@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { fingerprintOf } from '@app/platform/crypto/epochs/epoch.js';
-import { KeysUnavailable } from '@app/platform/crypto/wrapping-keys.js';
+import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
+import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { requireEpochKeys } from './require-epoch-keys.js';
 
 const EPOCH = '20261116T000000Z';

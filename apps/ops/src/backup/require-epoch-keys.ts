@@ -1,7 +1,7 @@
-import { fingerprintOf } from '@app/platform/crypto/epochs/epoch.js';
-import type { EpochRow } from '@app/platform/crypto/epochs/epoch-rows.js';
-import type { EpochKeyStore } from '@app/platform/crypto/epochs/key-store.js';
-import { KeysUnavailable } from '@app/platform/crypto/wrapping-keys.js';
+import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
+import type { EpochRow } from '#platform/crypto/epochs/epoch-rows.js';
+import type { EpochKeyStore } from '#platform/crypto/epochs/key-store.js';
+import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { OpsError } from '../ops-error.js';
 
 type Row = Pick<EpochRow, 'epoch' | 'provider' | 'fingerprint' | 'destroyedAt'>;

@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { takeLock } from '../../../embedded/src/lock.js';
 import { isDataFolder, openDataFolder, removeDataFolder } from '../../../embedded/src/data-folder.js';
 import { StackError } from '../../../embedded/src/stack-error.js';

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { installationOf } from '@app/platform/crypto/installation.js';
-import { migrate, migrateTo } from '@app/platform/postgres/migrate.js';
+import { installationOf } from '#platform/crypto/installation.js';
+import { migrate, migrateTo } from '#platform/postgres/migrate.js';
 import type { Config } from '../../../service/src/settings.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';

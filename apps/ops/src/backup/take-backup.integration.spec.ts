@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { takeBackup, unfinishedBeside, type BackupSources } from './take-backup.js';

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import ipaddr from 'ipaddr.js';
-import type { AuditLoss, AuditRecord } from '@app/platform/audit/audit-record.js';
-import { AuditRecords, type AuditFilter } from '@app/platform/audit/audit-records.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import type { AuditLoss, AuditRecord } from '#platform/audit/audit-record.js';
+import { AuditRecords, type AuditFilter } from '#platform/audit/audit-records.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';

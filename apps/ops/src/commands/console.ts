@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import type { PortalLanguage } from '#workspaces/contracts/index.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';
 import { parseLanguage, parseZone } from './portal.js';

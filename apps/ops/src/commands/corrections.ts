@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 import {
   GetCorrection,
   ListCorrections,
@@ -15,8 +15,8 @@ import {
   type CorrectionKind,
   type CorrectionResult,
   type EntryValue,
-} from '@app/billing/contracts/index.js';
-import { parseOperators, publicKeyOf, readSealKey, signText, textsToSign } from '@app/billing/offline.js';
+} from '#billing/contracts/index.js';
+import { parseOperators, publicKeyOf, readSealKey, signText, textsToSign } from '#billing/offline.js';
 import { writeNewFiles } from '../new-file.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { FindReversible } from '@app/billing/contracts/index.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { FindReversible } from '#billing/contracts/index.js';
 import { addProposalOptions, entryOf, printProposal, propose, type ProposalOptions } from './corrections.js';
 import { OpsError } from '../ops-error.js';
 import { tell } from '../output.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { NOT_PERMITTED, prepareDatabase, UnusableRoles } from '@app/platform/postgres/prepare-database.js';
+import { NOT_PERMITTED, prepareDatabase, UnusableRoles } from '#platform/postgres/prepare-database.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { Session } from '../session.js';
 import { CHECKS, examineAll } from './doctor.js';
 import { ok } from './doctor/finding.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
-import { ADVICE, faultOf } from '@app/platform/fault/fault.js';
-import { printable } from '@app/platform/text/printable.js';
+import { withDeadline } from '#event-sourcing/timing/deadline.js';
+import { ADVICE, faultOf } from '#platform/fault/fault.js';
+import { printable } from '#platform/text/printable.js';
 import { readConnection } from '../connection.js';
 import { print } from '../output.js';
 import { withSession, type Session } from '../session.js';

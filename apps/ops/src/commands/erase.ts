@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { EraseReading, GetReadingSummary } from '#readings/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';

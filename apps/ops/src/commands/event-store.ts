@@ -34,7 +34,7 @@ export const addEventStoreCommands = (store: Command): void => {
         throw new OpsError('--group takes 1 to 64 letters, digits, dots, hyphens and underscores.');
       // Imported late: the event store's client is large.
       const { prepareEventStore, UnpreparableStore } =
-        await import('@app/event-sourcing/store/prepare-eventstoredb.js');
+        await import('#event-sourcing/store/prepare-eventstoredb.js');
       const parts = await prepareEventStore({ adminUrl, login, group }).catch((error: unknown) => {
         throw error instanceof UnpreparableStore ? new OpsError(error.message) : error;
       });

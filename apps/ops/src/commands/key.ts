@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import { WRITABLE_SCOPES, expandScopes } from '@app/platform/auth/scopes.js';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { parseInstant } from '@app/platform/http/instant.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { WRITABLE_SCOPES, expandScopes } from '#platform/auth/scopes.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { parseInstant } from '#platform/http/instant.js';
 import {
   ApiKeyIsKnown,
   IssueApiKey,
@@ -17,8 +17,8 @@ import {
   readNetwork,
   type ApiKeySummary,
   type KeyRefusal,
-} from '@app/workspaces/contracts/index.js';
-import { EndLinksMadeBy } from '@app/publishing/contracts/index.js';
+} from '#workspaces/contracts/index.js';
+import { EndLinksMadeBy } from '#publishing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
 import { someText, wholeNumber } from './options.js';

@@ -8,7 +8,7 @@ import { print } from '../output.js';
 const CONNECT_WITHIN_MS = 5_000;
 
 /** The tools that migrate are large. */
-const loadMigrate = () => import('@app/platform/postgres/migrate.js');
+const loadMigrate = () => import('#platform/postgres/migrate.js');
 
 const ONE_ROLE =
   'DATABASE_OWNER_URL is not set: the service’s own role owns the schemas. ops database prepare creates a separate owner.';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { parseInstant as canonicalInstant } from '@app/platform/http/instant.js';
+import { parseInstant as canonicalInstant } from '#platform/http/instant.js';
 import { OpsError } from '../ops-error.js';
 
 /** A whole number from 1 to 999,999,999. */

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { FindReversible, PACKS, PurchasePack, type PackId } from '@app/billing/contracts/index.js';
+import { FindReversible, PACKS, PurchasePack, type PackId } from '#billing/contracts/index.js';
 import { addProposalOptions, entryOf, printProposal, propose, type ProposalOptions } from './corrections.js';
 import { OpsError } from '../ops-error.js';
 import { print, tell } from '../output.js';

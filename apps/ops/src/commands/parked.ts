@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { isSetAside } from '@app/event-sourcing/core/event.js';
+import { isSetAside } from '#event-sourcing/core/event.js';
 import {
   parkedStreams,
   placeText,
   stoppedStreams,
   type Place,
-} from '@app/event-sourcing/parking/parked-streams.js';
-import { readSetAside, recordSetAside } from '@app/event-sourcing/parking/set-aside.js';
-import { forgetVerifications } from '@app/event-sourcing/rebuilding/versions.js';
+} from '#event-sourcing/parking/parked-streams.js';
+import { readSetAside, recordSetAside } from '#event-sourcing/parking/set-aside.js';
+import { forgetVerifications } from '#event-sourcing/rebuilding/versions.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { isSigned } from '../catalogues.js';
 import { OpsError } from '../ops-error.js';

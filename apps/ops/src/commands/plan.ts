@@ -8,7 +8,7 @@ import {
   type PlanId,
   type SubscribeResult,
   type SubscriptionSummary,
-} from '@app/billing/contracts/index.js';
+} from '#billing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession } from '../session.js';

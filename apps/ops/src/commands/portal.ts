@@ -1,13 +1,13 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { MODES } from '@app/event-sourcing/core/mode.js';
-import { SESSION_SCOPES } from '@app/platform/auth/scopes.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import { SESSION_SCOPES } from '#platform/auth/scopes.js';
 import {
   LONGEST_SESSION_SECONDS,
   OpenPortal,
   PORTAL_LANGUAGES,
   portalUrl,
   type PortalLanguage,
-} from '@app/workspaces/contracts/index.js';
+} from '#workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';

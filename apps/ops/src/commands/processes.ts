@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { consumerLag, type ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
+import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { print, table } from '../output.js';
 import { PROJECTIONS } from '../projections.js';
 import { withSession } from '../session.js';

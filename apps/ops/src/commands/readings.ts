@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { installationOf } from '@app/platform/crypto/installation.js';
-import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { installationOf } from '#platform/crypto/installation.js';
+import { EraseReading, GetReadingSummary } from '#readings/contracts/index.js';
 import { readMirror } from '../backup/keys-mirror.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';

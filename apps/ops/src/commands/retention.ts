@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';
+import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { BY_WORKERS_ALONE, LAGS_FROM_DAYS, retentionOfAll, runRetentions } from '../retention.js';

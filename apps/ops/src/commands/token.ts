@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { randomUUID } from 'node:crypto';
-import { BEARER_SCOPES } from '@app/platform/auth/scopes.js';
+import { BEARER_SCOPES } from '#platform/auth/scopes.js';
 import { readConnection } from '../connection.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';

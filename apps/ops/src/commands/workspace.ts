@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { OpenBook } from '@app/billing/contracts/index.js';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { OpenBook } from '#billing/contracts/index.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
 import {
   type Chosen,
   ChoosePaper,
@@ -9,7 +9,7 @@ import {
   OpenWorkspace,
   type Paper,
   PAPERS,
-} from '@app/workspaces/contracts/index.js';
+} from '#workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';

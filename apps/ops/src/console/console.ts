@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import type { PortalLanguage } from '#workspaces/contracts/index.js';
 import { ApiProblem } from '../../../portal/src/frame/api.js';
 import { readAssets } from '../../../portal/src/frame/assets.js';
 import { readForm, type Form } from '../../../portal/src/frame/form.js';

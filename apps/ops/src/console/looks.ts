@@ -1,5 +1,5 @@
-import { VerifyLedger } from '@app/billing/contracts/index.js';
-import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
+import { VerifyLedger } from '#billing/contracts/index.js';
+import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { CHECKS, examineAll, STORES, type Check } from '../commands/doctor.js';
 import type { Session } from '../session.js';
 import { Run } from './run.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { publicEventId } from '@app/webhooks/contracts/index.js';
+import { publicEventId } from '#webhooks/contracts/index.js';
 import type { Chapter } from '../commands/events/story.js';
 import { causeOf } from './story-drawing.js';
 

@@ -1,5 +1,5 @@
-import { PUBLIC_EVENT_TYPES, publicEventId, type DeliveryOfReading } from '@app/webhooks/contracts/index.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { PUBLIC_EVENT_TYPES, publicEventId, type DeliveryOfReading } from '#webhooks/contracts/index.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { kindOf, type Chapter } from '../commands/events/story.js';
 
 const LANE = 96;

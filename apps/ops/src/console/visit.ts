@@ -1,8 +1,8 @@
-import type { LedgerVerification } from '@app/billing/contracts/index.js';
-import type { ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
-import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
-import { faultOf } from '@app/platform/fault/fault.js';
+import type { LedgerVerification } from '#billing/contracts/index.js';
+import type { ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { withDeadline } from '#event-sourcing/timing/deadline.js';
+import { faultOf } from '#platform/fault/fault.js';
 import type { Visited } from '../../../portal/src/frame/context.js';
 import type { Form } from '../../../portal/src/frame/form.js';
 import type { Failed, View } from '../../../portal/src/frame/page.js';

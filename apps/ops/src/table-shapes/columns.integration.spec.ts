@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import pg from 'pg';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { OPERATIONAL_TABLES } from '../../../service/src/modules.js';
 import { READ_MODELS } from '../../../service/src/tables.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';

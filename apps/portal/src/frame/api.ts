@@ -1,8 +1,8 @@
 import type { AnyProblem, WebhookEndpoint } from '@reading-service/client';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import type { Principal } from '@app/platform/auth/authentication.js';
-import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
-import type { InsideAnswer, InsideCall } from '@app/platform/http/in-process.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import type { Principal } from '#platform/auth/authentication.js';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
+import type { InsideAnswer, InsideCall } from '#platform/http/in-process.js';
 
 /** A route of the API refused a call, or could not answer it (RFC 9457). */
 export class ApiProblem extends Error {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { StaticDocument } from '@app/platform/http/static-documents.js';
-import { projectPath } from '@app/platform/project-path.js';
+import type { StaticDocument } from '#platform/http/static-documents.js';
+import { projectPath } from '#platform/project-path.js';
 
 /** An address has the hash of its contents, so browsers need not ask again. */
 const FOR_A_YEAR = 'public, max-age=31536000, immutable';

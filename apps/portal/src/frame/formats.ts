@@ -1,4 +1,4 @@
-import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import type { PortalLanguage } from '#workspaces/contracts/index.js';
 
 const LOCALES: Readonly<Record<PortalLanguage, string>> = { fr: 'fr-FR', en: 'en-US' };
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Assets } from './assets.js';
 import { TEXTS } from '../texts/texts.js';
 import type { Form } from './form.js';
-import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import type { PortalLanguage } from '#workspaces/contracts/index.js';
 
 export interface Document {
   readonly language: PortalLanguage;

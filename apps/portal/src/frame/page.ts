@@ -1,7 +1,7 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { ComponentChildren } from 'preact';
-import type { SessionScope } from '@app/platform/auth/scopes.js';
-import type { PortalSession } from '@app/workspaces/contracts/index.js';
+import type { SessionScope } from '#platform/auth/scopes.js';
+import type { PortalSession } from '#workspaces/contracts/index.js';
 import type { Texts } from '../texts/texts.js';
 import type { Api, ApiProblem } from './api.js';
 import type { Form } from './form.js';

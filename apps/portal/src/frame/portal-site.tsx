@@ -1,4 +1,4 @@
-import type { SessionScope } from '@app/platform/auth/scopes.js';
+import type { SessionScope } from '#platform/auth/scopes.js';
 import type { Site } from './layout.js';
 import type { Area, Visit } from './page.js';
 

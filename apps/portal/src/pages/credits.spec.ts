@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { READING_COST } from '@app/billing/contracts/index.js';
+import { READING_COST } from '#billing/contracts/index.js';
 import { shown, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
 import { creditsPage } from './credits.js';

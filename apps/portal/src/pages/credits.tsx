@@ -1,6 +1,6 @@
 import type { Credits } from '@reading-service/client';
-import { READING_COST } from '@app/billing/contracts/index.js';
-import { GetWorkspace } from '@app/workspaces/contracts/index.js';
+import { READING_COST } from '#billing/contracts/index.js';
+import { GetWorkspace } from '#workspaces/contracts/index.js';
 import { unlessAway } from '../frame/api.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Count, Facts, Section, Table, Time } from '../frame/parts.js';

@@ -4,8 +4,8 @@ import {
   PUBLIC_EVENT_TYPES,
   isNotice,
   type DeliveredType,
-} from '@app/webhooks/contracts/index.js';
-import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
+} from '#webhooks/contracts/index.js';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { Body } from '../frame/body.js';
 import { Choice, Filters } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';

@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeys, IssuedApiKey, RotatedApiKey } from '@reading-service/client';
-import { API_KEY_SCOPES, PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
+import { API_KEY_SCOPES, PERSONS_SCOPE, SHOW_PERSONS } from '#platform/auth/scopes.js';
 import { useShown } from '../frame/context.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';

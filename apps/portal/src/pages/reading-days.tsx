@@ -1,4 +1,4 @@
-import { CountReadings, type ReadingsOfDay } from '@app/readings/contracts/index.js';
+import { CountReadings, type ReadingsOfDay } from '#readings/contracts/index.js';
 import { BarChart } from '../frame/chart.js';
 import type { Visit } from '../frame/page.js';
 

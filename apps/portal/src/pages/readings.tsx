@@ -1,5 +1,5 @@
 import type { ReadingPage } from '@reading-service/client';
-import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { instantOf } from '../frame/form.js';
 import { Choice, Filters, Text } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';

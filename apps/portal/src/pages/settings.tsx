@@ -1,5 +1,5 @@
 import type { PortalSession, PortalSessionPage, WebhookEndpoint } from '@reading-service/client';
-import { AdjustPortalSession, PORTAL_LANGUAGES, isTimeZone } from '@app/workspaces/contracts/index.js';
+import { AdjustPortalSession, PORTAL_LANGUAGES, isTimeZone } from '#workspaces/contracts/index.js';
 import { allEndpoints, refusedField } from '../frame/api.js';
 import { Choice, PostForm, Text } from '../frame/forms.js';
 import { KEPT, type Page, type Visit } from '../frame/page.js';

@@ -5,11 +5,11 @@ import {
   TypesetCustomerStatement,
   type LedgerEntry,
   type StreamedMonth,
-} from '@app/billing/contracts/index.js';
-import { Line, LineFull } from '@app/platform/async/line.js';
-import { csvRecord } from '@app/platform/text/csv.js';
-import { GetPaper } from '@app/workspaces/contracts/index.js';
-import { GetWorkspace } from '@app/workspaces/contracts/index.js';
+} from '#billing/contracts/index.js';
+import { Line, LineFull } from '#platform/async/line.js';
+import { csvRecord } from '#platform/text/csv.js';
+import { GetPaper } from '#workspaces/contracts/index.js';
+import { GetWorkspace } from '#workspaces/contracts/index.js';
 import { busy, noStatement, notFound, tooManyMovements } from '../frame/api.js';
 import type { Download, Page, View, Visit } from '../frame/page.js';
 import { Count, Facts, Table, Time } from '../frame/parts.js';

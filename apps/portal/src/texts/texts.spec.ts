@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseSync } from '@swc/core';
-import { API_KEY_SCOPES, SESSION_SCOPES } from '@app/platform/auth/scopes.js';
-import { PROBLEMS } from '@app/platform/http/problem.js';
-import { projectPath } from '@app/platform/project-path.js';
-import { creditsEvents } from '@app/billing/contracts/index.js';
+import { API_KEY_SCOPES, SESSION_SCOPES } from '#platform/auth/scopes.js';
+import { PROBLEMS } from '#platform/http/problem.js';
+import { projectPath } from '#platform/project-path.js';
+import { creditsEvents } from '#billing/contracts/index.js';
 import { partedMarks } from '../testing/parted-marks.js';
 import { TEXTS } from './texts.js';
 

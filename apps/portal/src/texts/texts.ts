@@ -1,4 +1,4 @@
-import type { PortalLanguage } from '@app/workspaces/contracts/index.js';
+import type { PortalLanguage } from '#workspaces/contracts/index.js';
 import { en, type Texts } from './en.js';
 import { fr } from './fr.js';
 

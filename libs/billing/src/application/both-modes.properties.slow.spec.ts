@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
 import fc from 'fast-check';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { rounds, seedOr } from '../../../../test/support/rounds.js';
 import { commands } from '../../test/commands.js';
 import { testCommands } from '../../test/test-commands.js';

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { EventToAppend } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, nextChain } from '@app/event-sourcing/core/hash-chain.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { EventToAppend } from '#event-sourcing/core/event.js';
+import { CHAIN_START, nextChain } from '#event-sourcing/core/hash-chain.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import type { ExpectedRevision } from '#event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { BY, WS, billingProcess } from '../../test/billing-process.js';
 
 class CountingStore extends InMemoryEventStore {

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
-import type { Folded } from '@app/event-sourcing/handling/folded.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { ClockUntrusted, type TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { Outcome } from '#event-sourcing/handling/command-executor.js';
+import type { Folded } from '#event-sourcing/handling/folded.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor } from '../credits.executor.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { BY, WS, billingProcess } from '../../test/billing-process.js';
 import { testBookViolations } from '../domain/test-book/invariants.js';
 import type { TestBookEvent } from '../contracts/test-book.js';

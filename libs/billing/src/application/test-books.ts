@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
-import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { ClockUntrusted, type TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { Outcome } from '#event-sourcing/handling/command-executor.js';
+import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import type { TestBookEvent } from '../contracts/test-book.js';
 import type { TestBookCommand, TestBookRejection } from '../domain/test-book/test-book.commands.js';
 import { testBookAt } from '../domain/test-book/test-book.decider.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
 import fc from 'fast-check';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { fold } from '@app/event-sourcing/core/decider.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { fold } from '#event-sourcing/core/decider.js';
 import { rounds, seedOr } from '../../../../test/support/rounds.js';
 import { CreditBooks } from '../application/credit-books.js';
 import { createCreditsExecutor } from '../credits.executor.js';

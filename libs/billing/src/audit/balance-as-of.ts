@@ -1,5 +1,5 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside, type StoredEvent } from '#event-sourcing/core/event.js';
 import type { AsOf } from '../contracts/audit.js';
 import { creditsEvents } from '../contracts/events.js';
 import type { Balance } from '../contracts/queries.js';

@@ -1,5 +1,5 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { LedgerDifference } from '../contracts/audit.js';
 import type { Balance } from '../contracts/queries.js';
 import type { TestBalance } from '../contracts/test-book.js';

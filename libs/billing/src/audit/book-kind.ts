@@ -1,5 +1,5 @@
-import { decodeOrShow, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { decodeOrShow, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { creditsEvents, type Account, type CreditsEvent } from '../contracts/events.js';
 import type { Balance } from '../contracts/queries.js';
 import {

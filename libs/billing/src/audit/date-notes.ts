@@ -1,5 +1,5 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { closes } from './book-start.js';

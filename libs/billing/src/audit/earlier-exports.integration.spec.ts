@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { projectPath } from '#platform/project-path.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { linesIn, trustedKeys, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { exportOf, STREAM, TestBook } from '../../test/book.js';
 import { BookVerifier } from './verify-book.js';

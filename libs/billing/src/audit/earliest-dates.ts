@@ -1,4 +1,4 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
 import { ExplainReadingHandler } from '../application/audit/explain-reading.handler.js';
 import { ExplainReading } from '../contracts/index.js';
 import { TestBook, WS } from '../../test/book.js';

@@ -1,5 +1,5 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { ReadingEvent } from '@app/readings/contracts/index.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import type { ReadingEvent } from '#readings/contracts/index.js';
 import type { ExplainedMovement, ReadingExplanation } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { UsedCredits } from '../domain/credits/value.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { runVerifier } from '../../test/run-verifier.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import { eventfulBook, STREAM, TAMPERINGS, type TestBook } from '../../test/book.js';

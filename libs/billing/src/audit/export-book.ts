@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, chainedFacts, continuesChain } from '@app/event-sourcing/core/hash-chain.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { CHAIN_START, chainedFacts, continuesChain } from '#event-sourcing/core/hash-chain.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { ExportRange, LedgerFooter } from '../contracts/export.js';
 import type { Accounts, CreditsEvent, Totals } from '../contracts/events.js';
 import { monthAfter } from '../domain/credits/calendar.js';

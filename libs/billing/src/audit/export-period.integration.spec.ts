@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync } from 'node:crypto';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { linesIn, trustedKeys, verifyExport } from '../../../../tools/verify-ledger.mjs';
 import { auditConfig } from '../../test/audit-config.js';
 import { altered, eventfulBook, exportOf, rechained, type TestBook, WS } from '../../test/book.js';

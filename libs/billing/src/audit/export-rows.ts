@@ -1,9 +1,9 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { LedgerFooter } from '../contracts/export.js';
 import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
 import type { Posting } from '../contracts/queries.js';
-import { csvRecord } from '@app/platform/text/csv.js';
+import { csvRecord } from '#platform/text/csv.js';
 import { sentenceOf } from './unreadable-entry.js';
 
 /** One posting of an event, with the balances after the event. A debit leaves the account, a credit enters it. */

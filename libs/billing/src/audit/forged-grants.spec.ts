@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import {
   linesIn,
   TERMS_SOLD as SOLD_ALONE,

@@ -1,7 +1,7 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { endOfMonth } from '../domain/credits/calendar.js';
 import type { AccountCodes, MonthBook, MonthItem } from '../contracts/month.js';
-import { csvRecord } from '@app/platform/text/csv.js';
+import { csvRecord } from '#platform/text/csv.js';
 
 interface Entry {
   /** `yyyy-mm-dd`. */

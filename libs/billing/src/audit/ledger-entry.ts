@@ -1,4 +1,4 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { CompensatedEntry } from '../contracts/corrections.js';
 import type { MonthBook, MonthNote, MonthProblem } from '../contracts/month.js';
 import { byPosition } from './ledger-difference.js';

@@ -7,7 +7,7 @@ import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation } from '../contracts/audit.js';
 import type { MonthBook, MonthNote } from '../contracts/month.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { journalCsv } from './journal.js';
 import { monthOfBooks } from './month-books.js';
 import { bookEvent } from './unreadable-entry.js';

@@ -1,11 +1,11 @@
 import { createHash, createPublicKey, sign, type KeyObject } from 'node:crypto';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import type { Reconciliation } from '../contracts/audit.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { ACCOUNTS, type Accounts } from '../contracts/events.js';
 import { MONEY_FIGURES, type Money } from '../contracts/money.js';
 import type { AccountCodes, MonthBook, MonthManifest, MonthNote, MonthSums } from '../contracts/month.js';
-import { csvRecord } from '@app/platform/text/csv.js';
+import { csvRecord } from '#platform/text/csv.js';
 import { journalCsv } from './journal.js';
 import { merkleRoot } from './merkle.js';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { collect } from '@app/event-sourcing/store/collect.js';
-import type { EventStore, ReadOptions } from '@app/event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { collect } from '#event-sourcing/store/collect.js';
+import type { EventStore, ReadOptions } from '#event-sourcing/store/event-store.js';
 import {
   MonthMovementsHandler,
   StreamMonthMovementsHandler,

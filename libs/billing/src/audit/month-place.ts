@@ -1,7 +1,7 @@
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { collect } from '@app/event-sourcing/store/collect.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { collect } from '#event-sourcing/store/collect.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
 import { endOfMonth, monthBefore, monthOf, startOfMonth } from '../domain/credits/calendar.js';
 import { bookEvent, isOpaque } from './unreadable-entry.js';

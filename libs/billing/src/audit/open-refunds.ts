@@ -1,4 +1,4 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { CreditsEventOf } from '../contracts/events.js';
 import { learn, type KnownEntries } from '../domain/credits/reversals.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { altered, eventfulBook, exportOf, rechained, renumbered } from '../../test/book.js';
 import { storedInParts } from '../../test/in-parts.js';

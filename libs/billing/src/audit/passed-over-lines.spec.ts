@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { nextChain } from '@app/event-sourcing/core/hash-chain.js';
+import { nextChain } from '#event-sourcing/core/hash-chain.js';
 import { linesIn, unreadableBecause, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import {
   correctedBook,

@@ -1,7 +1,7 @@
-import { decodeOrShow, isOpaque, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import { decodeOrShow, isOpaque, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
 import type { LedgerDifference } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { CreditsEventOf } from '../contracts/events.js';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { LedgerDifference, Reconciliation } from '../contracts/audit.js';
 import type { BalanceRow } from './book-balances.js';
 import { LIVE_BOOKS, type BookKind } from './book-kind.js';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { adjustment } from '../../test/adjustment.js';
 import { exportOf, openedBook } from '../../test/book.js';
 import { balanceAsOf } from './balance-as-of.js';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 
 /**
  * Whether the store recorded the event before the date that its writer gave it.

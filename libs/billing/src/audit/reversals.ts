@@ -1,5 +1,5 @@
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { valueOf } from '../domain/credits/reversals.js';
 import {

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import type { EventMetadata } from '@app/event-sourcing/core/event.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import type { EventMetadata } from '#event-sourcing/core/event.js';
 import type { LedgerFinding } from '../contracts/audit.js';
 import type { Seal, SealManifest } from '../contracts/seal.js';
 import type { Money } from '../contracts/money.js';

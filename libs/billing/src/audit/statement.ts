@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
 import type { Accounts, CreditsEvent, Totals } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';

@@ -1,5 +1,5 @@
-import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import {
   testBookEvents,
   type TestAccount,

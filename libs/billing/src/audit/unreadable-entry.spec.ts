@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/projection-spec.js';
+import { given } from '#event-sourcing/testing/projection-spec.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { appendUnknown, exportOf, setAside, STREAM, TestBook, WS } from '../../test/book.js';
 import { CreditBooks } from '../application/credit-books.js';

@@ -1,5 +1,5 @@
-import { decodeOrShow, isOpaque, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { decodeOrShow, isOpaque, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 

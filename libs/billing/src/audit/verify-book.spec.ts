@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { VerifyLedgerHandler } from '../application/audit/verify-ledger.handler.js';
 import { VerifyLedger } from '../contracts/index.js';
 import { altered, eventfulBook, rechained, STREAM, TAMPERINGS, type TestBook, WS } from '../../test/book.js';

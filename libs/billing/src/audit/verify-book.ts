@@ -1,8 +1,8 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '@app/event-sourcing/core/hash-chain.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '#event-sourcing/core/hash-chain.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { isContradicted } from './record-time.js';

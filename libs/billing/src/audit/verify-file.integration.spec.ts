@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventfulBook, exportOf } from '../../test/book.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { runVerifier } from '../../test/run-verifier.js';
 

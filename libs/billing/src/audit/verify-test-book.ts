@@ -1,7 +1,7 @@
-import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, continuesChain } from '@app/event-sourcing/core/hash-chain.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { CHAIN_START, continuesChain } from '#event-sourcing/core/hash-chain.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import { testBookEvents } from '../contracts/test-book.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';

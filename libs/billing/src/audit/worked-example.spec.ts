@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { linesIn, verifyExport } from '../../../../tools/verify-ledger.mjs';
 import { exportOf, openedBook } from '../../test/book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';

@@ -1,5 +1,5 @@
-import { Command } from '@app/platform/cqrs/message.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { PackId, PlanId } from './catalogue.js';
 
 /** Opens the credit book of a workspace. Does nothing when it is already open. */

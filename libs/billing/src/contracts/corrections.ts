@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { Command, Query } from '@app/platform/cqrs/message.js';
+import { event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { Command, Query } from '#platform/cqrs/message.js';
 
 /** What a correction is made for. All kinds book entries `CreditsAdjusted`. */
 export const CORRECTION_KINDS = ['adjustment', 'reversal', 'pack_refund', 'reading_refund'] as const;

@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { STATEMENT_WORDS } from './statement-words.js';
 
 /** How a statement is printed for its customer. */

@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { Progress } from './audit.js';
 
 /** An entry that carries a reference. */

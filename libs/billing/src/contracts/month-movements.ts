@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { Accounts } from './events.js';
 import type { LedgerEntry } from './queries.js';
 

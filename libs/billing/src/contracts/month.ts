@@ -1,5 +1,5 @@
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { Command } from '@app/platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
 import type { LedgerDifference } from './audit.js';
 import type { EntryValue } from './corrections.js';
 import type { Seal } from './seal.js';

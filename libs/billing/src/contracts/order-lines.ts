@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import { event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
 import { PACK_IDS } from './catalogue.js';
 
 /**

@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { SubscriptionSummary } from './commands.js';
 import type { Account } from './events.js';
 

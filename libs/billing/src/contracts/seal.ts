@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { CorrectionFinding } from './corrections.js';
 import type { Accounts } from './events.js';
 import type { Money } from './money.js';

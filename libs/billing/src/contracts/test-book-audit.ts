@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { AsOf, LedgerReport, Progress, Reconciliation } from './audit.js';
 import type { TestBalance, TestPosting } from './test-book.js';
 

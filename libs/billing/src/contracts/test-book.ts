@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  byWorkspace,
-  event,
-  eventCatalogue,
-  type EventOf,
-} from '@app/event-sourcing/core/event-catalogue.js';
+import { byWorkspace, event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
 
 /** Credits of a full test book. */
 export const TEST_CREDITS = 10_000;

@@ -1,4 +1,4 @@
-import type { DomainEvent } from '@app/event-sourcing/core/event.js';
+import type { DomainEvent } from '#event-sourcing/core/event.js';
 
 /** Bytes of metadata, type and ids that the store counts with the data of an event, at most. */
 const METADATA_BYTES = 500;

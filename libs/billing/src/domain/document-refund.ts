@@ -1,5 +1,5 @@
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { PublicationEvent } from '#publishing/contracts/index.js';
 
 type Failure = Extract<PublicationEvent, { type: 'PublicationFailed' }>;
 

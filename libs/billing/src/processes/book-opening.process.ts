@@ -1,7 +1,7 @@
-import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
-import { causedBy, causeOf } from '@app/event-sourcing/core/request-context.js';
-import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
-import { workspaceEvents } from '@app/workspaces/contracts/index.js';
+import { selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import { causedBy, causeOf } from '#event-sourcing/core/request-context.js';
+import { command, defineProcess } from '#event-sourcing/processes/process.js';
+import { workspaceEvents } from '#workspaces/contracts/index.js';
 import { OpenBook } from '../contracts/commands.js';
 
 /** Opens a credit book for every workspace. */

@@ -1,8 +1,8 @@
-import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
-import { causedBy, causeOf, type RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import { causedBy, causeOf, type RequestContext } from '#event-sourcing/core/request-context.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { command, defineProcess } from '#event-sourcing/processes/process.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
 import { DOCUMENT_REFUND, isGivenUp } from '../domain/document-refund.js';
 
 export interface RefundDocument {

@@ -1,10 +1,10 @@
 import { describe, it } from '@jest/globals';
-import { command } from '@app/event-sourcing/processes/process.js';
-import { given } from '@app/event-sourcing/testing/process-spec.js';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
-import type { WorkspaceEvent } from '@app/workspaces/contracts/index.js';
+import { command } from '#event-sourcing/processes/process.js';
+import { given } from '#event-sourcing/testing/process-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
+import type { PublicationEvent } from '#publishing/contracts/index.js';
+import type { WorkspaceEvent } from '#workspaces/contracts/index.js';
 import { SettleReservation } from '../application/settle-reservation/settle-reservation.command.js';
 import { OpenBook } from '../contracts/commands.js';
 import { documentRefunds } from './document-refund.process.js';

@@ -1,7 +1,7 @@
-import { selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
-import { causedBy, causeOf } from '@app/event-sourcing/core/request-context.js';
-import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import { selectEvents, type RecordedOf } from '#event-sourcing/core/event-catalogue.js';
+import { causedBy, causeOf } from '#event-sourcing/core/request-context.js';
+import { command, defineProcess } from '#event-sourcing/processes/process.js';
+import { readingEvents } from '#readings/contracts/index.js';
 import { SettleReservation } from '../application/settle-reservation/settle-reservation.command.js';
 
 const endsOfReadings = [

@@ -1,5 +1,5 @@
-import { projectPath } from '@app/platform/project-path.js';
-import { loadTypstTemplate } from '@app/platform/typesetting/typst.js';
+import { projectPath } from '#platform/project-path.js';
+import { loadTypstTemplate } from '#platform/typesetting/typst.js';
 import { sumsOf } from '../audit/month-files.js';
 import { ACCOUNTS } from '../contracts/events.js';
 import { MONEY_FIGURES } from '../contracts/money.js';

@@ -1,5 +1,5 @@
-import { projectPath } from '@app/platform/project-path.js';
-import { loadTypstTemplate } from '@app/platform/typesetting/typst.js';
+import { projectPath } from '#platform/project-path.js';
+import { loadTypstTemplate } from '#platform/typesetting/typst.js';
 import type { MonthlyStatement } from '../contracts/audit.js';
 import { sheetOf } from './sheet.js';
 

@@ -1,7 +1,7 @@
 import { move } from 'piscina';
-import { projectPath } from '@app/platform/project-path.js';
-import { packed } from '@app/platform/typesetting/packed.js';
-import { loadTypstTemplate, type TypstTemplate } from '@app/platform/typesetting/typst.js';
+import { projectPath } from '#platform/project-path.js';
+import { packed } from '#platform/typesetting/packed.js';
+import { loadTypstTemplate, type TypstTemplate } from '#platform/typesetting/typst.js';
 import type { CustomerSheet } from './customer-sheet.js';
 import { FONTS } from './statement-pdf.js';
 

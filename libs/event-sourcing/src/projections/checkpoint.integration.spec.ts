@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { transaction } from '@app/platform/postgres/pool.js';
+import { transaction } from '#platform/postgres/pool.js';
 import { CheckpointMoved, advance, intervene, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
 import { park, parkedStreams } from '../parking/parked-streams.js';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
-import { getSupportedMethods } from '@app/embedded-event-store/grpc/cluster.js';
+import { getSupportedMethods } from '#embedded-event-store/grpc/cluster.js';
 import { addedToAppend } from '../testing/tally.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import { readAddress } from './address.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { startEmbeddedEventStore } from '#embedded-event-store/index.js';
 import { addedToAppend } from '../testing/tally.js';
 import { collect } from './collect.js';
 import type { EventStore } from './event-store.js';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
 import { startRelay, type Relay } from '../testing/relay.js';
 import { addedToAppend } from '../testing/tally.js';
 import { StoreUnavailable } from './errors.js';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
 import { addedToAppend } from '../testing/tally.js';
 import type { EventStore } from './event-store.js';
 import { openEventStore } from './eventstoredb.js';

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
 import { addedToAppend } from '../testing/tally.js';
 import { openEventStore } from './eventstoredb.js';
 

@@ -1,4 +1,4 @@
-import { beforeDeadline } from '@app/event-sourcing/timing/deadline.js';
+import { beforeDeadline } from '#event-sourcing/timing/deadline.js';
 
 /**
  * The result of the work, or `null` when it fails or takes longer. The work continues then; the caller just stops

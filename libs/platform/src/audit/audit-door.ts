@@ -1,4 +1,4 @@
-import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
 import type { RefusedAtDoor } from '../http/door/front-door.js';
 import { addressKey } from '../rate-limit/address.js';
 import type { AuditTrail } from './audit-trail.js';

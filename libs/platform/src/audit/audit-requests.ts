@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
 import { identifiedAs } from '../auth/authentication.js';
 import { GONE_AWAY, LOWEST_REFUSAL, finalStatus } from '../http/final-status.js';
 import { isGuarded } from '../http/guarded-path.js';

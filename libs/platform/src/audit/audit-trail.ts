@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
 import type { Config } from '../config/settings.js';
 import { within } from '../async/within.js';
 import type { AuditRecord } from './audit-record.js';

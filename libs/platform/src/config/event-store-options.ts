@@ -1,4 +1,4 @@
-import type { EventStoreDbOptions } from '@app/event-sourcing/store/eventstoredb.js';
+import type { EventStoreDbOptions } from '#event-sourcing/store/eventstoredb.js';
 import type { Config } from './settings.js';
 
 type StoreSettings = Pick<

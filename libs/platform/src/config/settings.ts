@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STORE_DEFAULTS } from '@app/event-sourcing/store/defaults.js';
+import { STORE_DEFAULTS } from '#event-sourcing/store/defaults.js';
 import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { httpSettings } from './http-settings.js';
 import { auditSettings, testDataSettings } from './kept-settings.js';

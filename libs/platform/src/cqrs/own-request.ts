@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { requestedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
 
 /**
  * The context of a request without an id: an operator's, or one whose events have always had their own id.

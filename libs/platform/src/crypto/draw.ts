@@ -1,5 +1,5 @@
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 
 type Seeded = Pick<RequestContext, 'seed'>;
 

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import { steadyClock, type Clock } from '@app/event-sourcing/core/clock.js';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { steadyClock, type Clock } from '#event-sourcing/core/clock.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import { askedTogether } from '../postgres/asked-together.js';
 import type { SealedColumn } from './rewrapping.js';
 import { SealBroken, open, seal } from './sealing.js';

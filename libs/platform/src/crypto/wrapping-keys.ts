@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 
 /** A key-encryption key and its id, which prefixes everything it sealed. */
 export interface WrappingKey {

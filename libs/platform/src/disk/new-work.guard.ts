@@ -1,8 +1,8 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Pool } from 'pg';
-import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { beyondTheLog } from '#event-sourcing/projections/end-of-log.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { sharedAnswer } from '../async/shared-answer.js';
 import { within } from '../async/within.js';
 import { Problem } from '../http/problem.js';

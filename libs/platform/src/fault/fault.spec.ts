@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { StoreDamaged, StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
+import { StoreDamaged, StoreUnavailable, WrongExpectedRevision } from '#event-sourcing/store/errors.js';
 import { KeyNotHeld } from '../crypto/wrapping-keys.js';
 import { faultOf } from './fault.js';
 

@@ -1,4 +1,4 @@
-import { StoreDamaged, StoreUnavailable, isAccessDenied } from '@app/event-sourcing/store/errors.js';
+import { StoreDamaged, StoreUnavailable, isAccessDenied } from '#event-sourcing/store/errors.js';
 import { KeysUnavailable } from '../crypto/wrapping-keys.js';
 
 /**

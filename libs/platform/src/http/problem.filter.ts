@@ -9,9 +9,9 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { isStoreAway } from '@app/event-sourcing/store/errors.js';
-import { Recurring } from '@app/event-sourcing/timing/recurring.js';
+import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isStoreAway } from '#event-sourcing/store/errors.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { LOGGER } from '../tokens.js';
 import { allowedMethods } from './allowed-methods.js';
 import { setAsked } from './asked.js';

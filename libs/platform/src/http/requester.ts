@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { requestedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
 import { principalOf } from '../auth/authentication.js';
 import { requestIdOf } from './request-id.js';
 import { seedOf } from './request-seed.js';

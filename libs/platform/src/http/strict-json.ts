@@ -1,4 +1,4 @@
-import { isStorable } from '@app/event-sourcing/core/storable-text.js';
+import { isStorable } from '#event-sourcing/core/storable-text.js';
 import { MOST_ERRORS, cut, invalidRequest, Problem, type FieldError } from './problem.js';
 
 const MAXIMUM_DEPTH = 8;

@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
-import { startSpan, withSpan } from '@app/event-sourcing/tracing/tracing.js';
+import { startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
 import { requestIdOf } from './request-id.js';
 import { routeOf } from './route-of.js';
 

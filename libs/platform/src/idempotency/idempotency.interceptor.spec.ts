@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, of, throwError } from 'rxjs';
 import { setPrincipal, type Principal } from '../auth/authentication.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { Digester } from '../crypto/digest.js';
 import { Problem } from '../http/problem.js';
 import { IdempotencyInterceptor, ShownOnce } from './idempotency.interceptor.js';

@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { concatMap, from, of, type Observable } from 'rxjs';
 import { catchError } from 'rxjs/operators';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { principalOf, type Principal } from '../auth/authentication.js';
 import { Digester } from '../crypto/digest.js';
 import { routeOf } from '../http/route-of.js';

@@ -1,7 +1,7 @@
 import type { Job } from 'graphile-worker';
 import type { Logger } from 'pino';
-import { isStoreAway } from '@app/event-sourcing/store/errors.js';
-import { Recurring } from '@app/event-sourcing/timing/recurring.js';
+import { isStoreAway } from '#event-sourcing/store/errors.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
 
 /** What graphile-worker passes with its messages; `job` and `failure` when an attempt failed. */
 type Details = Partial<Record<'job' | 'error' | 'failure', unknown>> | undefined;

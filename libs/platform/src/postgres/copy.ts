@@ -1,1 +1,1 @@
-export { copyIn, copyOut } from '@app/event-sourcing/projections/copy.js';
+export { copyIn, copyOut } from '#event-sourcing/projections/copy.js';

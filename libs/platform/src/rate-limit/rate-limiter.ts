@@ -1,5 +1,5 @@
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import type { RatePolicy } from './policies.js';
 import type { Taken } from './token-buckets.js';
 

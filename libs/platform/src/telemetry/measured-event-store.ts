@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import { StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
+import { StoreUnavailable, WrongExpectedRevision } from '#event-sourcing/store/errors.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 

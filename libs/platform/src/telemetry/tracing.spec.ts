@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isTracing } from '@app/event-sourcing/tracing/tracing.js';
+import { isTracing } from '#event-sourcing/tracing/tracing.js';
 import { isTracingWanted, startTracing } from './tracing.js';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };

@@ -1,4 +1,4 @@
-import { switchTracingOn } from '@app/event-sourcing/tracing/tracing.js';
+import { switchTracingOn } from '#event-sourcing/tracing/tracing.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

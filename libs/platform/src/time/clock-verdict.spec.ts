@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Interval } from '@app/event-sourcing/store/server-time.js';
+import type { Interval } from '#event-sourcing/store/server-time.js';
 import { duration, judgeClocks, type ClockReadings } from './clock-verdict.js';
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import type { Interval } from '@app/event-sourcing/store/server-time.js';
+import type { Interval } from '#event-sourcing/store/server-time.js';
 
 /** The clocks that must agree: this process's, and those of both servers. */
 export type ClockName = 'process' | 'postgres' | 'event_store';

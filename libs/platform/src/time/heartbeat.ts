@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { WORKER_ROLES, type WorkerRole } from '../config/settings.js';
 import type { WorkLoop } from '../work/work-registry.js';
 import type { TrustedTime } from './trusted-time.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { serverClockAt, type Interval } from '@app/event-sourcing/store/server-time.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { ClockUntrusted, type TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { serverClockAt, type Interval } from '#event-sourcing/store/server-time.js';
 import type { Config } from '../config/settings.js';
 import {
   judgeClocks,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { packed } from './packed.js';
-import { objectsOf, streamOf } from '@app/publishing/pdf/testing/pdf-file.js';
+import { objectsOf, streamOf } from '#publishing/pdf/testing/pdf-file.js';
 
 /** A file as Typst writes it: one cross-reference table, objects in any order. */
 const plainFile = (bodies: ReadonlyMap<number, string>): Buffer => {

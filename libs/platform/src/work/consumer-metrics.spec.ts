@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { Consumer } from '#event-sourcing/projections/consumer.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { measureConsumers } from './consumer-metrics.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
-import { collect } from '@app/event-sourcing/store/collect.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { ageOf } from '@app/event-sourcing/store/record-age.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
+import type { Consumer } from '#event-sourcing/projections/consumer.js';
+import { beyondTheLog } from '#event-sourcing/projections/end-of-log.js';
+import { collect } from '#event-sourcing/store/collect.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { ageOf } from '#event-sourcing/store/record-age.js';
 import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
 
 /** Maximum number of events to read at once behind a consumer: a lag of this value means at least this many. */

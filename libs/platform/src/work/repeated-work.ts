@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Recurring } from '@app/event-sourcing/timing/recurring.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
 import type { WorkLoop } from './work-registry.js';
 
 /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { Consumer } from '#event-sourcing/projections/consumer.js';
 import type { WorkerRole } from '../config/settings.js';
 import type { JobTask } from '../jobs/job.js';
 

@@ -1,4 +1,4 @@
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 
 /** `art_` and a UUID: the same for every attempt at a version. */
 export const artifactIdOf = (readingId: string, version: number): string =>

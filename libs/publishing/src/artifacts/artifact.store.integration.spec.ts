@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { systemClock } from '#event-sourcing/core/clock.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { ArtifactStore, type Artifact } from './artifact.store.js';

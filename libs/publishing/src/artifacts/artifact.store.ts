@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { openPadded, sealPadded } from '@app/platform/padding/padded-seal.js';
-import { paddedLength } from '@app/platform/padding/padding.js';
-import { askedTogether } from '@app/platform/postgres/asked-together.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { openPadded, sealPadded } from '#platform/padding/padded-seal.js';
+import { paddedLength } from '#platform/padding/padding.js';
+import { askedTogether } from '#platform/postgres/asked-together.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import type { DocumentFormat, PublicationEvent } from '../contracts/events.js';
 
 type Published = Extract<PublicationEvent, { type: 'DocumentPublished' }>['data'];

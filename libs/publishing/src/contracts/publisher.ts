@@ -1,5 +1,5 @@
-import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
-import type { DocumentPublisher } from '@app/readings/contracts/index.js';
+import { selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import type { DocumentPublisher } from '#readings/contracts/index.js';
 import { CONTENT_VERSION } from './content-version.js';
 import { DOCUMENT_FORMATS, publicationEvents } from './events.js';
 

@@ -1,4 +1,4 @@
-import type { ReadingResult } from '@app/numerology/index.js';
+import type { ReadingResult } from '#numerology/index.js';
 import { type AgeBand, type Concord, CONCORDS, type Form } from '../content/book/shape.js';
 import type { Forms } from '../content/message.js';
 

@@ -1,4 +1,4 @@
-import type { ReadingResult } from '@app/numerology/index.js';
+import type { ReadingResult } from '#numerology/index.js';
 import { createComposer } from './composer.js';
 import type { DocumentV1 } from './document.js';
 import { isForParents } from './facts.js';

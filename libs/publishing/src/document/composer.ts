@@ -1,4 +1,4 @@
-import type { ReadingResult } from '@app/numerology/index.js';
+import type { ReadingResult } from '#numerology/index.js';
 import { type Book, bookFor } from '../content/book/book.js';
 import type { PositionTerm } from '../content/book/frame-families.js';
 import type { Form } from '../content/book/shape.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { personalMonth, readDate } from '@app/numerology/index.js';
+import { personalMonth, readDate } from '#numerology/index.js';
 import { trialResult } from './testing/trial.js';
 import { bookFor } from '../content/book/book.js';
 import { composeDocument } from './compose.js';

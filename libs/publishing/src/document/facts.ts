@@ -5,7 +5,7 @@ import {
   type ReadingResult,
   root,
   type Stage,
-} from '@app/numerology/index.js';
+} from '#numerology/index.js';
 import type { PositionTerm } from '../content/book/frame-families.js';
 
 /** Facts that choose texts, derived from a result. */

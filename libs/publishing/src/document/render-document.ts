@@ -1,5 +1,5 @@
-import type { ReadingResult } from '@app/numerology/index.js';
-import type { Paper } from '@app/workspaces/contracts/index.js';
+import type { ReadingResult } from '#numerology/index.js';
+import type { Paper } from '#workspaces/contracts/index.js';
 import { CONTENT_VERSION } from '../contracts/content-version.js';
 import type { DocumentFormat } from '../contracts/events.js';
 import { renderMarkdown } from '../markdown/render.js';

@@ -1,4 +1,4 @@
-import { DIGITS } from '@app/numerology/index.js';
+import { DIGITS } from '#numerology/index.js';
 import type { Composer } from '../document/composer.js';
 import type { Figure } from '../document/document.js';
 import { table } from '../document/nodes.js';

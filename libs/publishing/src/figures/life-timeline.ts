@@ -1,4 +1,4 @@
-import type { Stage } from '@app/numerology/index.js';
+import type { Stage } from '#numerology/index.js';
 import type { Composer } from '../document/composer.js';
 import type { Figure } from '../document/document.js';
 import { table } from '../document/nodes.js';

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { Problem, helpOf, type ProblemCode } from '@app/platform/http/problem.js';
+import { Problem, helpOf, type ProblemCode } from '#platform/http/problem.js';
 
 interface Words {
   readonly title: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiPage, apiSchema, count, instant, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { apiPage, apiSchema, count, instant, uuid } from '#platform/http/openapi/api-schema.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../contracts/events.js';
 import type { DocumentLink } from '../links/link.store.js';
 

@@ -1,10 +1,10 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { Request } from 'express';
-import { principalOf } from '@app/platform/auth/authentication.js';
-import { seesMode } from '@app/platform/auth/livemode.js';
-import { Problem } from '@app/platform/http/problem.js';
-import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/index.js';
+import { principalOf } from '#platform/auth/authentication.js';
+import { seesMode } from '#platform/auth/livemode.js';
+import { Problem } from '#platform/http/problem.js';
+import { GetReadingSummary, type ReadingSummary } from '#readings/contracts/index.js';
 
 const READING = Symbol('reading');
 type WithReading = Request & { [READING]?: ReadingSummary };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 
 const FILES = {
   document_v1: 'libs/publishing/schema/document_v1.schema.json',

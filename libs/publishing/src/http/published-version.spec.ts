@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ReadingSummary } from '@app/readings/contracts/index.js';
+import type { ReadingSummary } from '#readings/contracts/index.js';
 import { PublicationQuery } from '../read-models/publication/publication.query.js';
 import { PublishedVersion } from './published-version.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiSchema, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { apiSchema, uuid } from '#platform/http/openapi/api-schema.js';
 
 export interface Republication {
   readonly readingId: string;

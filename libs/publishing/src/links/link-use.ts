@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK, LOGGER } from '@app/platform/tokens.js';
-import { WrittenTogether } from '@app/platform/work/written-together.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK, LOGGER } from '#platform/tokens.js';
+import { WrittenTogether } from '#platform/work/written-together.js';
 import { LinkStore, type Uses } from './link.store.js';
 
 /** Most links whose uses wait to be written. Uses of further links are written at once. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
-import { forgetOlder } from '@app/platform/retention/rows.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { forgetOlder } from '#platform/retention/rows.js';
 import type { DocumentFormat } from '../contracts/events.js';
 import type { TokenHash } from '../domain/link/link-token.js';
 

@@ -1,4 +1,4 @@
-import type { Paper } from '@app/workspaces/contracts/index.js';
+import type { Paper } from '#workspaces/contracts/index.js';
 import type { Locale } from '../document/document.js';
 
 /** A sheet that a booklet is laid out for. */

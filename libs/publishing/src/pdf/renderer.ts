@@ -1,6 +1,6 @@
-import { projectPath } from '@app/platform/project-path.js';
-import { typesettingPool } from '@app/platform/typesetting/typesetting-pool.js';
-import type { Paper } from '@app/workspaces/contracts/index.js';
+import { projectPath } from '#platform/project-path.js';
+import { typesettingPool } from '#platform/typesetting/typesetting-pool.js';
+import type { Paper } from '#workspaces/contracts/index.js';
 import type { DocumentV1 } from '../document/document.js';
 
 export interface PdfRendererOptions {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { composeDocument } from '../document/compose.js';
 import type { DocumentV1, GrammaticalGender, Locale } from '../document/document.js';
 import { SAMPLES } from '../document/testing/samples.js';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
-import { projectPath } from '@app/platform/project-path.js';
-import { openTypst, taggedPdf } from '@app/platform/typesetting/typst.js';
-import type { Paper } from '@app/workspaces/contracts/index.js';
+import { projectPath } from '#platform/project-path.js';
+import { openTypst, taggedPdf } from '#platform/typesetting/typst.js';
+import type { Paper } from '#workspaces/contracts/index.js';
 import type { DocumentV1 } from '../document/document.js';
 import { bookletOf } from './booklet.js';
-import { packed } from '@app/platform/typesetting/packed.js';
+import { packed } from '#platform/typesetting/packed.js';
 import { sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');

@@ -1,9 +1,9 @@
 import { describe, it } from '@jest/globals';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { command } from '@app/event-sourcing/processes/process.js';
-import { given } from '@app/event-sourcing/testing/process-spec.js';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import { EraseReading } from '@app/readings/contracts/index.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { command } from '#event-sourcing/processes/process.js';
+import { given } from '#event-sourcing/testing/process-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import { EraseReading } from '#readings/contracts/index.js';
 import type { PublicationEvent } from '../contracts/events.js';
 import { erasureProcess } from './erasure.process.js';
 

@@ -1,8 +1,8 @@
-import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
-import { EraseReading } from '@app/readings/contracts/index.js';
+import { selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { command, defineProcess } from '#event-sourcing/processes/process.js';
+import { EraseReading } from '#readings/contracts/index.js';
 import { publicationEvents } from '../contracts/events.js';
 
 /**

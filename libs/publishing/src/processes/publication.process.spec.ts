@@ -1,9 +1,9 @@
 import { describe, it } from '@jest/globals';
-import { statement } from '@app/event-sourcing/processes/process.js';
-import { given } from '@app/event-sourcing/testing/process-spec.js';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import { addJob } from '@app/platform/jobs/job.js';
-import type { ReadingEvent } from '@app/readings/contracts/index.js';
+import { statement } from '#event-sourcing/processes/process.js';
+import { given } from '#event-sourcing/testing/process-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import { addJob } from '#platform/jobs/job.js';
+import type { ReadingEvent } from '#readings/contracts/index.js';
 import type { PublicationEvent } from '../contracts/events.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './publication.process.js';
 

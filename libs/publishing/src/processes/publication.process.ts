@@ -1,7 +1,7 @@
-import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProcess, statement } from '@app/event-sourcing/processes/process.js';
-import { addJob } from '@app/platform/jobs/job.js';
+import { selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProcess, statement } from '#event-sourcing/processes/process.js';
+import { addJob } from '#platform/jobs/job.js';
 import {
   readingEvents,
   readingJobAfter,
@@ -11,7 +11,7 @@ import {
   readingJobPriority,
   readingTurn,
   type OverdueReading,
-} from '@app/readings/contracts/index.js';
+} from '#readings/contracts/index.js';
 import { publicationEvents } from '../contracts/events.js';
 
 export const PUBLISH_DOCUMENT = readingJobKind('publishing.publish', 1);

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { METRICS } from '@app/platform/telemetry/metrics.js';
-import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { METRICS } from '#platform/telemetry/metrics.js';
+import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 
 const OVERDUE = `
   select count(*)::float8 as overdue, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { addJob } from '@app/platform/jobs/job.js';
-import { rescueOverdue, type OverdueJobs } from '@app/platform/jobs/rescue.js';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { addJob } from '#platform/jobs/job.js';
+import { rescueOverdue, type OverdueJobs } from '#platform/jobs/rescue.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import {

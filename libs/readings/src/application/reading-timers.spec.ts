@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
-import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
+import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
+import { NotDueYet } from '#platform/jobs/not-due-yet.js';
 import { createReadingExecutor } from '../reading.executor.js';
 import { ReadingTimers } from './reading-timers.js';
 

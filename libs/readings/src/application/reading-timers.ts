@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
-import { isNotQueued, isNotRunning } from '@app/platform/jobs/rescue.js';
-import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import { NotDueYet } from '#platform/jobs/not-due-yet.js';
+import { isNotQueued, isNotRunning } from '#platform/jobs/rescue.js';
+import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
 import { readingEvents } from '../contracts/events.js';
 import type { ReadingJob } from '../contracts/reading-job.js';
 import type { ReadingCommand } from '../domain/reading/reading.commands.js';

@@ -1,5 +1,5 @@
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { ExpectedRevision } from '#event-sourcing/store/event-store.js';
 
 /**
  * The reservation of a request that found a reading's stream at this revision. A released reservation is never reused.

@@ -1,6 +1,6 @@
-import { Query } from '@app/platform/cqrs/message.js';
-import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
-import type { Locale } from '@app/numerology/index.js';
+import { Query } from '#platform/cqrs/message.js';
+import type { RetentionStatus } from '#platform/retention/retention-status.js';
+import type { Locale } from '#numerology/index.js';
 
 export const READING_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
 export type ReadingStatus = (typeof READING_STATUSES)[number];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { causeOf } from '@app/event-sourcing/core/request-context.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { causeOf } from '#event-sourcing/core/request-context.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 
 const readingJob = z.object({
   readingId: z.string(),

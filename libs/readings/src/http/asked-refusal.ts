@@ -1,5 +1,5 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { Problem, invalidRequest } from '@app/platform/http/problem.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { Problem, invalidRequest } from '#platform/http/problem.js';
 import {
   TEST_OUTCOME,
   TEST_OUTCOMES_ALLOWED,

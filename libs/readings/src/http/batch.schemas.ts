@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiSchema, count, instant, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { apiSchema, count, instant, uuid } from '#platform/http/openapi/api-schema.js';
 import { BATCH_MODES } from '../contracts/events.js';
 
 const EXAMPLE_BATCH = '0d9b7c1e-2f64-8a35-9c1d-6e0f4b2a7d18';

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Problem } from '@app/platform/http/problem.js';
+import { Problem } from '#platform/http/problem.js';
 import { CreateReadingDto } from '../application/request-reading/request-reading.body.js';
 import { checkReadings, readBulk } from './bulk-body.js';
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { BodyPipe } from '@app/platform/http/body.pipe.js';
-import { Problem, invalidRequest, type FieldError } from '@app/platform/http/problem.js';
-import { decoded, parseStrictJson, toPointer } from '@app/platform/http/strict-json.js';
+import { BodyPipe } from '#platform/http/body.pipe.js';
+import { Problem, invalidRequest, type FieldError } from '#platform/http/problem.js';
+import { decoded, parseStrictJson, toPointer } from '#platform/http/strict-json.js';
 import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
 
 export const MOST_READINGS = 1_000;

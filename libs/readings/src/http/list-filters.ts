@@ -1,6 +1,6 @@
-import { parseInstant } from '@app/platform/http/instant.js';
-import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
-import { parameterPointer } from '@app/platform/http/query-parameters.js';
+import { parseInstant } from '#platform/http/instant.js';
+import { invalidRequest, type FieldError } from '#platform/http/problem.js';
+import { parameterPointer } from '#platform/http/query-parameters.js';
 import { READING_STATUSES } from '../contracts/queries.js';
 import { externalIdFault } from './reference-rules.js';
 import type { ListFilters } from '../read-models/reading/select-page.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiPage, apiSchema, count, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { apiPage, apiSchema, count, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
 import { FAILURE_CODES } from '../contracts/events.js';
 import { READING_STATUSES } from '../contracts/queries.js';
 import type { ReadingView, readingSummaryView } from '../domain/reading/reading-view.js';

@@ -1,7 +1,7 @@
-import type { FieldError } from '@app/platform/http/problem.js';
-import { toPointer } from '@app/platform/http/strict-json.js';
-import { isLonger } from '@app/platform/text/is-longer.js';
-import { printable } from '@app/platform/text/printable.js';
+import type { FieldError } from '#platform/http/problem.js';
+import { toPointer } from '#platform/http/strict-json.js';
+import { isLonger } from '#platform/text/is-longer.js';
+import { printable } from '#platform/text/printable.js';
 
 /** Characters are Unicode code points. */
 export const LONGEST_EXTERNAL_ID = 200;

@@ -1,8 +1,8 @@
 import { describe, it } from '@jest/globals';
-import { statement } from '@app/event-sourcing/processes/process.js';
-import { given } from '@app/event-sourcing/testing/process-spec.js';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import { addJob, removeJob } from '@app/platform/jobs/job.js';
+import { statement } from '#event-sourcing/processes/process.js';
+import { given } from '#event-sourcing/testing/process-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import { addJob, removeJob } from '#platform/jobs/job.js';
 import { END_BATCH } from '../application/end-batch/end-batch.job.js';
 import { readingEvents, type ReadingEvent } from '../contracts/events.js';
 import {

@@ -1,8 +1,8 @@
-import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProcess, statement, type Reaction } from '@app/event-sourcing/processes/process.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { addJob, removeJob } from '@app/platform/jobs/job.js';
+import { selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProcess, statement, type Reaction } from '#event-sourcing/processes/process.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { addJob, removeJob } from '#platform/jobs/job.js';
 import {
   readingJobAfter,
   readingJobKey,

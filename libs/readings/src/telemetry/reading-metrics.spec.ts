@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { ReadingMetrics } from './reading-metrics.js';
 
 /** The metrics after these events were handled. @param livemode of the reading's row */

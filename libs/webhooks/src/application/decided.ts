@@ -1,5 +1,5 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { assertNever } from '@app/event-sourcing/core/decision.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
 import type { RefusedByEndpoint } from '../contracts/refusals.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
 import type { EndpointOutcome } from './endpoint-streams.js';

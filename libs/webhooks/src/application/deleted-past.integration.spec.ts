@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { DAY_MS, runRetention } from '@app/platform/retention/retention.js';
+import { DAY_MS, runRetention } from '#platform/retention/retention.js';
 import { testKeyOf } from '../../test/api.js';
 import { batchEnded, reading, testReading } from '../../test/events.js';
 import { webhookRequests } from '../../test/webhook-requests.js';

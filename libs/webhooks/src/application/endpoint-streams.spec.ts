@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import type { WebhookEndpointCommand } from '../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { createWebhookEndpointExecutor } from '../webhook-endpoint.executor.js';

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside } from '@app/event-sourcing/core/event.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside } from '#event-sourcing/core/event.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { Outcome } from '#event-sourcing/handling/command-executor.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CLOCK } from '#platform/tokens.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../contracts/events.js';
 import type {
   WebhookEndpointCommand,

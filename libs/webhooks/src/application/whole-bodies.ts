@@ -1,5 +1,5 @@
 import type { QueryBus } from '@nestjs/cqrs';
-import { GetExternalId } from '@app/readings/contracts/index.js';
+import { GetExternalId } from '#readings/contracts/index.js';
 import { withExternalId } from '../domain/delivery/public-event.js';
 
 /** A stored body. */

@@ -1,6 +1,6 @@
-import { Command } from '@app/platform/cqrs/message.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { PublicEventType } from './event-types.js';
 import type { NoticeType } from './notice-types.js';
 import type { WebhookEndpointRecord } from './endpoint-record.js';

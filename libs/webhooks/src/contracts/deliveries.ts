@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 
 /** The stored status of a delivery. `pending` until it is settled; the others are final. */
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'skipped'] as const;

@@ -1,4 +1,4 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import type { DisabledReason } from './events.js';
 import type { PublicEventType } from './event-types.js';
 import type { NoticeType } from './notice-types.js';

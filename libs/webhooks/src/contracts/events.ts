@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MODES } from '@app/event-sourcing/core/mode.js';
-import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import { event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
 import { PUBLIC_EVENT_TYPES } from './event-types.js';
 import { NOTICE_TYPES } from './notice-types.js';
 

@@ -1,5 +1,5 @@
-import { Query } from '@app/platform/cqrs/message.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { Query } from '#platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import type { DeliveredType } from './notice-types.js';
 
 /** An event or a notice as it is stored. */

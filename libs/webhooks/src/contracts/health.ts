@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { WebhookEndpointRecord } from './endpoint-record.js';
 
 /** The state of an endpoint's queue. */

@@ -1,5 +1,5 @@
-import { Command, Query } from '@app/platform/cqrs/message.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { Command, Query } from '#platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import type { DeliveryStatus } from './deliveries.js';
 import type { PublicEventType } from './event-types.js';
 import type { EndpointRefusal, NoLongerKept, ReplayNotFound, ReplayRefusal } from './refusals.js';

@@ -1,5 +1,5 @@
-import { Command, Query } from '@app/platform/cqrs/message.js';
-import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';
+import { Command, Query } from '#platform/cqrs/message.js';
+import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 
 /** What of webhooks ends after a term: what is kept, and what is due. */
 export class LookAtWebhookRetention extends Query<readonly RetentionStatus[]> {

@@ -1,4 +1,4 @@
-import { Command, Query } from '@app/platform/cqrs/message.js';
+import { Command, Query } from '#platform/cqrs/message.js';
 
 /** How many signing secrets and custom headers each key-encryption key sealed, by the key's id. */
 export class CountSecretsByKey extends Query<ReadonlyMap<string, number>> {}

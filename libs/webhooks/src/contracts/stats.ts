@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 
 export const HOUR_MS = 3_600_000;
 

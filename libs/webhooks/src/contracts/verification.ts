@@ -1,4 +1,4 @@
-import { Query } from '@app/platform/cqrs/message.js';
+import { Query } from '#platform/cqrs/message.js';
 
 /** What is known of the probes of an endpoint that is not verified. */
 export interface VerificationRecord {

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { refTo } from '@app/platform/http/openapi/api-schema.js';
+import { refTo } from '#platform/http/openapi/api-schema.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { NOTICE_TYPES, VERIFICATION_NOTICE } from '../contracts/notice-types.js';
 import { NOTICES } from './notice.schema.js';

@@ -1,8 +1,8 @@
-import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import type { Principal } from '@app/platform/auth/authentication.js';
-import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
-import { toPointer } from '@app/platform/http/strict-json.js';
-import { isLonger } from '@app/platform/text/is-longer.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import type { Principal } from '#platform/auth/authentication.js';
+import { invalidRequest, type FieldError } from '#platform/http/problem.js';
+import { toPointer } from '#platform/http/strict-json.js';
+import { isLonger } from '#platform/text/is-longer.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { NOTICE_TYPES, isNotice } from '../contracts/notice-types.js';
 import { LONGEST_VALUE, MOST_HEADERS, headerFaults } from '../domain/headers/custom-headers.js';

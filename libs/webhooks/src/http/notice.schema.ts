@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiSchema, count, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { apiSchema, count, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
 import { VERIFICATION_NOTICE, type NoticeType } from '../contracts/notice-types.js';
 import {
   creditsExpiring,

@@ -1,8 +1,8 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { principalOf } from '@app/platform/auth/authentication.js';
-import { Problem } from '@app/platform/http/problem.js';
+import { principalOf } from '#platform/auth/authentication.js';
+import { Problem } from '#platform/http/problem.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { orProblem } from './refusals.js';
 

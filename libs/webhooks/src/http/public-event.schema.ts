@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiSchema, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { apiSchema, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { API_VERSION, madeUpEvent, withExternalId } from '../domain/delivery/public-event.js';
 import { noticeSchema } from './notice.schema.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import type { Problem } from '@app/platform/http/problem.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import type { Problem } from '#platform/http/problem.js';
 import { readChoice, readModes } from './query-parameters.js';
 
 const bearer = (sees: readonly Mode[]) => ({ authMode: 'bearer', sees }) as const;

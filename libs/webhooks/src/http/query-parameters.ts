@@ -1,9 +1,9 @@
-import { modeOf } from '@app/platform/auth/livemode.js';
-import type { Principal } from '@app/platform/auth/authentication.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { parseInstant } from '@app/platform/http/instant.js';
-import { invalidParameter } from '@app/platform/http/query-parameters.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import { modeOf } from '#platform/auth/livemode.js';
+import type { Principal } from '#platform/auth/authentication.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { parseInstant } from '#platform/http/instant.js';
+import { invalidParameter } from '#platform/http/query-parameters.js';
+import { isUuid } from '#platform/text/uuid.js';
 
 /** Query parameters as Express parses them: a repeated parameter is an array. */
 export type QueryValue = string | readonly string[] | undefined;

@@ -1,4 +1,4 @@
-import { Problem, invalidRequest } from '@app/platform/http/problem.js';
+import { Problem, invalidRequest } from '#platform/http/problem.js';
 import type { WebhookRefusal } from '../contracts/refusals.js';
 
 const RETRY_AFTER = { 'Retry-After': '5' };

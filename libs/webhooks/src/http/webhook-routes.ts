@@ -1,7 +1,7 @@
 import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Accepts } from '@app/platform/auth/authentication.js';
-import { Names } from '@app/platform/http/openapi/operation.js';
+import { Accepts } from '#platform/auth/authentication.js';
+import { Names } from '#platform/http/openapi/operation.js';
 import { OwnEndpointGuard } from './own-endpoint.guard.js';
 import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_EVENT, NAMED_REPLAY } from './webhook.schemas.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MODES } from '@app/event-sourcing/core/mode.js';
-import { apiPage, apiSchema, count, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import { apiPage, apiSchema, count, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
 import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
 import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
 import { DISABLED_REASONS } from '../contracts/events.js';

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { METRICS } from '@app/platform/telemetry/metrics.js';
-import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { METRICS } from '#platform/telemetry/metrics.js';
+import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 import { freeAt } from '../read-models/delivery/delivery-sql.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
 import { ATTEMPT_ERRORS } from '../domain/delivery/attempt-result.js';

@@ -1,5 +1,5 @@
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { drawBytes } from '@app/platform/crypto/draw.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { drawBytes } from '#platform/crypto/draw.js';
 import { RANDOM_BYTES, makeApiKey, type NewApiKey } from '../domain/api-key/api-key.js';
 
 /** A new key, the same for a repeat of the same request: only its hash is stored, so nobody could read it back. */

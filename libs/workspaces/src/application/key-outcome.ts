@@ -1,5 +1,5 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
+import type { Outcome } from '#event-sourcing/handling/command-executor.js';
 import type { ApiKeyTerms, KeyRefusal } from '../contracts/commands.js';
 import type { WorkspaceEvent } from '../contracts/events.js';
 import type { Workspace } from '../domain/workspace/workspace.decider.js';

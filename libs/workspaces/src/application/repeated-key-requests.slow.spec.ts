@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { UnansweredAppends } from '@app/event-sourcing/testing/unanswered-appends.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { UnansweredAppends } from '#event-sourcing/testing/unanswered-appends.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
 import { RevokedKeys } from '../authentication/revoked-keys.js';
 import {
   IssueApiKey,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import {
   apiKeyText,
   makeApiKey,

@@ -1,17 +1,17 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import type { Principal, RefusedKey } from '@app/platform/auth/authentication.js';
-import { Problem } from '@app/platform/http/problem.js';
-import { Notifications } from '@app/platform/postgres/notifications.js';
-import { CLOCK, CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import type { Principal, RefusedKey } from '#platform/auth/authentication.js';
+import { Problem } from '#platform/http/problem.js';
+import { Notifications } from '#platform/postgres/notifications.js';
+import { CLOCK, CONFIG, STEADY_CLOCK } from '#platform/tokens.js';
 import { isWithin } from '../contracts/networks.js';
 import { isHashOf, parseApiKey } from '../domain/api-key/api-key.js';
 import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.query.js';
 import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
 import { KeyUse } from './key-use.js';
 import { RevokedKeys } from './revoked-keys.js';
-import { Lanes, LanesFull } from '@app/platform/work/lanes.js';
+import { Lanes, LanesFull } from '#platform/work/lanes.js';
 import type { Config } from '../settings.js';
 
 const CACHED_KEYS = 10_000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import {
   NOW_S,
   WORKSPACE,

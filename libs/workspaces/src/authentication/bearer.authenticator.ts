@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { MODES } from '@app/event-sourcing/core/mode.js';
-import type { Principal } from '@app/platform/auth/authentication.js';
-import { Problem } from '@app/platform/http/problem.js';
-import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import type { Principal } from '#platform/auth/authentication.js';
+import { Problem } from '#platform/http/problem.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
 import {
   FetchedKeys,
   fixedKeys,
@@ -14,7 +14,7 @@ import {
   type IssuerSettings,
 } from './issuer-keys/issuer-keys.js';
 import type { VerificationKey } from './issuer-keys/key-set.js';
-import { Lanes, LanesFull } from '@app/platform/work/lanes.js';
+import { Lanes, LanesFull } from '#platform/work/lanes.js';
 import { CLOCK_TOLERANCE_S, readClaims } from './tokens/token-claims.js';
 import { ALGORITHMS, readToken } from './tokens/token-shape.js';
 import type { Config } from '../settings.js';

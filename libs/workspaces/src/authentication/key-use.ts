@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK, LOGGER } from '@app/platform/tokens.js';
-import { WrittenTogether } from '@app/platform/work/written-together.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CLOCK, LOGGER } from '#platform/tokens.js';
+import { WrittenTogether } from '#platform/work/written-together.js';
 
 const HOUR_MS = 3_600_000;
 /** Most keys whose hour is remembered, and most that wait to be written. Further keys are noted at their next use. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 
 /** Far more keys than can be revoked while a row of one is still trusted. */
 const REMEMBERED = 10_000;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Authenticator, Principal, RefusedKey } from '@app/platform/auth/authentication.js';
+import type { Authenticator, Principal, RefusedKey } from '#platform/auth/authentication.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import { BearerAuthenticator } from './bearer.authenticator.js';
 

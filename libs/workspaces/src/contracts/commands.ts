@@ -1,6 +1,6 @@
-import { Command } from '@app/platform/cqrs/message.js';
-import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { Paper } from './events.js';
 
 /** Opens a workspace. Its id is `ws_` and 22 base62 characters, and cannot be guessed. */

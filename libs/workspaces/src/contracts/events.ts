@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  byWorkspace,
-  event,
-  eventCatalogue,
-  type EventOf,
-} from '@app/event-sourcing/core/event-catalogue.js';
-import { MODES } from '@app/event-sourcing/core/mode.js';
+import { byWorkspace, event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
+import { MODES } from '#event-sourcing/core/mode.js';
 
 /** What a workspace may choose for its PDFs; `by-locale`: A4 for `fr-FR`, US Letter for `en-US`. */
 export const PAPERS = ['by-locale', 'a4', 'us-letter'] as const;

@@ -1,5 +1,5 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { Command, Query } from '@app/platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { Command, Query } from '#platform/cqrs/message.js';
 
 /** The languages of the portal. */
 export const PORTAL_LANGUAGES = ['fr', 'en'] as const;

@@ -1,5 +1,5 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { Query } from '@app/platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { Query } from '#platform/cqrs/message.js';
 import type { Paper } from './events.js';
 
 export interface WorkspaceSummary {

@@ -1,7 +1,7 @@
 import { applyDecorators, Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Accepts, type Principal } from '@app/platform/auth/authentication.js';
-import { PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
+import { Accepts, type Principal } from '#platform/auth/authentication.js';
+import { PERSONS_SCOPE, SHOW_PERSONS } from '#platform/auth/scopes.js';
 import type { KeyManager } from '../contracts/commands.js';
 
 /** The routes of a workspace's API keys. */

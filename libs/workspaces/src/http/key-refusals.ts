@@ -1,6 +1,6 @@
-import { API_KEY_CHALLENGE } from '@app/platform/auth/authentication.js';
-import { PERSONS_SCOPE, SHOW_PERSONS } from '@app/platform/auth/scopes.js';
-import { invalidRequest, Problem } from '@app/platform/http/problem.js';
+import { API_KEY_CHALLENGE } from '#platform/auth/authentication.js';
+import { PERSONS_SCOPE, SHOW_PERSONS } from '#platform/auth/scopes.js';
+import { invalidRequest, Problem } from '#platform/http/problem.js';
 import type { BeyondCaller, KeyRefusal } from '../contracts/commands.js';
 import type { ApiKeyQuery } from '../read-models/api-key/api-key.query.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { apiPage, apiSchema, instant, text } from '@app/platform/http/openapi/api-schema.js';
-import { MODES } from '@app/event-sourcing/core/mode.js';
-import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { apiPage, apiSchema, instant, text } from '#platform/http/openapi/api-schema.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
 import type { ApiKeySummary } from '../contracts/queries.js';
 
 const EXAMPLE_ID = 'Ab3dE6gH';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MODES } from '@app/event-sourcing/core/mode.js';
-import { apiPage, apiSchema, instant, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import { apiPage, apiSchema, instant, uuid } from '#platform/http/openapi/api-schema.js';
 import type { PortalSessionSummary } from '../contracts/portal.js';
 
 const EXAMPLE_ID = '5a1d6f0e-2b47-4c0f-8f43-7e0b6c3d9a12';

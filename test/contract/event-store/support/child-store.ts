@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { programPath } from '@app/platform/program-path.js';
+import { programPath } from '#platform/program-path.js';
 import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
 import { otherEventStore } from '../../../../apps/embedded/src/other-event-store.js';
 import { patient } from './patient.js';

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import monitoringGrpc from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
 import monitoringPb from '@eventstore/db-client/generated/monitoring_pb.js';
 import type { StatsResp } from '@eventstore/db-client/generated/monitoring_pb.js';
-import { readAddress } from '@app/event-sourcing/store/address.js';
-import { StoreClient } from '@app/event-sourcing/store/store-client.js';
+import { readAddress } from '#event-sourcing/store/address.js';
+import { StoreClient } from '#event-sourcing/store/store-client.js';
 
 /** The embedded store's figure; a real EventStoreDB reports its own over HTTP. */
 const EMBEDDED_FIGURE = 'es-grpc-openCalls';

@@ -1,9 +1,9 @@
-import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
-import { publicEventOf, type PublicEvent } from '@app/webhooks/domain/delivery/public-event.js';
+import { creditsEvents, testBookEvents } from '#billing/contracts/index.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
+import { readingEvents } from '#readings/contracts/index.js';
+import { publicEventOf, type PublicEvent } from '#webhooks/domain/delivery/public-event.js';
 import type { World } from './world.js';
 import type { Report } from './history.js';
 

@@ -1,4 +1,4 @@
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { Customer } from './customers.js';
 import type { History, Report } from './history.js';
 import type { World } from './world.js';

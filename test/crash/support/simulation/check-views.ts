@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import { runSteps } from '@app/event-sourcing/projections/statement.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
+import { runSteps } from '#event-sourcing/projections/statement.js';
 import { statementOf, type Query, type Values } from './statement.js';
 import { ViewRows, type Row } from './view-rows.js';
 import type { World } from './world.js';

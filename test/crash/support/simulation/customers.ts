@@ -1,11 +1,11 @@
 import {
   RequestReading,
   type RequestReadingResult,
-} from '@app/readings/application/request-reading/request-reading.command.js';
-import { RepublishDocument } from '@app/publishing/contracts/index.js';
-import { EraseReading } from '@app/readings/contracts/index.js';
+} from '#readings/application/request-reading/request-reading.command.js';
+import { RepublishDocument } from '#publishing/contracts/index.js';
+import { EraseReading } from '#readings/contracts/index.js';
 import type { World } from './world.js';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
 
 const PATIENCE_MS = 5_000;
 const MOST_TRIES = 6;

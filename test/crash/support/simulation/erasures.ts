@@ -1,4 +1,4 @@
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import { plainKey } from './plain-key.js';
 import type { World } from './world.js';
 

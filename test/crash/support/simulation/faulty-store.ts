@@ -1,7 +1,7 @@
-import type { EventToAppend } from '@app/event-sourcing/core/event.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import type { AppendResult, EventStore, ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
-import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { EventToAppend } from '#event-sourcing/core/event.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import type { AppendResult, EventStore, ExpectedRevision } from '#event-sourcing/store/event-store.js';
+import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { callOver, type Call } from './network.js';
 import type { Life, Scheduler } from './scheduler.js';
 

@@ -3,12 +3,12 @@ import {
   testBookEvents,
   type CreditsEvent,
   type TestBookEvent,
-} from '@app/billing/contracts/index.js';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import { publicationEvents, type PublicationEvent } from '@app/publishing/contracts/index.js';
-import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+} from '#billing/contracts/index.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { publicationEvents, type PublicationEvent } from '#publishing/contracts/index.js';
+import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
 import type { World } from './world.js';
 
 /** Reports a breach, in one sentence. */

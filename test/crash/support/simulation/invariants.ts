@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import type { PublicationEvent } from '#publishing/contracts/index.js';
 import type { Customer } from './customers.js';
 import { checkErasures } from './erasures.js';
 import type { World } from './world.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { SealBroken } from '@app/platform/crypto/sealing.js';
-import type { SubjectKey } from '@app/platform/crypto/subject-keys.js';
+import { SealBroken } from '#platform/crypto/sealing.js';
+import type { SubjectKey } from '#platform/crypto/subject-keys.js';
 
 /** A key without encryption. Sealed data names its key and its place in clear. */
 export const plainKey = (serial: number): SubjectKey => ({

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import type { World } from './world.js';
 
 /**

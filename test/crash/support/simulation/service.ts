@@ -1,40 +1,40 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
-import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
-import { CreditBooks } from '@app/billing/application/credit-books.js';
-import { TestBooks } from '@app/billing/application/test-books.js';
-import { createCreditsExecutor } from '@app/billing/credits.executor.js';
-import { createTestBookExecutor } from '@app/billing/test-book.executor.js';
-import { GetOpenHoldsHandler } from '@app/billing/application/get-open-holds/get-open-holds.handler.js';
-import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
-import { OpenBookHandler } from '@app/billing/application/open-book/open-book.handler.js';
-import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
-import { SettleReservation } from '@app/billing/application/settle-reservation/settle-reservation.command.js';
-import { SettleReservationHandler } from '@app/billing/application/settle-reservation/settle-reservation.handler.js';
-import { OpenBook } from '@app/billing/contracts/index.js';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { Digester } from '@app/platform/crypto/digest.js';
-import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { RenderAttempts } from '@app/publishing/application/publish-document/render-attempts.js';
-import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
-import { RepublishDocumentHandler } from '@app/publishing/application/republish-document/republish-document.handler.js';
-import { WithdrawPublicationHandler } from '@app/publishing/application/withdraw-publication/withdraw-publication.handler.js';
-import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { createPublicationExecutor } from '@app/publishing/publication.executor.js';
-import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
-import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
-import { AbandonReadingHandler } from '@app/readings/application/abandon-reading/abandon-reading.handler.js';
-import { EraseReadingHandler } from '@app/readings/application/erase-reading/erase-reading.handler.js';
-import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { TestReadingSweep } from '@app/readings/application/sweep-test-readings/test-reading-sweep.js';
-import { TestOutcomes } from '@app/readings/application/test-outcome/test-outcomes.js';
-import { ReadingTimers } from '@app/readings/application/reading-timers.js';
-import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
-import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';
+import { BillingWorkerModule } from '#billing/billing-worker.module.js';
+import { CreditBooks } from '#billing/application/credit-books.js';
+import { TestBooks } from '#billing/application/test-books.js';
+import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { createTestBookExecutor } from '#billing/test-book.executor.js';
+import { GetOpenHoldsHandler } from '#billing/application/get-open-holds/get-open-holds.handler.js';
+import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
+import { OpenBookHandler } from '#billing/application/open-book/open-book.handler.js';
+import { ReserveCreditsHandler } from '#billing/application/reserve-credits/reserve-credits.handler.js';
+import { SettleReservation } from '#billing/application/settle-reservation/settle-reservation.command.js';
+import { SettleReservationHandler } from '#billing/application/settle-reservation/settle-reservation.handler.js';
+import { OpenBook } from '#billing/contracts/index.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { Digester } from '#platform/crypto/digest.js';
+import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { WorkRegistry } from '#platform/work/work-registry.js';
+import { RenderAttempts } from '#publishing/application/publish-document/render-attempts.js';
+import { ArtifactStore } from '#publishing/artifacts/artifact.store.js';
+import { RepublishDocumentHandler } from '#publishing/application/republish-document/republish-document.handler.js';
+import { WithdrawPublicationHandler } from '#publishing/application/withdraw-publication/withdraw-publication.handler.js';
+import { documentPublisher } from '#publishing/contracts/index.js';
+import { createPublicationExecutor } from '#publishing/publication.executor.js';
+import { PublishDocumentJob } from '#publishing/application/publish-document/publish-document.job.js';
+import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
+import { AbandonReadingHandler } from '#readings/application/abandon-reading/abandon-reading.handler.js';
+import { EraseReadingHandler } from '#readings/application/erase-reading/erase-reading.handler.js';
+import { GenerateReadingJob } from '#readings/application/generate-reading/generate-reading.job.js';
+import { InputUnprocessable } from '#readings/application/generate-reading/generate-reading.job.js';
+import { TestReadingSweep } from '#readings/application/sweep-test-readings/test-reading-sweep.js';
+import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
+import { ReadingTimers } from '#readings/application/reading-timers.js';
+import { RequestReadingHandler } from '#readings/application/request-reading/request-reading.handler.js';
+import { KeySweep } from '#readings/application/sweep-keys/key-sweep.js';
 import {
   AbandonReading,
   EraseReading,
@@ -44,19 +44,19 @@ import {
   GetReadingSummary,
   ReserveCredits,
   WithdrawPublication,
-} from '@app/readings/contracts/index.js';
+} from '#readings/contracts/index.js';
 import {
   GetPublicationTimeHandler,
   GetReadingResultHandler,
   GetReadingSummaryHandler,
-} from '@app/readings/read-models/reading/reading.handlers.js';
-import { ReadingQuery } from '@app/readings/read-models/reading/reading.query.js';
-import { createReadingExecutor } from '@app/readings/reading.executor.js';
-import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
-import { fanOutConsumer } from '@app/webhooks/processes/fan-out/fan-out.consumer.js';
-import { GetPaperHandler } from '@app/workspaces/application/choose/choose.handlers.js';
-import { GetPaper } from '@app/workspaces/contracts/index.js';
-import { createWorkspaceExecutor } from '@app/workspaces/workspace.executor.js';
+} from '#readings/read-models/reading/reading.handlers.js';
+import { ReadingQuery } from '#readings/read-models/reading/reading.query.js';
+import { createReadingExecutor } from '#readings/reading.executor.js';
+import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
+import { fanOutConsumer } from '#webhooks/processes/fan-out/fan-out.consumer.js';
+import { GetPaperHandler } from '#workspaces/application/choose/choose.handlers.js';
+import { GetPaper } from '#workspaces/contracts/index.js';
+import { createWorkspaceExecutor } from '#workspaces/workspace.executor.js';
 import type { Scheduler } from './scheduler.js';
 import type { Config } from '../../../../apps/service/src/settings.js';
 

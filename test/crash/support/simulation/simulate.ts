@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { CreditBooks } from '@app/billing/application/credit-books.js';
-import { createCreditsExecutor } from '@app/billing/credits.executor.js';
-import { READING_COST } from '@app/billing/contracts/index.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { InMemoryEventStore as Store } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { PUBLIC_EVENT_TYPES } from '@app/webhooks/contracts/index.js';
+import { CreditBooks } from '#billing/application/credit-books.js';
+import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { READING_COST } from '#billing/contracts/index.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { InMemoryEventStore as Store } from '#event-sourcing/testing/in-memory-event-store.js';
+import { PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
 import { adjustment } from '../../../../libs/billing/test/adjustment.js';
 import { buy, type Customer } from './customers.js';
 import { breachesOf } from './invariants.js';

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freeBytes } from '@app/platform/disk/disk-reserve.js';
+import { freeBytes } from '#platform/disk/disk-reserve.js';
 import type { Random } from '../../../support/random.js';
 import { fill } from '../small-disk.js';
 import { LOSSES, type Direction } from './link.js';

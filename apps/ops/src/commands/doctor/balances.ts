@@ -1,8 +1,8 @@
-import { creditsEvents } from '@app/billing/contracts/index.js';
-import { isSetAside } from '@app/event-sourcing/core/event.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { stoppedStreams } from '@app/event-sourcing/parking/parked-streams.js';
-import { findCheckpoint } from '@app/event-sourcing/projections/checkpoint.js';
+import { creditsEvents } from '#billing/contracts/index.js';
+import { isSetAside } from '#event-sourcing/core/event.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { stoppedStreams } from '#event-sourcing/parking/parked-streams.js';
+import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
 import type { Session } from '../../session.js';
 import { failure, ok, type Finding } from './finding.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { OpenBatches } from '@app/readings/contracts/index.js';
+import type { OpenBatches } from '#readings/contracts/index.js';
 import { checkBatches } from './batches.js';
 
 const check = (found: OpenBatches) =>

@@ -1,4 +1,4 @@
-import { FindOpenBatches } from '@app/readings/contracts/index.js';
+import { FindOpenBatches } from '#readings/contracts/index.js';
 import type { Session } from '../../session.js';
 import { ok, warning, type Finding } from './finding.js';
 

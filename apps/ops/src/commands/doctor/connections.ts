@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { ADVICE } from '@app/platform/fault/fault.js';
+import { ADVICE } from '#platform/fault/fault.js';
 import type { Config } from '../../../../service/src/settings.js';
 import { ok, warning, type Finding } from './finding.js';
 

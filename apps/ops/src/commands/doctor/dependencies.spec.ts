@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { Pool } from 'pg';
 import { checkEventStore, checkPostgres } from './dependencies.js';
 import type { Config } from '../../../../service/src/settings.js';

@@ -1,15 +1,15 @@
 import { statfs } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { Pool } from 'pg';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { MOST_APPEND_BYTES } from '@app/event-sourcing/store/defaults.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
-import { ADVICE } from '@app/platform/fault/fault.js';
-import { POSTGRES_LEAST, POSTGRES_TESTED } from '@app/platform/postgres/server-version.js';
-import { roleStanding } from '@app/platform/postgres/role-standing.js';
-import type { TrustedTime } from '@app/platform/time/trusted-time.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { MOST_APPEND_BYTES } from '#event-sourcing/store/defaults.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { pendingMigrations } from '#platform/postgres/pending-migrations.js';
+import { ADVICE } from '#platform/fault/fault.js';
+import { POSTGRES_LEAST, POSTGRES_TESTED } from '#platform/postgres/server-version.js';
+import { roleStanding } from '#platform/postgres/role-standing.js';
+import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { failure, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
@@ -66,7 +66,7 @@ export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Con
   // Imported late: it loads gRPC, as the event store's client does.
   const { askCluster, askServer, describeCluster, describeServer, isTooNarrow } =
     await import('./event-store-server.js');
-  const { hostOf, readAddress } = await import('@app/event-sourcing/store/address.js');
+  const { hostOf, readAddress } = await import('#event-sourcing/store/address.js');
   const cluster = await askCluster(EVENTSTORE_URL);
   if (cluster && cluster.leader === null)
     return {

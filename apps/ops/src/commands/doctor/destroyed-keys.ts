@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { EpochRows } from '@app/platform/crypto/epochs/epoch-rows.js';
+import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { EpochRows } from '#platform/crypto/epochs/epoch-rows.js';
 import { keyOpens } from '../keys/key-found.js';
 import { failure, ok, type Finding } from './finding.js';
 

@@ -7,8 +7,8 @@ import { connect, createServer as createTcpServer, type AddressInfo } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { selfSignedCertificate } from '../../../../embedded/src/certificate/self-signed.js';
 import { checkEventStore } from './dependencies.js';
 import type { Config } from '../../../../service/src/settings.js';

@@ -3,9 +3,9 @@ import { request as askInClear, type IncomingMessage } from 'node:http';
 import { request as askOverTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { hostOf, readAddress, type StoreAddress } from '@app/event-sourcing/store/address.js';
-import type { Role } from '@app/event-sourcing/store/connection.js';
-import { MOST_APPEND_BYTES } from '@app/event-sourcing/store/defaults.js';
+import { hostOf, readAddress, type StoreAddress } from '#event-sourcing/store/address.js';
+import type { Role } from '#event-sourcing/store/connection.js';
+import { MOST_APPEND_BYTES } from '#event-sourcing/store/defaults.js';
 
 /** Long enough for a busy node: one that is only slow must not be reported as absent. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -88,8 +88,8 @@ export const askCluster = async (url: string): Promise<ClusterFacts | null> => {
 /** `null`: it gives no answer. */
 const roleOf = async (address: StoreAddress, node: string): Promise<Role | null> => {
   // Imported only here: most commands start sooner without the client.
-  const { askRole } = await import('@app/event-sourcing/store/connection.js');
-  const { StoreClient } = await import('@app/event-sourcing/store/store-client.js');
+  const { askRole } = await import('#event-sourcing/store/connection.js');
+  const { StoreClient } = await import('#event-sourcing/store/store-client.js');
   const client = new StoreClient(address, node);
   try {
     return await askRole(client, ANSWER_WITHIN_MS);

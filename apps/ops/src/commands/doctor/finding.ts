@@ -1,4 +1,4 @@
-import type { FaultKind } from '@app/platform/fault/fault.js';
+import type { FaultKind } from '#platform/fault/fault.js';
 
 /** The result of one check. */
 export interface Finding {

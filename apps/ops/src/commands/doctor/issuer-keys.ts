@@ -1,4 +1,4 @@
-import { ExamineIssuerKeys } from '@app/workspaces/contracts/index.js';
+import { ExamineIssuerKeys } from '#workspaces/contracts/index.js';
 import type { Session } from '../../session.js';
 import { failure, ok, warning, type Finding } from './finding.js';
 

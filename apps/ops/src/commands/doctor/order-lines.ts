@@ -1,6 +1,6 @@
-import { orderLineEvents } from '@app/billing/contracts/index.js';
-import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { orderLineEvents } from '#billing/contracts/index.js';
+import { isSetAside, type StoredEvent } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { ownerOf, problemOf, wayAround } from '../parked/event.js';
 import { failure, ok, type Finding } from './finding.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { openPool } from '@app/platform/postgres/pool.js';
-import { AGREEING, DIFFERING } from '@app/platform/time/testing/clocks-under-test.js';
+import { openPool } from '#platform/postgres/pool.js';
+import { AGREEING, DIFFERING } from '#platform/time/testing/clocks-under-test.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { checkPublications } from './publications.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { TrustedTime } from '@app/platform/time/trusted-time.js';
+import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { failure, ok, warning, type Finding } from './finding.js';
 
 /** How long after the time at which its job counts as lost a document is late. Seconds. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
-import { LookAtTestReadings } from '@app/readings/contracts/index.js';
+import type { RetentionStatus } from '#platform/retention/retention-status.js';
+import { LookAtTestReadings } from '#readings/contracts/index.js';
 import { checkRetention } from './retention.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');

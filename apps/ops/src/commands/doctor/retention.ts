@@ -1,4 +1,4 @@
-import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
+import type { RetentionStatus } from '#platform/retention/retention-status.js';
 import type { Session } from '../../session.js';
 import { BY_WORKERS_ALONE, LAGS_FROM_DAYS, retentionOfAll } from '../../retention.js';
 import { graded, ok, warning, type Finding } from './finding.js';

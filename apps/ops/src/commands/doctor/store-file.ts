@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { programPath } from '@app/platform/program-path.js';
-import { readAddress } from '@app/event-sourcing/store/address.js';
+import { programPath } from '#platform/program-path.js';
+import { readAddress } from '#event-sourcing/store/address.js';
 import { dataDirOf } from '../../../../embedded/src/data-folder.js';
 import { failure, ok, type Finding } from './finding.js';
 
@@ -16,7 +16,7 @@ export const checkStoreFile = async (
   // The embedded store of a stack serves TLS only: another one has files of its own.
   if (environment['DATABASE_URL'] || !readAddress(eventStoreUrl).usesTls) return [];
   const folder = join(dataDirOf(environment), 'event-store');
-  const { verifyApart } = await import('@app/embedded-event-store/operator/verify-apart.js');
+  const { verifyApart } = await import('#embedded-event-store/operator/verify-apart.js');
   const patience = AbortSignal.timeout(VERIFY_WITHIN_MS);
   try {
     const { events, findings, listed } = await verifyApart(

@@ -1,5 +1,5 @@
-import { emptiedTables } from '@app/event-sourcing/rebuilding/lost-tables.js';
-import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
+import { emptiedTables } from '#event-sourcing/rebuilding/lost-tables.js';
+import { pendingMigrations } from '#platform/postgres/pending-migrations.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import { PROJECTIONS } from '../../../../service/src/projections.js';
 import { EXPENDABLE_TABLES, READ_MODELS, findMissingTables } from '../../../../service/src/tables.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ListWebhookEndpoints } from '@app/webhooks/contracts/index.js';
+import { ListWebhookEndpoints } from '#webhooks/contracts/index.js';
 import { checkDeliveries, wayOutOfHalt } from './work.js';
 
 it('Doctor advises to set an event aside only when a consumer parks too much, not when a store is at fault', () => {

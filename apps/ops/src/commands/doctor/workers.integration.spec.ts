@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { openPool } from '@app/platform/postgres/pool.js';
-import { heartbeat } from '@app/platform/time/heartbeat.js';
+import { openPool } from '#platform/postgres/pool.js';
+import { heartbeat } from '#platform/time/heartbeat.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { until } from '../../../../../test/support/integrator.js';

@@ -1,10 +1,10 @@
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
-import { ListDeliveriesOfReading, type DeliveryOfReading } from '@app/webhooks/contracts/index.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { creditsEvents, testBookEvents } from '#billing/contracts/index.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
+import { readingEvents } from '#readings/contracts/index.js';
+import { ListDeliveriesOfReading, type DeliveryOfReading } from '#webhooks/contracts/index.js';
 import type { Session } from '../../session.js';
 
 /** Credits are reserved at most this long before a reading is requested (ms). */

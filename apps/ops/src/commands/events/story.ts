@@ -1,6 +1,6 @@
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { DeliveryOfReading } from '@app/webhooks/contracts/index.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { DeliveryOfReading } from '#webhooks/contracts/index.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
 
 /** An event of a story, with its cause. */
 export interface Chapter {

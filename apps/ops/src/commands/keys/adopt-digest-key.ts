@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { installationOf } from '@app/platform/crypto/installation.js';
+import { installationOf } from '#platform/crypto/installation.js';
 import type { Config } from '../../../../service/src/settings.js';
 import { onDatabase } from '../../backup/copy-tables.js';
 import { readConnection } from '../../connection.js';

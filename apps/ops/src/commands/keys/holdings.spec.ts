@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { FileKeyStore } from '@app/platform/crypto/epochs/file-key-store.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { FileKeyStore } from '#platform/crypto/epochs/file-key-store.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
 import { holdingsOf } from './holdings.js';
 
 const FORMER = { id: 'k1', key: Buffer.alloc(32, 1) };

@@ -1,8 +1,8 @@
-import { createLogger } from '@app/platform/telemetry/logger.js';
-import { KeyUpkeep, upkeepSettings } from '@app/platform/crypto/epochs/key-upkeep.js';
-import { countByKey } from '@app/platform/crypto/rewrapping.js';
-import { SUBJECT_KEY_COLUMN } from '@app/platform/crypto/subject-keys.js';
-import { CountSecretsByKey, RewrapSecrets } from '@app/webhooks/contracts/index.js';
+import { createLogger } from '#platform/telemetry/logger.js';
+import { KeyUpkeep, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
+import { countByKey } from '#platform/crypto/rewrapping.js';
+import { SUBJECT_KEY_COLUMN } from '#platform/crypto/subject-keys.js';
+import { CountSecretsByKey, RewrapSecrets } from '#webhooks/contracts/index.js';
 import type { Session } from '../../session.js';
 
 export type Counts = ReadonlyMap<string, number>;

@@ -1,7 +1,7 @@
-import { fingerprintOf } from '@app/platform/crypto/epochs/epoch.js';
-import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import type { EpochRow } from '@app/platform/crypto/epochs/epoch-rows.js';
-import { KeysUnavailable } from '@app/platform/crypto/wrapping-keys.js';
+import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
+import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import type { EpochRow } from '#platform/crypto/epochs/epoch-rows.js';
+import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 
 /** `another`: the key there is not the one that wrapped. `destroyed`: the keeper itself remembers that. */
 export type Found = 'opens' | 'another' | 'missing' | 'destroyed';

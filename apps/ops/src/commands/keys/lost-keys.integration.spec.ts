@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { epochsUnderTest, never, SECRET } from '@app/platform/crypto/epochs/testing/epochs-under-test.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { epochsUnderTest, never, SECRET } from '#platform/crypto/epochs/testing/epochs-under-test.js';
 import { checkDestroyedKeys } from '../doctor/destroyed-keys.js';
 import { forgetEpoch, rememberEpoch } from './lost-keys.js';
 

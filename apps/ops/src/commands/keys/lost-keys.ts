@@ -1,6 +1,6 @@
-import { EpochRows, type EpochRow } from '@app/platform/crypto/epochs/epoch-rows.js';
-import { countByKey } from '@app/platform/crypto/rewrapping.js';
-import { SUBJECT_KEY_COLUMN } from '@app/platform/crypto/subject-keys.js';
+import { EpochRows, type EpochRow } from '#platform/crypto/epochs/epoch-rows.js';
+import { countByKey } from '#platform/crypto/rewrapping.js';
+import { SUBJECT_KEY_COLUMN } from '#platform/crypto/subject-keys.js';
 import { OpsError } from '../../ops-error.js';
 import type { Session } from '../../session.js';
 import { keyFound, keyOpens } from './key-found.js';

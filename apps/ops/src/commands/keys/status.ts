@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { epochStatus, type EpochStatus } from '@app/platform/crypto/epochs/key-status.js';
+import { epochStatus, type EpochStatus } from '#platform/crypto/epochs/key-status.js';
 import { print, table } from '../../output.js';
 import { withSession, type Session } from '../../session.js';
 import { holdingsOf } from './holdings.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { AsOf } from '@app/billing/contracts/index.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { AsOf } from '#billing/contracts/index.js';
 import { requirePast } from './balance.js';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');

@@ -8,11 +8,11 @@ import {
   type AsOf,
   type Balance,
   type TestBalance,
-} from '@app/billing/contracts/index.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { TrustedTime } from '@app/platform/time/trusted-time.js';
+} from '#billing/contracts/index.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CURRENCY, ExplainReading, type ReadingExplanation } from '@app/billing/contracts/index.js';
+import { CURRENCY, ExplainReading, type ReadingExplanation } from '#billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';

@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { printableLines } from '@app/platform/text/printable.js';
-import { ExportLedger } from '@app/billing/contracts/index.js';
+import { printableLines } from '#platform/text/printable.js';
+import { ExportLedger } from '#billing/contracts/index.js';
 import { replaceFile } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';

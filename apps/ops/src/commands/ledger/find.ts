@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { FindLedgerEntries } from '@app/billing/contracts/index.js';
+import { FindLedgerEntries } from '#billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withProgress } from '../../progress.js';

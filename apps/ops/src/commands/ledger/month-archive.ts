@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { MonthManifest } from '@app/billing/contracts/index.js';
+import type { MonthManifest } from '#billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { tar } from '../../tar.js';
 

@@ -6,7 +6,7 @@ import {
   type LedgerDifference,
   type MonthProblem,
   type MonthStep,
-} from '@app/billing/contracts/index.js';
+} from '#billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table, tell } from '../../output.js';
 import { withSession } from '../../session.js';

@@ -1,4 +1,4 @@
-import type { ExplainedMovement } from '@app/billing/contracts/index.js';
+import type { ExplainedMovement } from '#billing/contracts/index.js';
 
 /** Postings as text for people: `available -20, held +20`. */
 export const movement = (

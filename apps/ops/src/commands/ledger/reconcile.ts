@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { ReconcileLedger, ReconcileTestBooks, type LedgerDifference } from '@app/billing/contracts/index.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { ReconcileLedger, ReconcileTestBooks, type LedgerDifference } from '#billing/contracts/index.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import { describeCompensated } from '../corrections.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';

@@ -7,9 +7,9 @@ import {
   type Money,
   type MonthlyStatement,
   type Accounts,
-} from '@app/billing/contracts/index.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { GetWorkspace } from '@app/workspaces/contracts/index.js';
+} from '#billing/contracts/index.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { GetWorkspace } from '#workspaces/contracts/index.js';
 import { replaceFile } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { execFile } from 'node:child_process';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { VerifyLedger, VerifyTestBooks, type LedgerVerification } from '@app/billing/contracts/index.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { VerifyLedger, VerifyTestBooks, type LedgerVerification } from '#billing/contracts/index.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import { describeCompensated } from '../corrections.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { problemOf } from './event.js';
 
 const stored = (stream: string): StoredEvent => ({

@@ -5,10 +5,10 @@ import {
   isOpaque,
   mayBeNewer,
   requireWorkspace,
-} from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { Place } from '@app/event-sourcing/parking/parked-streams.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+} from '#event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { Place } from '#event-sourcing/parking/parked-streams.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { catalogueOf } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
 

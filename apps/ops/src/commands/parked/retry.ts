@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import {
   askForRetry,
   parkedStreams,
@@ -8,11 +8,11 @@ import {
   stoppedStreams,
   type Place,
   type StoppedStream,
-} from '@app/event-sourcing/parking/parked-streams.js';
-import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import { releaseParked } from '@app/event-sourcing/parking/release-parked.js';
-import { AuditRecords } from '@app/platform/audit/audit-records.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+} from '#event-sourcing/parking/parked-streams.js';
+import { projectionConsumer } from '#event-sourcing/projections/projection.js';
+import { releaseParked } from '#event-sourcing/parking/release-parked.js';
+import { AuditRecords } from '#platform/audit/audit-records.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { OpsError } from '../../ops-error.js';
 import { PROJECTIONS } from '../../projections.js';
 import type { Session } from '../../session.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { consumerLag, type ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
-import { categoriesOf, checkpointOf, type Projection } from '@app/event-sourcing/projections/projection.js';
-import { versionsOf, type Version } from '@app/event-sourcing/rebuilding/versions.js';
+import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import { categoriesOf, checkpointOf, type Projection } from '#event-sourcing/projections/projection.js';
+import { versionsOf, type Version } from '#event-sourcing/rebuilding/versions.js';
 import { OPERATIONAL_TABLES } from '../../../../service/src/modules.js';
 import { print, table } from '../../output.js';
 import { PROJECTIONS, requireProjection } from '../../projections.js';

@@ -1,4 +1,4 @@
-import type { RebuildProgress } from '@app/event-sourcing/rebuilding/rebuild.js';
+import type { RebuildProgress } from '#event-sourcing/rebuilding/rebuild.js';
 
 /** Steps of the progress bar. */
 const PARTS = 1_000;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
-import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
-import { rejoinLog } from '@app/event-sourcing/rebuilding/rejoin-log.js';
-import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
-import { switchVersion } from '@app/event-sourcing/rebuilding/switch.js';
-import { verify, type Verification } from '@app/event-sourcing/rebuilding/verify.js';
-import { dropVersions, versionsOf, type Workshop } from '@app/event-sourcing/rebuilding/versions.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
+import { rebuild } from '#event-sourcing/rebuilding/rebuild.js';
+import { rejoinLog } from '#event-sourcing/rebuilding/rejoin-log.js';
+import { replayStream } from '#event-sourcing/rebuilding/replay-stream.js';
+import { switchVersion } from '#event-sourcing/rebuilding/switch.js';
+import { verify, type Verification } from '#event-sourcing/rebuilding/verify.js';
+import { dropVersions, versionsOf, type Workshop } from '#event-sourcing/rebuilding/versions.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withRebuildProgress } from './progress.js';

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import type { PoolClient } from 'pg';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
-import { LONGEST_PAUSE_MS } from '@app/event-sourcing/projections/transaction.js';
-import { emptyTables } from '@app/event-sourcing/rebuilding/lost-tables.js';
-import { refill } from '@app/event-sourcing/rebuilding/refill.js';
-import type { Workshop } from '@app/event-sourcing/rebuilding/versions.js';
-import { grantToApplication } from '@app/platform/postgres/application-rights.js';
-import { migratedLibraries, schemaOf } from '@app/platform/postgres/schemas.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
+import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/transaction.js';
+import { emptyTables } from '#event-sourcing/rebuilding/lost-tables.js';
+import { refill } from '#event-sourcing/rebuilding/refill.js';
+import type { Workshop } from '#event-sourcing/rebuilding/versions.js';
+import { grantToApplication } from '#platform/postgres/application-rights.js';
+import { migratedLibraries, schemaOf } from '#platform/postgres/schemas.js';
 import {
   apart,
   dropApart,
   makeApart,
   makeJobTables,
   moveFromApart,
-} from '@app/platform/postgres/tables-apart.js';
+} from '#platform/postgres/tables-apart.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import {
   EXPENDABLE_TABLES,

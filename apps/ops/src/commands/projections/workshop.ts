@@ -1,6 +1,6 @@
-import { REBUILDING_SESSION, Refused, type Workshop } from '@app/event-sourcing/rebuilding/versions.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { REBUILDING_SESSION, Refused, type Workshop } from '#event-sourcing/rebuilding/versions.js';
+import type { Projection } from '#event-sourcing/projections/projection.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { OpsError } from '../../ops-error.js';
 import { programFingerprint } from '../../program.js';
 import { PROJECTIONS, requireProjection } from '../../projections.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { DOCUMENT_FORMATS } from '@app/publishing/contracts/index.js';
+import { DOCUMENT_FORMATS } from '#publishing/contracts/index.js';
 
 /** A published version that lacks formats although its reading was not erased. */
 export interface LostDocument {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { RemakeDocuments, type RemadeVersion } from '@app/publishing/contracts/index.js';
-import { GetReadingResult } from '@app/readings/contracts/index.js';
+import { RemakeDocuments, type RemadeVersion } from '#publishing/contracts/index.js';
+import { GetReadingResult } from '#readings/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table, tell } from '../../output.js';
 import { withProgress } from '../../progress.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { CONTENT_VERSION, RepublishDocument, type RepublishResult } from '@app/publishing/contracts/index.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { CONTENT_VERSION, RepublishDocument, type RepublishResult } from '#publishing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withProgress } from '../../progress.js';

@@ -1,5 +1,5 @@
-import { MOST_ENTRIES, type CorrectionEntry } from '@app/billing/contracts/index.js';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { MOST_ENTRIES, type CorrectionEntry } from '#billing/contracts/index.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 import { entryOf } from '../corrections.js';
 import { OpsError } from '../../ops-error.js';
 import type { UnreadableReading } from './unreadable.js';

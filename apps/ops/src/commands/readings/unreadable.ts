@@ -1,20 +1,20 @@
 import type { Pool } from 'pg';
-import { creditsEvents, type CreditsEventOf } from '@app/billing/contracts/index.js';
-import { refundsOf, type Refunds } from '@app/billing/offline.js';
+import { creditsEvents, type CreditsEventOf } from '#billing/contracts/index.js';
+import { refundsOf, type Refunds } from '#billing/offline.js';
 import {
   decodeOrShow,
   isOpaque,
   selectEvents,
   type EventOf,
   type OpaqueEvent,
-} from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { KeyDestroyed, splitKeyId } from '@app/platform/crypto/wrapping-keys.js';
-import { DOCUMENT_FORMATS, publicationEvents } from '@app/publishing/contracts/index.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+} from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { KeyDestroyed, splitKeyId } from '#platform/crypto/wrapping-keys.js';
+import { DOCUMENT_FORMATS, publicationEvents } from '#publishing/contracts/index.js';
+import { readingEvents } from '#readings/contracts/index.js';
 
 /** A reading whose credits were captured, and which its customer cannot read. */
 export interface UnreadableReading extends Refunds {

@@ -1,6 +1,6 @@
-import { printable } from '@app/platform/text/printable.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { printable } from '#platform/text/printable.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { shownActor } from '../../shown-event.js';
 
 /** Which events an operator wants to see; an absent member matches every event. */

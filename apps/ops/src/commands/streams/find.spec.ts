@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { find } from './find.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';

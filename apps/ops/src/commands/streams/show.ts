@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { printable } from '@app/platform/text/printable.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { printable } from '#platform/text/printable.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { isUuid } from '@app/platform/text/uuid.js';
-import { FindAnsweredDelivery, type AnsweredDelivery } from '@app/webhooks/contracts/index.js';
+import { isUuid } from '#platform/text/uuid.js';
+import { FindAnsweredDelivery, type AnsweredDelivery } from '#webhooks/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
+import { EnableWebhookEndpoint } from '#webhooks/contracts/index.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
 import { refusedBecause, requireEndpoint } from './endpoint.js';

@@ -1,8 +1,4 @@
-import {
-  FindWebhookEndpoint,
-  type FoundEndpoint,
-  type WebhookRefusal,
-} from '@app/webhooks/contracts/index.js';
+import { FindWebhookEndpoint, type FoundEndpoint, type WebhookRefusal } from '#webhooks/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import type { Session } from '../../session.js';
 

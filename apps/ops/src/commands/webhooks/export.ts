@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { ExportDeliveries } from '@app/webhooks/contracts/index.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { ExportDeliveries } from '#webhooks/contracts/index.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { writeNewFile } from '../../new-file.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { ListWebhookEndpoints, type EndpointHealth } from '@app/webhooks/contracts/index.js';
+import { ListWebhookEndpoints, type EndpointHealth } from '#webhooks/contracts/index.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { requireEndpoint } from './endpoint.js';

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { ListWebhookEndpoints } from '@app/webhooks/contracts/index.js';
+import { ListWebhookEndpoints } from '#webhooks/contracts/index.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 

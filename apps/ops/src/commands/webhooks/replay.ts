@@ -8,7 +8,7 @@ import {
   type PublicEventType,
   type ReplayableStatus,
   type ReplayRecord,
-} from '@app/webhooks/contracts/index.js';
+} from '#webhooks/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession, type Session } from '../../session.js';

@@ -8,8 +8,8 @@ import {
   type EndpointHealth,
   type EndpointStats,
   type VerificationRecord,
-} from '@app/webhooks/contracts/index.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
+} from '#webhooks/contracts/index.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { requireEndpoint } from './endpoint.js';

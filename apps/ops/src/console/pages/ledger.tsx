@@ -1,4 +1,4 @@
-import type { LedgerVerification } from '@app/billing/contracts/index.js';
+import type { LedgerVerification } from '#billing/contracts/index.js';
 import { Count, Facts, Section, Table, Time } from '../../../../portal/src/frame/parts.js';
 import type { Session } from '../../session.js';
 import { LOOK_SOON, RunPart, Said, Shows } from '../parts.js';

@@ -1,5 +1,5 @@
-import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/parking/parked-streams.js';
-import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { stoppedStreams, type StoppedStream } from '#event-sourcing/parking/parked-streams.js';
+import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
 import { unavailable } from '../../../../portal/src/frame/api.js';
 import type { Form } from '../../../../portal/src/frame/form.js';
 import { PostForm } from '../../../../portal/src/frame/forms.js';

@@ -1,5 +1,5 @@
 import type { DeliveryPage } from '@reading-service/client';
-import { DELIVERY_STATUSES, NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '@app/webhooks/contracts/index.js';
+import { DELIVERY_STATUSES, NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
 import { Choice, Filters, Text } from '../../frame/forms.js';
 import type { Visit } from '../../frame/page.js';
 import { Pager, State, Table, Time } from '../../frame/parts.js';

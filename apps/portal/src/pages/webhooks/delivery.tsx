@@ -4,9 +4,9 @@ import {
   FindToldEvent,
   isNotice,
   type AnsweredDelivery,
-} from '@app/webhooks/contracts/index.js';
-import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
-import { printableLines } from '@app/platform/text/printable.js';
+} from '#webhooks/contracts/index.js';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
+import { printableLines } from '#platform/text/printable.js';
 import { unlessAway } from '../../frame/api.js';
 import { Body } from '../../frame/body.js';
 import { PostForm } from '../../frame/forms.js';

@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from '@reading-service/client';
-import { NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '@app/webhooks/contracts/index.js';
+import { NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
 import type { Form } from '../../frame/form.js';
 import { Checks, Choice, Lines, Text } from '../../frame/forms.js';
 import type { Visit } from '../../frame/page.js';

@@ -1,5 +1,5 @@
 import type { Delivery, WebhookEndpoint, WebhookEndpointStats } from '@reading-service/client';
-import { GetEndpointQueue, PUBLIC_EVENT_TYPES, type EndpointQueue } from '@app/webhooks/contracts/index.js';
+import { GetEndpointQueue, PUBLIC_EVENT_TYPES, type EndpointQueue } from '#webhooks/contracts/index.js';
 import { Choice, PostForm, areFilters } from '../../frame/forms.js';
 import type { Failed, GoTo, Page, Visit } from '../../frame/page.js';
 import { Count, Facts, Section, State, Time } from '../../frame/parts.js';

@@ -1,9 +1,5 @@
 import type { Replay, WebhookEndpoint } from '@reading-service/client';
-import {
-  PUBLIC_EVENT_TYPES,
-  REPLAYABLE_STATUSES,
-  UNDELIVERED_STATUSES,
-} from '@app/webhooks/contracts/index.js';
+import { PUBLIC_EVENT_TYPES, REPLAYABLE_STATUSES, UNDELIVERED_STATUSES } from '#webhooks/contracts/index.js';
 import { Checks, PostForm, Text } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Count, Facts, State, Time } from '../../frame/parts.js';

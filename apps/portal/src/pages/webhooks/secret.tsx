@@ -1,5 +1,5 @@
 import type { RotatedWebhookEndpoint, WebhookEndpoint } from '@reading-service/client';
-import { GetEndpointQueue } from '@app/webhooks/contracts/index.js';
+import { GetEndpointQueue } from '#webhooks/contracts/index.js';
 import { Choice, PostForm } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
 import { Facts, Secret } from '../../frame/parts.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import type { Visit } from '../../frame/page.js';
 import { Section } from '../../frame/parts.js';
 

@@ -1,6 +1,6 @@
-import { GetExternalId } from '@app/readings/contracts/index.js';
-import { PERSONS_SCOPE } from '@app/platform/auth/scopes.js';
-import type { ToldEvent } from '@app/webhooks/contracts/index.js';
+import { GetExternalId } from '#readings/contracts/index.js';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
+import type { ToldEvent } from '#webhooks/contracts/index.js';
 import type { Visit } from '../../frame/page.js';
 
 /** Whether the session sees `null` in place of the external id. */

@@ -1,4 +1,4 @@
-import { STATEMENT_WORDS } from '@app/billing/contracts/index.js';
+import { STATEMENT_WORDS } from '#billing/contracts/index.js';
 
 export const account = {
   overview: {

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside } from '@app/event-sourcing/core/event.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside } from '#event-sourcing/core/event.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CONFIG } from '#platform/tokens.js';
 import { timeOf } from '../../audit/record-time.js';
 import type { AsOf } from '../../contracts/audit.js';
 import { testBookEvents, type TestBalance } from '../../contracts/test-book.js';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { testStatementOf } from '../../audit/test-statement.js';
 import { testBookEvents } from '../../contracts/test-book.js';
 import { GetTestStatement, type TestStatement } from '../../contracts/test-book-audit.js';

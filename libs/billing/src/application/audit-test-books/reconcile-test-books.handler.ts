@@ -1,11 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { TRUSTED_CLOCK } from '#platform/tokens.js';
+import { readingEvents } from '#readings/contracts/index.js';
 import type { BalanceRow } from '../../audit/book-balances.js';
 import { TEST_BOOKS } from '../../audit/book-kind.js';
 import { reconciliationOf } from '../../audit/reconcile.js';

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { TestBookVerifier } from '../../audit/verify-test-book.js';
 import type { LedgerReport } from '../../contracts/audit.js';
 import { testBookEvents } from '../../contracts/test-book.js';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
 import { rechained, TestBook, WS } from '../../../test/book.js';
 import {
   CloseMonth,

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { decodeOrShow, isOpaque, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId, streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import { decodeOrShow, isOpaque, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId, streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
 import { LIVE_BOOKS, TEST_BOOKS, booksOf, type BookKind } from '../../audit/book-kind.js';
 import { BookMoney } from '../../audit/book-money.js';
 import { explain, isMovementOf } from '../../audit/explain.js';

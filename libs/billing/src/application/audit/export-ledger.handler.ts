@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CONFIG } from '#platform/tokens.js';
 import { BookExport } from '../../audit/export-book.js';
 import { ExportLedger, type LedgerExport } from '../../contracts/export.js';
 import { creditsEvents } from '../../contracts/events.js';

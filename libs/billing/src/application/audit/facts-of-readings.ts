@@ -1,6 +1,6 @@
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { readingEvents } from '#readings/contracts/index.js';
 import { ReconcilePart } from '../../audit/reconcile-part.js';
 import type { ReadingFact } from '../../audit/settlements.js';
 import { LIVE_BOOKS, type BookKind } from '../../audit/book-kind.js';

@@ -1,7 +1,7 @@
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { FindLedgerEntries, type FoundEntry } from '../../contracts/find-entries.js';

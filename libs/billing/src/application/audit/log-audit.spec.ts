@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { altered, appendUnknown, eventfulBook, setAside, type TestBook } from '../../../test/book.js';
 import { writeReading } from '../../../test/readings.js';
 import type { BalanceRow } from '../../audit/book-balances.js';

@@ -1,8 +1,8 @@
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { Folded } from '@app/event-sourcing/handling/folded.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
+import type { Folded } from '#event-sourcing/handling/folded.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { readingEvents } from '#readings/contracts/index.js';
 import type { BalanceRow } from '../../audit/book-balances.js';
 import { isCorrection } from '../../audit/corrections/verify-corrections.js';
 import { byPosition } from '../../audit/ledger-difference.js';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { ledgerEntry, opaqueEntry } from '../../audit/ledger-entry.js';
 import { findClose } from '../../audit/month-place.js';
 import { bookEvent, isOpaque, unreadableEntry } from '../../audit/unreadable-entry.js';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CONFIG } from '#platform/tokens.js';
 import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';
 import { GetMonthlyStatement, type MonthlyStatement } from '../../contracts/audit.js';

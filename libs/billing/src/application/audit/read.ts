@@ -1,6 +1,6 @@
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { StreamSelection } from '@app/event-sourcing/store/stream-selection.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { StreamSelection } from '#event-sourcing/store/stream-selection.js';
 import type { Progress } from '../../contracts/audit.js';
 
 /** Events between two progress reports. */

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
 import { correctionDifferences, verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
 import type { Config } from '../../settings.js';

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside, type Recorded, type StoredEvent } from '@app/event-sourcing/core/event.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside, type Recorded, type StoredEvent } from '#event-sourcing/core/event.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CONFIG } from '#platform/tokens.js';
 import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';
 import { BookVerifier } from '../../audit/verify-book.js';

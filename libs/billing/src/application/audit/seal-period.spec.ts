@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, expect, it, jest } from '@jest/globals';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { auditConfig } from '../../../test/audit-config.js';
 import { altered, eventfulBook, WS } from '../../../test/book.js';
 import { BookVerifier } from '../../audit/verify-book.js';

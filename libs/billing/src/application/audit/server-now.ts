@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 
 /**
  * The time of PostgreSQL (ms): whether a month is over does not depend on the machine that asks.

@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { projectPath } from '@app/platform/project-path.js';
-import { CONFIG } from '@app/platform/tokens.js';
-import type { TypesettingPool } from '@app/platform/typesetting/typesetting-pool.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { projectPath } from '#platform/project-path.js';
+import { CONFIG } from '#platform/tokens.js';
+import type { TypesettingPool } from '#platform/typesetting/typesetting-pool.js';
 import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';
 import { TypesetCustomerStatement, type PrintedStatement } from '../../contracts/customer-statement.js';
@@ -30,7 +30,7 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
     if (!statement) return { outcome: 'none' };
     // Imported only here: only a process that prints needs threads.
     const { TypesettingBusy, TypesettingHung, typesettingPool } =
-      await import('@app/platform/typesetting/typesetting-pool.js');
+      await import('#platform/typesetting/typesetting-pool.js');
     this.pool ??= typesettingPool<CustomerSheet>({
       worker: projectPath('dist/libs/billing/src/statement-pdf/statement-thread.js'),
       threads: THREADS,

@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CONFIG } from '#platform/tokens.js';
 import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { findCheckpoint } from '@app/event-sourcing/projections/checkpoint.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { LedgerDifference } from '../../contracts/audit.js';
 import type { CloseMonth } from '../../contracts/month.js';
 import { balanceProjection } from '../../read-models/balance/balance.projection.js';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../../tools/verify-ledger.mjs';
 import { rounds } from '../../../../../test/support/rounds.js';
 import { exportOf, STREAM } from '../../../test/book.js';

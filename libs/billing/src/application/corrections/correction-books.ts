@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside } from '@app/event-sourcing/core/event.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside } from '#event-sourcing/core/event.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import type { CorrectionRefusal, EntryValue } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
 import type { CorrectionState } from '../../domain/correction/correction.decider.js';

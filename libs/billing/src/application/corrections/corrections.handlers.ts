@@ -1,11 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { CLOCK, CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
 import {
   correctionEvents,
   GetCorrection,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { CorrectionOffice, type Proposed } from '../../../test/correction-office.js';
 import { ada, eve, grace, OPERATORS } from '../../../test/operators.js';
 import { ListCorrections, type CorrectionEvent } from '../../contracts/index.js';

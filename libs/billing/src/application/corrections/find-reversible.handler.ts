@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside, type Recorded } from '@app/event-sourcing/core/event.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside, type Recorded } from '#event-sourcing/core/event.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { FindReversible, type ReversibleEntry } from '../../contracts/corrections.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
 import { learn, nothingKnown } from '../../domain/credits/reversals.js';

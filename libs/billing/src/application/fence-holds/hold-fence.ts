@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { AbandonReading } from '@app/readings/contracts/index.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
+import { AbandonReading } from '#readings/contracts/index.js';
 import type { Config } from '../../settings.js';
 
 /** Holds read at a time. */

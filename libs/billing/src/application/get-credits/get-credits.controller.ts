@@ -1,11 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { BOOK_UNREADABLE } from '@app/readings/contracts/index.js';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
-import { Problem } from '@app/platform/http/problem.js';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import { BOOK_UNREADABLE } from '#readings/contracts/index.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { Problem } from '#platform/http/problem.js';
 import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
 import { creditsSchema } from './credits.schemas.js';
 

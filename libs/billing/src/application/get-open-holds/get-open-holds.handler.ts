@@ -1,6 +1,6 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { GetOpenHolds } from '@app/readings/contracts/index.js';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import { GetOpenHolds } from '#readings/contracts/index.js';
 import { keysOf } from '../../domain/credits/bucket-map.js';
 import { CreditBooks } from '../credit-books.js';
 import { TestBooks } from '../test-books.js';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK } from '#platform/tokens.js';
 import type { SubscriptionSummary } from '../../contracts/commands.js';
 import { GetSubscription } from '../../contracts/queries.js';
 import { currentSubscription } from '../../domain/credits/subscriptions.js';

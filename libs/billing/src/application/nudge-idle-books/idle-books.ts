@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import { RecordDue } from '../../contracts/commands.js';
 import { passOverUnreadable } from '../pass-over-unreadable.js';
 

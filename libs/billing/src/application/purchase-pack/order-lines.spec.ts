@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { OpenBook, PurchasePack, type PackId } from '../../contracts/index.js';
 import { createCorrectionExecutors } from '../../correction.executors.js';
 import { createCreditsExecutor } from '../../credits.executor.js';

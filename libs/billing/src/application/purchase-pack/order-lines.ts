@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { causedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { causedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import type { PackId } from '../../contracts/catalogue.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';

@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG, LOGGER } from '@app/platform/tokens.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG, LOGGER } from '#platform/tokens.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
 import type { Config } from '../../settings.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { GetReadingSummary } from '@app/readings/contracts/index.js';
+import { GetReadingSummary } from '#readings/contracts/index.js';
 import { FindReversible } from '../../contracts/corrections.js';
 import { DOCUMENT_REFUND, DOCUMENT_REFUND_ACTOR, documentRefund } from '../../domain/document-refund.js';
 import type { RefundDocument } from '../../processes/document-refund.process.js';

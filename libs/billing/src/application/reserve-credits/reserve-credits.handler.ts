@@ -1,6 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '#readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
 import { getFrom } from '../../domain/credits/bucket-map.js';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';

@@ -1,6 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import { BOOK_UNREADABLE, ReserveMany, type ReserveManyResult } from '@app/readings/contracts/index.js';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import { BOOK_UNREADABLE, ReserveMany, type ReserveManyResult } from '#readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
 import { holdOf, isSettled } from '../../domain/credits/credits.state.js';
 import * as testBook from '../../domain/test-book/test-book.state.js';

@@ -1,5 +1,5 @@
-import { Command } from '@app/platform/cqrs/message.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 
 /**
  * `unknown`: no such hold is open, nor was one settled lately. `book_not_open`: the workspace has no credit book yet.

@@ -1,8 +1,8 @@
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside, type StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
 import { creditsEvents } from '../../contracts/events.js';
 import {
   DOCUMENT_REFUND,

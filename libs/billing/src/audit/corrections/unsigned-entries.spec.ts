@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { CorrectionOffice } from '../../../test/correction-office.js';
 
 const UNSIGNED = 'no two operators signed this entry';

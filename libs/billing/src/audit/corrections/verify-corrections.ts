@@ -1,8 +1,8 @@
-import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId, streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { CorruptEvent, decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside, type StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId, streamName } from '#event-sourcing/core/stream-name.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
 import type { LedgerDifference } from '../../contracts/audit.js';
 import type { CompensatedEntry, CorrectionFinding } from '../../contracts/corrections.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';

@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import { CorrectionOffice } from '../../../test/correction-office.js';
 import { ada, grace } from '../../../test/operators.js';
 import type { CorrectionEvent } from '../../contracts/corrections.js';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import type { Decider } from '@app/event-sourcing/core/decider.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import type { Decider } from '#event-sourcing/core/decider.js';
 import {
   accept,
   assertNever,
@@ -7,7 +7,7 @@ import {
   reject,
   type Decision,
   type Rejection,
-} from '@app/event-sourcing/core/decision.js';
+} from '#event-sourcing/core/decision.js';
 import {
   MOST_ENTRIES,
   type CorrectionData,

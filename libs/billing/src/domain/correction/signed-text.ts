@@ -1,5 +1,5 @@
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { CorrectionEntry } from '../../contracts/corrections.js';
 
 /** What both operators sign of one entry. */

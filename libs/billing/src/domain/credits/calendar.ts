@@ -1,4 +1,4 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 
 /** Months are `yyyy-mm` in UTC. Instants are milliseconds, unless they are strings. */
 export const monthOf = (at: number): string => instant(at).slice(0, 7);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import type { CarriedItems, CreditsEventOf } from '../../contracts/events.js';
 import { jsonBytes } from '../append-size.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { fold } from '@app/event-sourcing/core/decider.js';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { fold } from '#event-sourcing/core/decider.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import { adjust, adjusted, reserve } from '../../../test/credits-decider.js';
 import { at, bookOpened } from '../../../test/events.js';
 import { inParts } from '../../../test/in-parts.js';

@@ -1,5 +1,5 @@
-import type { Decider } from '@app/event-sourcing/core/decider.js';
-import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
+import type { Decider } from '#event-sourcing/core/decider.js';
+import { accept, assertNever, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
 import { PACKS, type PackId } from '../../contracts/catalogue.js';
 import type { CreditsEvent, CreditsEventOf, Grant, Hold } from '../../contracts/events.js';
 import { allocate, hasExpired } from './burn-order.js';

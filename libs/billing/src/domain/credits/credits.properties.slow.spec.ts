@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fold } from '@app/event-sourcing/core/decider.js';
+import { fold } from '#event-sourcing/core/decider.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
-import { encode } from '@app/event-sourcing/core/event-catalogue.js';
+import { encode } from '#event-sourcing/core/event-catalogue.js';
 import type { CreditsCommand } from './credits.commands.js';
 import { credits } from './credits.decider.js';
 import { isSettled, noBook, type Credits } from './credits.state.js';

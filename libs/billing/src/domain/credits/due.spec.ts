@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fold } from '@app/event-sourcing/core/decider.js';
+import { fold } from '#event-sourcing/core/decider.js';
 import type { CreditsEvent, CreditsEventOf } from '../../contracts/events.js';
 import { nextAnchor } from './calendar.js';
 import { credits } from './credits.decider.js';

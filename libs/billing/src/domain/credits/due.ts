@@ -1,4 +1,4 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { PLANS } from '../../contracts/catalogue.js';
 import type {
   CarriedItems,

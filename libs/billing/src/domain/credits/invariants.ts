@@ -1,5 +1,5 @@
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import type { EventMetadata } from '@app/event-sourcing/core/event.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import type { EventMetadata } from '#event-sourcing/core/event.js';
 import { TERMS_SOLD } from '../../contracts/catalogue.js';
 import {
   ACCOUNTS,

@@ -1,4 +1,4 @@
-import { assertNever, reject } from '@app/event-sourcing/core/decision.js';
+import { assertNever, reject } from '#event-sourcing/core/decision.js';
 import type { CreditsEvent, CreditsEventOf } from '../../contracts/events.js';
 import { corrected, sharesValue, valueHeld, type ReversedValue } from './reversed-value.js';
 import type { UsedCredits } from './value.js';

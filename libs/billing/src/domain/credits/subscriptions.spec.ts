@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { CreditsCommand } from './credits.commands.js';
 import { credits } from './credits.decider.js';
 import {

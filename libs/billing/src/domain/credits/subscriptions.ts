@@ -1,5 +1,5 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { accept, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { accept, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
 import { PLANS } from '../../contracts/catalogue.js';
 import type { CreditsEvent, CreditsEventOf, Subscription } from '../../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from './credits.commands.js';

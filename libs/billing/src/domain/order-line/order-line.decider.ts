@@ -1,5 +1,5 @@
-import type { Decider } from '@app/event-sourcing/core/decider.js';
-import { accept, ignore, reject, type Rejection } from '@app/event-sourcing/core/decision.js';
+import type { Decider } from '#event-sourcing/core/decider.js';
+import { accept, ignore, reject, type Rejection } from '#event-sourcing/core/decision.js';
 import type { OrderLineEvent } from '../../contracts/order-lines.js';
 
 type Claim = Extract<OrderLineEvent, { type: 'OrderLineClaimed' }>['data'];

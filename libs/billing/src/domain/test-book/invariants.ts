@@ -1,4 +1,4 @@
-import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { TEST_CREDITS, type TestBookEvent, type TestBookEventOf } from '../../contracts/test-book.js';
 import { valuesOf } from '../credits/bucket-map.js';
 import { listRecent } from '../credits/recent-ids.js';

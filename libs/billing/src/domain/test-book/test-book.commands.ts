@@ -1,4 +1,4 @@
-import type { Rejection } from '@app/event-sourcing/core/decision.js';
+import type { Rejection } from '#event-sourcing/core/decision.js';
 import type { CreditsCommand } from '../credits/credits.commands.js';
 
 export type TestBookCommand =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import { TEST_CREDITS, type TestBookEvent } from '../../contracts/test-book.js';
 import {
   NOON,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fold } from '@app/event-sourcing/core/decider.js';
-import { encode } from '@app/event-sourcing/core/event-catalogue.js';
+import { fold } from '#event-sourcing/core/decider.js';
+import { encode } from '#event-sourcing/core/event-catalogue.js';
 import { rounds, seedOr } from '../../../../../test/support/rounds.js';
 import { TEST_CREDITS, testBookEvents, type TestBookEvent } from '../../contracts/test-book.js';
 import { testCommands } from '../../../test/test-commands.js';

@@ -1,4 +1,4 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
 import type { TestAccount, TestBookEvent, TestHold, TestPosting } from '../../contracts/test-book.js';
 import { bucketMap, getFrom, withEntry, withoutEntry, type BucketMap } from '../credits/bucket-map.js';
 import { isRecent, noRecentIds, recentFrom, remember, type RecentIds } from '../credits/recent-ids.js';

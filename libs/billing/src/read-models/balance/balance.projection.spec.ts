@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { CreditsEvent } from '../../contracts/events.js';
 import { balanceProjection } from './balance.projection.js';
 

@@ -1,8 +1,8 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { view } from '@app/event-sourcing/projections/view.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { view } from '#event-sourcing/projections/view.js';
 import { creditsEvents, type Account, type CreditsEvent, type Grant } from '../../contracts/events.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
 import { noItems } from '../../domain/credits/carried.js';

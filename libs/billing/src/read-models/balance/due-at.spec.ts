@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { adjustment } from '../../../test/adjustment.js';
 import { openedBook, type TestBook } from '../../../test/book.js';
 import { storedInParts } from '../../../test/in-parts.js';

@@ -1,7 +1,7 @@
-import { selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { view } from '@app/event-sourcing/projections/view.js';
+import { selectEvents, type RecordedOf } from '#event-sourcing/core/event-catalogue.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { view } from '#event-sourcing/projections/view.js';
 import { creditsEvents } from '../../contracts/events.js';
 
 /** Of both modes' tables. */

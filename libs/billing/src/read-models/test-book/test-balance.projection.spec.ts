@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/projection-spec.js';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
+import { given } from '#event-sourcing/testing/projection-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
 import type { TestBookEvent } from '../../contracts/test-book.js';
 import { filled, hold, testCaptured, testReleased, testReserved } from '../../../test/test-book.js';
 import { testBalanceProjection } from './test-balance.projection.js';

@@ -1,7 +1,7 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { view } from '@app/event-sourcing/projections/view.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { view } from '#event-sourcing/projections/view.js';
 import { testBookEvents, type TestAccount, type TestBookEvent } from '../../contracts/test-book.js';
 import { evolve, noTestBook, testPostings } from '../../domain/test-book/test-book.state.js';
 import { RowMissing } from '../row-missing.js';

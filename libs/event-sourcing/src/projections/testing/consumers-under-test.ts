@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { streamId } from '../../core/stream-name.js';

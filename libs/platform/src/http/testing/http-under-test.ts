@@ -11,7 +11,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import request from 'supertest';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { AuthGuard, ScopeGuard } from '../../auth/auth.guard.js';
 import { AddressLimiter } from '../../rate-limit/address-limiter.js';
 import {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsDefined, IsIn, IsInt, Max, Min } from 'class-validator';
-import { IfSent, required } from '@app/platform/http/body-rules.js';
+import { IfSent, required } from '#platform/http/body-rules.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../contracts/events.js';
 
 const SHORTEST_SECONDS = 60;

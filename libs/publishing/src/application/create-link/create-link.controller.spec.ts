@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { setSeed } from '@app/platform/http/request-seed.js';
-import { setPrincipal } from '@app/platform/auth/authentication.js';
+import { setSeed } from '#platform/http/request-seed.js';
+import { setPrincipal } from '#platform/auth/authentication.js';
 import { OwnReadingGuard } from '../../http/own-reading.guard.js';
 import type { DocumentLink, NewLink } from '../../links/link.store.js';
 import { CreateLinkController } from './create-link.controller.js';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { DroppingEventStore } from '@app/event-sourcing/testing/dropping-event-store.js';
-import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
-import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
-import { GetPaper } from '@app/workspaces/contracts/index.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
+import { NotDueYet } from '#platform/jobs/not-due-yet.js';
+import { GetReadingResult, type ReadingSummary } from '#readings/contracts/index.js';
+import { GetPaper } from '#workspaces/contracts/index.js';
 import type { PublicationCommand } from '../../domain/publication/publication.commands.js';
 import { camille, resultOf } from '../../document/testing/people.js';
 import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';

@@ -1,25 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
-import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
-import { isNotQueued, isNotRunning } from '@app/platform/jobs/rescue.js';
-import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
-import { CLOCK, LOGGER } from '@app/platform/tokens.js';
-import { TypesettingHung } from '@app/platform/typesetting/typesetting-pool.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import type { CommandContext } from '#event-sourcing/handling/command-context.js';
+import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { inSpan } from '#event-sourcing/tracing/tracing.js';
+import { isNotQueued, isNotRunning } from '#platform/jobs/rescue.js';
+import { NotDueYet } from '#platform/jobs/not-due-yet.js';
+import { CLOCK, LOGGER } from '#platform/tokens.js';
+import { TypesettingHung } from '#platform/typesetting/typesetting-pool.js';
 import {
   GetPublicationTime,
   GetReadingResult,
   GetReadingSummary,
   type ReadingJob,
-} from '@app/readings/contracts/index.js';
+} from '#readings/contracts/index.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
-import { GetPaper, type Paper } from '@app/workspaces/contracts/index.js';
+import { GetPaper, type Paper } from '#workspaces/contracts/index.js';
 import type { DocumentV1 } from '../../document/document.js';
 import { renderDocument } from '../../document/render-document.js';
 import { pendingVersion } from '../../domain/publication/publication.decider.js';

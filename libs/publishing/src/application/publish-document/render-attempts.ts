@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 
 /** Attempts at a reading's document that have begun and not ended. One whose worker dies stays. */
 @Injectable()

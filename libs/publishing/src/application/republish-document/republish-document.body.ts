@@ -1,6 +1,6 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsBoolean } from 'class-validator';
-import { IfSent, booleanType } from '@app/platform/http/body-rules.js';
+import { IfSent, booleanType } from '#platform/http/body-rules.js';
 
 /** Body of POST …/document/republish. */
 @ApiSchema({ name: 'RepublishDocument' })

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { GetPaper } from '@app/workspaces/contracts/index.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { GetPaper } from '#workspaces/contracts/index.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
 import { RepublishDocument, type RepublishResult } from '../../contracts/commands.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';

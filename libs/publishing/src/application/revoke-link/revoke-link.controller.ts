@@ -1,12 +1,12 @@
 import { Controller, Delete, HttpCode, Inject, Param, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { Accepts } from '@app/platform/auth/authentication.js';
-import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
-import { Problem } from '@app/platform/http/problem.js';
-import { CLOCK } from '@app/platform/tokens.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { Accepts } from '#platform/auth/authentication.js';
+import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
+import { Problem } from '#platform/http/problem.js';
+import { CLOCK } from '#platform/tokens.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { NAMED_LINK } from '../../http/link.schemas.js';
 import { NAMED_READING } from '../../http/named-reading.js';
 import { OwnReadingGuard, readingOf } from '../../http/own-reading.guard.js';

@@ -1,11 +1,11 @@
 import { Controller, Get, Inject, Query, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { Accepts } from '@app/platform/auth/authentication.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { Accepts } from '#platform/auth/authentication.js';
+import { Answers, Names } from '#platform/http/openapi/operation.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
+import { CLOCK } from '#platform/tokens.js';
 import { linkPageSchema, linkView } from '../../http/link.schemas.js';
 import { NAMED_READING } from '../../http/named-reading.js';
 import { OwnReadingGuard, readingOf } from '../../http/own-reading.guard.js';

@@ -2,10 +2,10 @@ import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { createHash } from 'node:crypto';
-import { Public } from '@app/platform/auth/authentication.js';
-import { Produces } from '@app/platform/http/accept.guard.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
-import { sendBody } from '@app/platform/http/send-json.js';
+import { Public } from '#platform/auth/authentication.js';
+import { Produces } from '#platform/http/accept.guard.js';
+import { Answers } from '#platform/http/openapi/operation.js';
+import { sendBody } from '#platform/http/send-json.js';
 import { type PublishedSchema, readSchema } from '../../http/published-schemas.js';
 
 const MEDIA_TYPE = 'application/schema+json';

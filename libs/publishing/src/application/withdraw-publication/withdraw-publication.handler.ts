@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK } from '@app/platform/tokens.js';
-import { WithdrawPublication } from '@app/readings/contracts/index.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK } from '#platform/tokens.js';
+import { WithdrawPublication } from '#readings/contracts/index.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 
 @CommandHandler(WithdrawPublication)

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { parse } from 'yaml';
 import type { Locale } from '../../document/document.js';
 import { readEntry } from './entry.js';

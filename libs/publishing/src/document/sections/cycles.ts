@@ -1,4 +1,4 @@
-import type { ReadingResult, Stage } from '@app/numerology/index.js';
+import type { ReadingResult, Stage } from '#numerology/index.js';
 import { lifeTimeline } from '../../figures/life-timeline.js';
 import type { Composer } from '../composer.js';
 import type { Inline, NumberRef, Section } from '../document.js';

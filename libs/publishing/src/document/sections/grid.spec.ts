@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DIGITS } from '@app/numerology/index.js';
+import { DIGITS } from '#numerology/index.js';
 import { bookFor } from '../../content/book/book.js';
 import { randomPerson } from '../testing/random-people.js';
 import type { Inline } from '../document.js';

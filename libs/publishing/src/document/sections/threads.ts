@@ -1,4 +1,4 @@
-import { relationOf, type Stage, type Thread } from '@app/numerology/index.js';
+import { relationOf, type Stage, type Thread } from '#numerology/index.js';
 import type { Composer } from '../composer.js';
 import type { Inline, Section } from '../document.js';
 import { holderOf, resourceOf, stageOfLife } from '../facts.js';

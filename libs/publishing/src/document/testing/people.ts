@@ -1,4 +1,4 @@
-import { calculateTheme, type ReadingResult, toResult } from '@app/numerology/index.js';
+import { calculateTheme, type ReadingResult, toResult } from '#numerology/index.js';
 import type { Person } from './random-people.js';
 import type { GrammaticalGender, Locale } from '../document.js';
 

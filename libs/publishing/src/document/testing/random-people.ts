@@ -1,4 +1,4 @@
-import type { StructuredName } from '@app/numerology/index.js';
+import type { StructuredName } from '#numerology/index.js';
 import type { Locale } from '../document.js';
 
 export interface Person {

@@ -1,4 +1,4 @@
-import type { StructuredName } from '@app/numerology/index.js';
+import type { StructuredName } from '#numerology/index.js';
 import type { Trial } from './trial.js';
 
 /** A sample reading and the name of its files. */

@@ -1,4 +1,4 @@
-import { calculateTheme, type ReadingResult, toResult } from '@app/numerology/index.js';
+import { calculateTheme, type ReadingResult, toResult } from '#numerology/index.js';
 import { composeDocument } from '../compose.js';
 import type { DocumentV1, GrammaticalGender, Locale } from '../document.js';
 import type { Person } from './random-people.js';

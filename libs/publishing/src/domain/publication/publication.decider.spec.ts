@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { PublicationEvent } from '../../contracts/events.js';
 import type { PublicationCommand } from './publication.commands.js';
 import { publicationDecider } from './publication.decider.js';

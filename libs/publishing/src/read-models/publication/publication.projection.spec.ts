@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
+import { decodeAny } from '#event-sourcing/core/event-catalogue.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
 import type { PublicationEvent } from '../../contracts/events.js';
 import { publicationProjection } from './publication.projection.js';
 

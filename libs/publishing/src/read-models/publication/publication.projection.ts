@@ -1,10 +1,10 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { sql } from '@app/event-sourcing/projections/statement.js';
-import { view } from '@app/event-sourcing/projections/view.js';
-import { readingEvents } from '@app/readings/contracts/events.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { selectEvents, type RecordedOf } from '#event-sourcing/core/event-catalogue.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { sql } from '#event-sourcing/projections/statement.js';
+import { view } from '#event-sourcing/projections/view.js';
+import { readingEvents } from '#readings/contracts/events.js';
 import { publicationEvents } from '../../contracts/events.js';
 
 interface PublicationRow {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { PublicationQuery } from './publication.query.js';
 
 const READING = '0c3a9c0a-5f0e-4d5b-8f5e-3f7d2a1b6c90';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { askedTogether } from '@app/platform/postgres/asked-together.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { askedTogether } from '#platform/postgres/asked-together.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { newestVersion } from '../../domain/publication/publication.decider.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { Digester } from '@app/platform/crypto/digest.js';
-import { addJob } from '@app/platform/jobs/job.js';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { Digester } from '#platform/crypto/digest.js';
+import { addJob } from '#platform/jobs/job.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { batchReadingId } from '../../batch-reading-id.js';

@@ -1,11 +1,11 @@
 import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { seesMode } from '@app/platform/auth/livemode.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { Problem } from '@app/platform/http/problem.js';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { seesMode } from '#platform/auth/livemode.js';
+import { Answers, Names } from '#platform/http/openapi/operation.js';
+import { Problem } from '#platform/http/problem.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
 import { EraseReading } from '../../contracts/commands.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { NAMED_READING } from '../../http/reading.schemas.js';

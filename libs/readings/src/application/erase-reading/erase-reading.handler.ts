@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { CLOCK } from '#platform/tokens.js';
 import { EraseReading } from '../../contracts/commands.js';
 import { WithdrawPublication } from '../../contracts/ports/index.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';

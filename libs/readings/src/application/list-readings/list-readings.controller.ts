@@ -1,12 +1,12 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { livemodeOf } from '@app/platform/auth/livemode.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
-import { DEFAULT_LIMIT, LARGEST_LIMIT, PageCursors } from '@app/platform/http/page-cursor.js';
-import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
+import { GivesPersonalData } from '#platform/audit/personal-data.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { livemodeOf } from '#platform/auth/livemode.js';
+import { Answers } from '#platform/http/openapi/operation.js';
+import { DEFAULT_LIMIT, LARGEST_LIMIT, PageCursors } from '#platform/http/page-cursor.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { READING_STATUSES } from '../../contracts/queries.js';
 import { readingSummaryView } from '../../domain/reading/reading-view.js';
 import { isSameExternalId } from '../../external-id.js';

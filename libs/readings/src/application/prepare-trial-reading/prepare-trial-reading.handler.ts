@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK } from '#platform/tokens.js';
 import { PrepareTrialReading, type TrialReadingResult } from '../../contracts/commands.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { RequestReading, type ReadingRequest } from '../request-reading/request-reading.command.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { Digester } from '@app/platform/crypto/digest.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { Digester } from '#platform/crypto/digest.js';
 import { RequestBatch } from './request-batch.command.js';
 import { RequestBatchHandler } from './request-batch.handler.js';
 

@@ -2,27 +2,27 @@ import { Controller, Headers, HttpCode, Inject, Post, Query, Req, Res } from '@n
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiExtraModels, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { LineFull } from '@app/platform/async/line.js';
-import { Lines } from '@app/platform/async/lines.js';
-import { within } from '@app/platform/async/within.js';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { NDJSON, TakesLines } from '@app/platform/http/bulk-body.js';
-import { departureOf } from '@app/platform/http/departure.js';
-import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
-import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
-import { ErrorRoom, Problem, problemBody } from '@app/platform/http/problem.js';
-import { Requester } from '@app/platform/http/requester.js';
-import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { LineFull } from '#platform/async/line.js';
+import { Lines } from '#platform/async/lines.js';
+import { within } from '#platform/async/within.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { NDJSON, TakesLines } from '#platform/http/bulk-body.js';
+import { departureOf } from '#platform/http/departure.js';
+import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { ErrorRoom, Problem, problemBody } from '#platform/http/problem.js';
+import { Requester } from '#platform/http/requester.js';
+import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
 import {
   RATE_POLICIES,
   RateLimited,
   rateHeaders,
   rateSubject,
-} from '@app/platform/rate-limit/rate-limit.guard.js';
-import type { RatePolicies } from '@app/platform/rate-limit/policies.js';
-import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
-import { CONFIG } from '@app/platform/tokens.js';
+} from '#platform/rate-limit/rate-limit.guard.js';
+import type { RatePolicies } from '#platform/rate-limit/policies.js';
+import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
+import { CONFIG } from '#platform/tokens.js';
 import { BATCH_MODES } from '../../contracts/events.js';
 import { requestedFields } from '../../domain/reading/requested-fields.js';
 import { refusedAsAsked } from '../../http/asked-refusal.js';

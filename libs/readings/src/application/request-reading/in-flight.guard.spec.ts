@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ExecutionContext } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
-import { setPrincipal } from '@app/platform/auth/authentication.js';
+import { setPrincipal } from '#platform/auth/authentication.js';
 import type { Admission, ReadingsInFlight } from '../../read-models/reading/in-flight.js';
 import { InFlightGuard } from './in-flight.guard.js';
 

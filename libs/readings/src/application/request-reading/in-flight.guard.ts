@@ -1,10 +1,10 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { principalOf, type Principal } from '@app/platform/auth/authentication.js';
-import { Problem } from '@app/platform/http/problem.js';
-import { within } from '@app/platform/async/within.js';
-import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { principalOf, type Principal } from '#platform/auth/authentication.js';
+import { Problem } from '#platform/http/problem.js';
+import { within } from '#platform/async/within.js';
+import { ASKED_WITHIN_MS } from '#platform/rate-limit/rate-limit.guard.js';
+import { CONFIG } from '#platform/tokens.js';
 import type { Config } from '../../settings.js';
 import { ReadingsInFlight, type Admission } from '../../read-models/reading/in-flight.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import 'reflect-metadata';
-import { BodyPipe } from '@app/platform/http/body.pipe.js';
-import type { Problem } from '@app/platform/http/problem.js';
+import { BodyPipe } from '#platform/http/body.pipe.js';
+import type { Problem } from '#platform/http/problem.js';
 import { CreateReadingDto, inputOf } from './request-reading.body.js';
 
 const BODY = {

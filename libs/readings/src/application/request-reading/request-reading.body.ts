@@ -8,11 +8,11 @@ import {
   checkDateOfBirth,
   checkName,
   type Locale,
-} from '@app/numerology/index.js';
-import { IfSentAndNotNull, required, stringType } from '@app/platform/http/body-rules.js';
-import type { FieldError } from '@app/platform/http/problem.js';
-import type { SelfChecking } from '@app/platform/http/body.pipe.js';
-import { toPointer } from '@app/platform/http/strict-json.js';
+} from '#numerology/index.js';
+import { IfSentAndNotNull, required, stringType } from '#platform/http/body-rules.js';
+import type { FieldError } from '#platform/http/problem.js';
+import type { SelfChecking } from '#platform/http/body.pipe.js';
+import { toPointer } from '#platform/http/strict-json.js';
 import type { ReadingInput } from '../../domain/reading/reading-view.js';
 import {
   LONGEST_EXTERNAL_ID,

@@ -1,5 +1,5 @@
-import { Command } from '@app/platform/cqrs/message.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { ReadingInput, ReadingView } from '../../domain/reading/reading-view.js';
 import type { RequestedFields } from '../../domain/reading/requested-fields.js';
 

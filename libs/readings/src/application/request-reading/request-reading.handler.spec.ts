@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import type { EventToAppend } from '@app/event-sourcing/core/event.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { Digester } from '@app/platform/crypto/digest.js';
-import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import type { EventToAppend } from '#event-sourcing/core/event.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { Digester } from '#platform/crypto/digest.js';
+import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { AbandonReading } from '../../contracts/commands.js';
 import type { ReserveCredits } from '../../contracts/ports/index.js';

@@ -1,9 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { seesMode } from '@app/platform/auth/livemode.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { Problem } from '@app/platform/http/problem.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { seesMode } from '#platform/auth/livemode.js';
+import { Answers, Names } from '#platform/http/openapi/operation.js';
+import { Problem } from '#platform/http/problem.js';
 import { NAMED_BATCH, batchSchema } from '../../http/batch.schemas.js';
 import { BatchQuery } from '../../read-models/batch/batch.query.js';
 

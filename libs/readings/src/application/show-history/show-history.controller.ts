@@ -1,10 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { seesMode } from '@app/platform/auth/livemode.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
-import { Problem } from '@app/platform/http/problem.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { seesMode } from '#platform/auth/livemode.js';
+import { Answers, Names } from '#platform/http/openapi/operation.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
+import { Problem } from '#platform/http/problem.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { historyPageSchema, NAMED_READING } from '../../http/reading.schemas.js';
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, describe, it } from '@jest/glo
 import { randomUUID } from 'node:crypto';
 import type { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import type { GetOpenHolds } from '../../contracts/ports/index.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG } from '#platform/tokens.js';
 import { GetOpenHolds } from '../../contracts/ports/index.js';
 import { reservationIdsUpTo } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
-import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { NotDueYet } from '#platform/jobs/not-due-yet.js';
+import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import type { ReadingJob } from '../../contracts/reading-job.js';
 import { askedOutcome, type TestOutcome } from '../../domain/test-outcome/test-outcome.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';

@@ -1,5 +1,5 @@
-import { Command, Query } from '@app/platform/cqrs/message.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command, Query } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 
 /** What callers and operators read while the ledger cannot be: spending stops until an operator has decided. */
 export const BOOK_UNREADABLE =

@@ -1,7 +1,7 @@
-import { Command } from '@app/platform/cqrs/message.js';
+import { Command } from '#platform/cqrs/message.js';
 import type { z } from 'zod';
-import type { EventCatalogue, EventDefinition } from '@app/event-sourcing/core/event-catalogue.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { EventCatalogue, EventDefinition } from '#event-sourcing/core/event-catalogue.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 
 /**
  * Permanently closes the publications of a reading: none is requested or recorded afterwards. Earlier documents stay.

@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { BatchEvent } from '../../contracts/events.js';
 import { batchDecider, type BatchCommand, type BatchEndings } from './batch.decider.js';
 

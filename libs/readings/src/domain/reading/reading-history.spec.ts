@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import { readingEvents, type ReadingEvent } from '../../contracts/events.js';
 import { historyEvent } from './reading-history.js';
 

@@ -1,6 +1,6 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
-import { isOpaque, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
+import { isOpaque, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 
 export const HISTORY_TYPES = [

@@ -1,4 +1,4 @@
-import { displayName } from '@app/numerology/index.js';
+import { displayName } from '#numerology/index.js';
 import type { FailureCode } from '../../contracts/events.js';
 import { failureView } from '../../contracts/failures.js';
 import type { ReadingStatus } from '../../contracts/queries.js';

@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { ReadingEvent } from '../../contracts/events.js';
 import type { ReadingCommand } from './reading.commands.js';
 import { readingDecider } from './reading.decider.js';

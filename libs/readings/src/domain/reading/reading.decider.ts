@@ -1,4 +1,4 @@
-import type { Decider } from '@app/event-sourcing/core/decider.js';
+import type { Decider } from '#event-sourcing/core/decider.js';
 import {
   accept,
   assertNever,
@@ -6,7 +6,7 @@ import {
   reject,
   type Decision,
   type Rejection,
-} from '@app/event-sourcing/core/decision.js';
+} from '#event-sourcing/core/decision.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 import type { ReadingCommand } from './reading.commands.js';
 import { evolve, initialReading, isTerminal, type Reading, type Requested } from './reading.state.js';

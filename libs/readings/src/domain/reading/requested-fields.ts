@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Locale } from '@app/numerology/index.js';
+import type { Locale } from '#numerology/index.js';
 
 /**
  * What a request may specify besides the input: one line per field, with shape and example. The row's columns, the

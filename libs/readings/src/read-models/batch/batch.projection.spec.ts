@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/projection-spec.js';
-import { recorded } from '@app/event-sourcing/testing/recorded.js';
+import { given } from '#event-sourcing/testing/projection-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
 import type { BatchEvent } from '../../contracts/events.js';
 import { batchProjection } from './batch.projection.js';
 

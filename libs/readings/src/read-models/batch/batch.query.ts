@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { Digester } from '@app/platform/crypto/digest.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import { Digester } from '#platform/crypto/digest.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
 import { batchIdOf, batchReadingId } from '../../batch-reading-id.js';
 import type { ReadingStatus } from '../../contracts/queries.js';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
 import { FindOpenBatches, type OpenBatches } from '../../contracts/queries.js';
 import { BatchQuery } from './batch.query.js';

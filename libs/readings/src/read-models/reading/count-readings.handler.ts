@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { STEADY_CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { STEADY_CLOCK } from '#platform/tokens.js';
 import { CountReadings, type ReadingsOfDay } from '../../contracts/queries.js';
 
 /** Counting looks at every reading of the time. Many are counted once in so many milliseconds, few each time. */

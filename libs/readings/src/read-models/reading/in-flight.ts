@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG, STEADY_CLOCK } from '#platform/tokens.js';
 import type { Config } from '../../settings.js';
 
 /** How long a count is reused, milliseconds. Readings of this process are added to it meanwhile. */

@@ -1,11 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { retentionStatus } from '@app/platform/retention/retention.js';
-import type { RetentionStatus } from '@app/platform/retention/retention-status.js';
-import { heldRows } from '@app/platform/retention/rows.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { retentionStatus } from '#platform/retention/retention.js';
+import type { RetentionStatus } from '#platform/retention/retention-status.js';
+import { heldRows } from '#platform/retention/rows.js';
+import { CONFIG } from '#platform/tokens.js';
 import { LookAtTestReadings } from '../../contracts/queries.js';
 import type { Config } from '../../settings.js';
 

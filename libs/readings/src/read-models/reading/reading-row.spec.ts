@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventOf } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { EventOf } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
 import type { ReadingEvent } from '../../contracts/events.js';
 import type { PublicationFeed } from '../../contracts/ports/index.js';
 import { evolveReading, type ReadingRow } from './reading-row.js';

@@ -1,8 +1,8 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { EventOf } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
+import type { EventOf } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 import type { PublicationFeed } from '../../contracts/ports/index.js';
 import type { ReadingStatus } from '../../contracts/queries.js';

@@ -1,5 +1,5 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import {
   AsksForRefusal,
   GetExternalId,

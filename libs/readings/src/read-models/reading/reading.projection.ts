@@ -1,8 +1,8 @@
-import type { RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { sql } from '@app/event-sourcing/projections/statement.js';
-import { view } from '@app/event-sourcing/projections/view.js';
+import type { RecordedOf } from '#event-sourcing/core/event-catalogue.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { sql } from '#event-sourcing/projections/statement.js';
+import { view } from '#event-sourcing/projections/view.js';
 import { readingEvents } from '../../contracts/events.js';
 import type { PublicationFeed } from '../../contracts/ports/index.js';
 import { evolveReading, type ReadingRow } from './reading-row.js';

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { Digester } from '@app/platform/crypto/digest.js';
-import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { KeyNotHeld } from '@app/platform/crypto/wrapping-keys.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { Digester } from '#platform/crypto/digest.js';
+import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { KeyNotHeld } from '#platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { GetExternalId } from '../../contracts/queries.js';
 import { GetExternalIdHandler } from './reading.handlers.js';

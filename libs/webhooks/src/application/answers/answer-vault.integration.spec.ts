@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { KeysUnavailable } from '@app/platform/crypto/wrapping-keys.js';
+import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { FindAnsweredDelivery } from '../../contracts/deliveries.js';
 import { FindAnsweredDeliveryHandler } from '../../read-models/delivery/answered-delivery.handler.js';
 import { dispatching } from '../../../test/dispatching.js';

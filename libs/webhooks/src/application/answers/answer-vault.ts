@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 
 /** An attempt at the delivery of an event. */
 export interface AnsweredAttempt {

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK, CONFIG } from '#platform/tokens.js';
 import { MOST_HEADERS, mergeHeaders, namesAll } from '../../domain/headers/custom-headers.js';
 import { leadsElsewhere } from '../../domain/webhook-endpoint/webhook-endpoint.decider.js';
 import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsDefined, IsNumber, IsObject, IsString } from 'class-validator';
-import { IfSent, IfSentAndNotNull, required, stringType } from '@app/platform/http/body-rules.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import type { SelfChecking } from '@app/platform/http/body.pipe.js';
-import type { FieldError } from '@app/platform/http/problem.js';
+import { IfSent, IfSentAndNotNull, required, stringType } from '#platform/http/body-rules.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import type { SelfChecking } from '#platform/http/body.pipe.js';
+import type { FieldError } from '#platform/http/problem.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { NoticeType } from '../../contracts/notice-types.js';
 import {

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { drawUuid } from '@app/platform/crypto/draw.js';
-import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { drawUuid } from '#platform/crypto/draw.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { CLOCK, CONFIG } from '#platform/tokens.js';
 import {
   CreateWebhookEndpoint,
   type CreatedWebhookEndpoint,

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import type { SealedColumn } from '#platform/crypto/rewrapping.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { canonicalHeaders, type CustomHeaders } from '../../domain/headers/custom-headers.js';
 
 /** Stored headers: what an endpoint's event names, and what its owner may see. */

@@ -1,10 +1,10 @@
 import { Delete, Headers, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
-import { Requester } from '@app/platform/http/requester.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers } from '#platform/http/openapi/operation.js';
+import { Requester } from '#platform/http/requester.js';
 import { readIfMatch } from '../../http/if-match.js';
 import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';

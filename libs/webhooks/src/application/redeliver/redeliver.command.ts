@@ -1,5 +1,5 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { Command } from '@app/platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { Command } from '#platform/cqrs/message.js';
 import type { DeliveryNotFound, EndpointRefusal, NoLongerKept } from '../../contracts/refusals.js';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 

@@ -1,8 +1,8 @@
 import { HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, NamesDelivery, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';

@@ -2,9 +2,9 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { CLOCK, CONFIG } from '#platform/tokens.js';
 import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from '../../contracts/refusals.js';
 import {
   ReplayEvents,

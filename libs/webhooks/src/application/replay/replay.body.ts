@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsString } from 'class-validator';
-import { IfSent, booleanType, required } from '@app/platform/http/body-rules.js';
-import type { SelfChecking } from '@app/platform/http/body.pipe.js';
-import type { FieldError } from '@app/platform/http/problem.js';
-import { parseInstant } from '@app/platform/http/instant.js';
+import { IfSent, booleanType, required } from '#platform/http/body-rules.js';
+import type { SelfChecking } from '#platform/http/body.pipe.js';
+import type { FieldError } from '#platform/http/problem.js';
+import { parseInstant } from '#platform/http/instant.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
 import { REPLAYABLE_STATUSES, type ReplayableStatus } from '../../contracts/replay.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { transaction } from '@app/platform/postgres/pool.js';
+import { transaction } from '#platform/postgres/pool.js';
 import { NEVER, SINCE, WS, replaying } from '../../../test/replaying.js';
 import type { ReplayRecord } from '../../contracts/replay.js';
 import { replayTask } from './replay.job.js';

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { addJob, handleJobs, jobKind, type JobTask } from '@app/platform/jobs/job.js';
-import type { Statement } from '@app/event-sourcing/projections/statement.js';
-import { transaction } from '@app/platform/postgres/pool.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { addJob, handleJobs, jobKind, type JobTask } from '#platform/jobs/job.js';
+import type { Statement } from '#event-sourcing/projections/statement.js';
+import { transaction } from '#platform/postgres/pool.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import { EVENT_OUTCOME, NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 import { LOCK_ENDPOINT } from '../open-endpoint.js';

@@ -1,5 +1,5 @@
-import { Command } from '@app/platform/cqrs/message.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
 import type { RefusedByEndpoint } from '../../contracts/refusals.js';
 

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK } from '#platform/tokens.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { decided } from '../decided.js';
 import { EndpointAccess } from '../endpoint-access.js';

@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { countByKey, rewrap, type Rewrapped } from '@app/platform/crypto/rewrapping.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { countByKey, rewrap, type Rewrapped } from '#platform/crypto/rewrapping.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { CountSecretsByKey, RewrapSecrets } from '../../contracts/secrets.js';
 import { HEADERS_COLUMN } from '../custom-headers/header-vault.js';
 import { SECRET_COLUMN } from './secret-vault.js';

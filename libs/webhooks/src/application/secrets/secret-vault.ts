@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import { drawBytes, drawUuid } from '@app/platform/crypto/draw.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { drawBytes, drawUuid } from '#platform/crypto/draw.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import type { SealedColumn } from '#platform/crypto/rewrapping.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { SECRET_BYTES, formatSecret } from '../../domain/delivery/signed-headers.js';
 
 export interface NewSecret {

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { inSteps } from '@app/platform/retention/rows.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { inSteps } from '#platform/retention/rows.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import type { WebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 import type { EndpointStreams } from '../endpoint-streams.js';
 

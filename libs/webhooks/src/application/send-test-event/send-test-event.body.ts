@@ -1,6 +1,6 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { IfSent } from '@app/platform/http/body-rules.js';
+import { IfSent } from '#platform/http/body-rules.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
 import { oneOf } from '../../http/endpoint-settings.js';
 

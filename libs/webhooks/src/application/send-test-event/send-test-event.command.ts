@@ -1,5 +1,5 @@
-import { Command } from '@app/platform/cqrs/message.js';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { EndpointRefusal, TooManyTestEvents, TrialRefusal } from '../../contracts/refusals.js';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';

@@ -1,12 +1,12 @@
 import { HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation } from '@nestjs/swagger';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
-import { Requester } from '@app/platform/http/requester.js';
-import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
-import { OptionalBody } from '@app/platform/http/optional-body.pipe.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { Requester } from '#platform/http/requester.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
+import { OptionalBody } from '#platform/http/optional-body.pipe.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
 import { deliverySchema } from '../../http/webhook.schemas.js';

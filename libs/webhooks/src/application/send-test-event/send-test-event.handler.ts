@@ -2,10 +2,10 @@ import { Inject } from '@nestjs/common';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { PrepareTrialReading } from '@app/readings/contracts/index.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { madeUpEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import {

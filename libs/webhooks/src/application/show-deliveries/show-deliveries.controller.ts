@@ -1,11 +1,11 @@
 import { Get, Param, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { setAbout } from '@app/platform/audit/personal-data.js';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { seesMode } from '@app/platform/auth/livemode.js';
-import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { setAbout } from '#platform/audit/personal-data.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { seesMode } from '#platform/auth/livemode.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
 import { DELIVERY_STATUSES } from '../../contracts/deliveries.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { NOTICE_TYPES } from '../../contracts/notice-types.js';

@@ -1,7 +1,7 @@
 import { Get, Param } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers } from '#platform/http/openapi/operation.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, ReadsWebhooks } from '../../http/webhook-routes.js';
 import { endpointHealthSchema } from '../../http/webhook.schemas.js';

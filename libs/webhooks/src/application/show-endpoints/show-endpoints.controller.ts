@@ -1,9 +1,9 @@
 import { Get, Param, Query, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Names } from '#platform/http/openapi/operation.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
 import { etagOf } from '../../http/if-match.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { LIVEMODE_SHOWN, readModes, type QueryValue } from '../../http/query-parameters.js';

@@ -1,10 +1,10 @@
 import { Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
-import { invalidParameter } from '@app/platform/http/query-parameters.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers } from '#platform/http/openapi/operation.js';
+import { invalidParameter } from '#platform/http/query-parameters.js';
+import { CLOCK } from '#platform/tokens.js';
 import { HOUR_MS, firstHour } from '../../contracts/stats.js';
 import { readInstant, type QueryValue } from '../../http/query-parameters.js';
 import { orProblem } from '../../http/refusals.js';

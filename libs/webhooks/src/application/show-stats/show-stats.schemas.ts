@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiSchema, count, instant } from '@app/platform/http/openapi/api-schema.js';
+import { apiSchema, count, instant } from '#platform/http/openapi/api-schema.js';
 import type { EndpointStats } from '../../contracts/stats.js';
 
 const figures = {

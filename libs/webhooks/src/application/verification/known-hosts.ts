@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG } from '#platform/tokens.js';
 import { hostOfUrl } from '../../domain/url/webhook-url.js';
 import type { Config } from '../../settings.js';
 

@@ -1,4 +1,4 @@
-import { Command } from '@app/platform/cqrs/message.js';
+import { Command } from '#platform/cqrs/message.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
 import type { EndpointRefusal } from '../../contracts/refusals.js';
 

@@ -1,8 +1,8 @@
 import { HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers } from '#platform/http/openapi/operation.js';
 import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
 import { EndpointRoutes, WritesWebhooks } from '../../http/webhook-routes.js';

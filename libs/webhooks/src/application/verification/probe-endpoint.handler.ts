@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CLOCK } from '#platform/tokens.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { ProbeEndpoint } from './probe-endpoint.command.js';
 

@@ -1,8 +1,8 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
-import { failureView, type ReadingEvent } from '@app/readings/contracts/index.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import type { PublicationEvent } from '#publishing/contracts/index.js';
+import { failureView, type ReadingEvent } from '#readings/contracts/index.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import { publicEventId } from '../../contracts/public-event-id.js';
 

@@ -1,4 +1,4 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import type { DisabledReason } from '../../contracts/events.js';
 import type { NoticeType } from '../../contracts/notice-types.js';
 

@@ -1,7 +1,7 @@
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { BatchEvent } from '@app/readings/contracts/index.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import type { BatchEvent } from '#readings/contracts/index.js';
 import type { NoticeType } from '../../contracts/notice-types.js';
 import { API_VERSION } from '../delivery/public-event.js';
 import type { Finding } from './finding.js';

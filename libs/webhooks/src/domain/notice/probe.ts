@@ -1,4 +1,4 @@
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 import { VERIFICATION_NOTICE } from '../../contracts/notice-types.js';
 import { API_VERSION } from '../delivery/public-event.js';
 

@@ -1,4 +1,4 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { NoticeType } from '../../contracts/notice-types.js';
 import type { DisabledReason } from '../../contracts/events.js';

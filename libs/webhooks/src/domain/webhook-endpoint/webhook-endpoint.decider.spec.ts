@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
 import type { WebhookEndpointCommand } from './webhook-endpoint.commands.js';
 import { webhookEndpoint } from './webhook-endpoint.decider.js';

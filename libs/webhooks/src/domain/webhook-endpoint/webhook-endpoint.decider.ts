@@ -1,6 +1,6 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Decider } from '@app/event-sourcing/core/decider.js';
-import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { Decider } from '#event-sourcing/core/decider.js';
+import { accept, assertNever, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
 import type {
   EndpointChanges,

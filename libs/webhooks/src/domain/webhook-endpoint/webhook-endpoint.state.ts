@@ -1,8 +1,8 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { NoticeType } from '../../contracts/notice-types.js';
 import type { DisabledReason, WebhookEndpointEvent } from '../../contracts/events.js';
-import { assertNever } from '@app/event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
 
 export interface EndpointSecret {
   readonly ref: string;

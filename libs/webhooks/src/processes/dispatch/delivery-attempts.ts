@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import { Recurring } from '@app/event-sourcing/timing/recurring.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
 import type { QueryBus } from '@nestjs/cqrs';
-import { AsksForRefusal } from '@app/readings/contracts/index.js';
+import { AsksForRefusal } from '#readings/contracts/index.js';
 import type { AnswerVault } from '../../application/answers/answer-vault.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { HeaderVault } from '../../application/custom-headers/header-vault.js';

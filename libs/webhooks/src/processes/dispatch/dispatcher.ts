@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { Recurring } from '@app/event-sourcing/timing/recurring.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { Places } from '../../domain/delivery/places.js';
 import type { WayOut } from '../../domain/delivery/way-out.js';

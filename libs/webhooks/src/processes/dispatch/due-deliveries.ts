@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
 import { appendSettled } from '../../read-models/delivery/settled-sql.js';
 

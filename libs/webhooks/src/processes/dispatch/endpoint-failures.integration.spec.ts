@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { dispatching } from '../../../test/dispatching.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { reading } from '../../../test/events.js';
 import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
 

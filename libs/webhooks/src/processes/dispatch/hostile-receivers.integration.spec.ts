@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { projectPath } from '#platform/project-path.js';
 import { PATIENCE_MS } from '../../../test/sending.js';
 import type { Attempts } from '../../../test/attempts.js';
 import { makeCertificate, type Identity } from '../../../test/certificate.js';

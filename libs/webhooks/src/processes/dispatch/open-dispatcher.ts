@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
 import type { QueryBus } from '@nestjs/cqrs';
 import type { AnswerVault } from '../../application/answers/answer-vault.js';
 import type { HeaderVault } from '../../application/custom-headers/header-vault.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Logger } from 'pino';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { Recurring } from '@app/event-sourcing/timing/recurring.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import { urlPolicy } from '../../application/url-check.js';
 import type { Config } from '../../settings.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { runSteps } from '@app/event-sourcing/projections/statement.js';
-import { transaction } from '@app/platform/postgres/pool.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { runSteps } from '#event-sourcing/projections/statement.js';
+import { transaction } from '#platform/postgres/pool.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { eventually } from '../../../test/receiver.js';

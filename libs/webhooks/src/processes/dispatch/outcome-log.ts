@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { PROBE_PAUSE_MS, isOfReceiver, type AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { transitionAfterFailure } from '../../domain/delivery/delivery-state.js';
 import { ADD_TO_SKIPPED, FAIL, SUCCEED } from './outcome-sql.js';

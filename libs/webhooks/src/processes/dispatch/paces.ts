@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 
 /** When an endpoint with a limit of its own may be sent the next delivery (ms since the epoch). */
 export interface Pace {

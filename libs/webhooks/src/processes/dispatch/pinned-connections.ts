@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
 import { isAddress, isReachable, isSameAddress } from '../../domain/url/addresses.js';
 import { portOf } from '../../domain/url/webhook-url.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { systemClock } from '#event-sourcing/core/clock.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually } from '../../../test/receiver.js';

@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import type pg from 'pg';
-import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import { isTracing, startSpan, withSpan } from '@app/event-sourcing/tracing/tracing.js';
+import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { isTracing, startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import { judgeStatus, type AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { parseRetryAfter } from '../../domain/delivery/retry-schedule.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { KeysUnavailable } from '@app/platform/crypto/wrapping-keys.js';
+import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { dispatching } from '../../../test/dispatching.js';
 import { reading } from '../../../test/events.js';
 import { eventually } from '../../../test/receiver.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { within } from '@app/platform/async/within.js';
+import { within } from '#platform/async/within.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import { until } from '../../../../../test/support/integrator.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';

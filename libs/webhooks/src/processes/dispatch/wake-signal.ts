@@ -1,4 +1,4 @@
-import { Notifications } from '@app/platform/postgres/notifications.js';
+import { Notifications } from '#platform/postgres/notifications.js';
 
 const POLL_MS = 1_000;
 

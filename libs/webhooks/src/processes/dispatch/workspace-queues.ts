@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { transaction } from '@app/platform/postgres/pool.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { transaction } from '#platform/postgres/pool.js';
 import { earliestFreeAt } from '../../read-models/delivery/delivery-sql.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 import { savePaces, type Pace } from './paces.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { transaction } from '@app/platform/postgres/pool.js';
+import { transaction } from '#platform/postgres/pool.js';
 import { endpoint, reading, secretRef } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 import { eventually } from '../../../test/receiver.js';

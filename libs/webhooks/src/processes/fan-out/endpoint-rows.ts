@@ -1,8 +1,8 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { sql, type Statement, type Step } from '@app/event-sourcing/projections/statement.js';
-import { foldInto } from '@app/event-sourcing/projections/view.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { sql, type Statement, type Step } from '#event-sourcing/projections/statement.js';
+import { foldInto } from '#event-sourcing/projections/view.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
 import { endpoints } from '../../read-models/endpoint/endpoint.projection.js';
 import { noteSkipping } from '../skipping/skip-pending.js';

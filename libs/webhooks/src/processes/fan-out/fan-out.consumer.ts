@@ -1,17 +1,17 @@
-import { creditsEvents, testBookEvents } from '@app/billing/contracts/index.js';
+import { creditsEvents, testBookEvents } from '#billing/contracts/index.js';
 import {
   decodeAny,
   isFollowed,
   selectEvents,
   type EventOf,
   type RecordedOf,
-} from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import { sql, type Statement, type Step } from '@app/event-sourcing/projections/statement.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { batchEvents, readingEvents } from '@app/readings/contracts/index.js';
+} from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import type { Consumer } from '#event-sourcing/projections/consumer.js';
+import { sql, type Statement, type Step } from '#event-sourcing/projections/statement.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
+import { batchEvents, readingEvents } from '#readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
 import { noticeOf, type Notice } from '../../domain/notice/notice.js';
 import { isSentOnRelease, publicEventOf, type PublicEvent } from '../../domain/delivery/public-event.js';

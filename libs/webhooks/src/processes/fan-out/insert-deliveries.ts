@@ -1,4 +1,4 @@
-import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 import type { Notice } from '../../domain/notice/notice.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
 import { wasTold } from '../../read-models/notice/notice-sql.js';

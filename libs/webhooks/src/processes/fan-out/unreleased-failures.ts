@@ -1,4 +1,4 @@
-import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
 
 /** A failed reading whose credits are still held. */

@@ -1,8 +1,8 @@
 import type { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { FindExpiringGrants, FindLowBalances } from '@app/billing/contracts/index.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { FindExpiringKeys, LOW_CREDITS_PERCENT } from '@app/workspaces/contracts/index.js';
+import { FindExpiringGrants, FindLowBalances } from '#billing/contracts/index.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { FindExpiringKeys, LOW_CREDITS_PERCENT } from '#workspaces/contracts/index.js';
 import { creditsExpiring, creditsLow, isLow, keyExpiring } from '../../domain/notice/finding.js';
 import type { Look } from './notice-watch.js';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import {
   endpointDisabled,
   endpointFailing,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FindExpiringGrants, FindLowBalances } from '@app/billing/contracts/index.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { runRetention } from '@app/platform/retention/retention.js';
+import { FindExpiringGrants, FindLowBalances } from '#billing/contracts/index.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { runRetention } from '#platform/retention/retention.js';
 import { batchEnded, endpoint } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 import { NOTICE_TYPES } from '../../contracts/notice-types.js';

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { runSteps, sql } from '@app/event-sourcing/projections/statement.js';
-import { transaction } from '@app/platform/postgres/pool.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { runSteps, sql } from '#event-sourcing/projections/statement.js';
+import { transaction } from '#platform/postgres/pool.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import type { Finding } from '../../domain/notice/finding.js';
 import { noticeOfFinding, type Notice } from '../../domain/notice/notice.js';
 import { wasTold } from '../../read-models/notice/notice-sql.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { DAY_MS, retentionStatus, runRetention } from '@app/platform/retention/retention.js';
+import { DAY_MS, retentionStatus, runRetention } from '#platform/retention/retention.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { wipe } from '../../../test/service.js';
 import { deliveryRetention } from './delivery-retention.js';

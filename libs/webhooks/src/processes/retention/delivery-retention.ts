@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { DAY_MS, type Held, type Retention } from '@app/platform/retention/retention.js';
-import { heldRows, inSteps } from '@app/platform/retention/rows.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { DAY_MS, type Held, type Retention } from '#platform/retention/retention.js';
+import { heldRows, inSteps } from '#platform/retention/rows.js';
 import type { Config } from '../../settings.js';
 import { whenLocked } from '../settled/partitions.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { DAY_MS, retentionStatus, runRetention } from '@app/platform/retention/retention.js';
+import { DAY_MS, retentionStatus, runRetention } from '#platform/retention/retention.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 import { batchEnded, endpoint, failure, reading, testReading } from '../../../test/events.js';
 import { webhookRetentions } from './retentions.js';

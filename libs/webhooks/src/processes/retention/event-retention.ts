@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Retention } from '@app/platform/retention/retention.js';
-import { heldRows, inSteps, type RowsByAge } from '@app/platform/retention/rows.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { Retention } from '#platform/retention/retention.js';
+import { heldRows, inSteps, type RowsByAge } from '#platform/retention/rows.js';
 
 const AT_ONCE = 500;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { DAY_MS, runRetention } from '@app/platform/retention/retention.js';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { DAY_MS, runRetention } from '#platform/retention/retention.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { dispatching } from '../../../test/dispatching.js';
 import { reading } from '../../../test/events.js';
 import { Receiver, eventually } from '../../../test/receiver.js';

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { retentionStatus, runRetention } from '@app/platform/retention/retention.js';
-import type { RetentionRun, RetentionStatus } from '@app/platform/retention/retention-status.js';
-import { CONFIG } from '@app/platform/tokens.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { retentionStatus, runRetention } from '#platform/retention/retention.js';
+import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
+import { CONFIG } from '#platform/tokens.js';
 import { LookAtWebhookRetention, RunWebhookRetention } from '../../contracts/retention.js';
 import type { Config } from '../../settings.js';
 import { webhookRetentions } from './retentions.js';

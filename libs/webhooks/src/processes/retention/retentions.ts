@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Retention } from '@app/platform/retention/retention.js';
-import { heldRows, inSteps } from '@app/platform/retention/rows.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { Retention } from '#platform/retention/retention.js';
+import { heldRows, inSteps } from '#platform/retention/rows.js';
 import { LEAST_NOTICE_DAYS, type Config } from '../../settings.js';
 import { deliveryRetention } from './delivery-retention.js';
 import { eventRetention, noticeRetention } from './event-retention.js';

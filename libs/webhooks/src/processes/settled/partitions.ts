@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 
 const EVERY_MS = 3_600_000;
 /** Partitions exist this long before the first delivery of their week is settled. */

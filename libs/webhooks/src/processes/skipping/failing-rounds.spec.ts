@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { systemClock } from '#event-sourcing/core/clock.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import { rescueReplays } from '../../application/replay/replay.job.js';
 import { skipNoted } from './skip-pending.js';
 

@@ -5,7 +5,7 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { skipNext } from './skip-pending.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 

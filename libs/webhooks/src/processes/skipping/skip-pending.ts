@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Statement } from '@app/event-sourcing/projections/statement.js';
-import { transaction } from '@app/platform/postgres/pool.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import type { Statement } from '#event-sourcing/projections/statement.js';
+import { transaction } from '#platform/postgres/pool.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
 import { appendSettled } from '../../read-models/delivery/settled-sql.js';
 

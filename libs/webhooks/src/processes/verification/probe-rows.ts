@@ -1,4 +1,4 @@
-import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 import { hostOfUrl } from '../../domain/url/webhook-url.js';
 
 /** No workspace makes the service probe a host more often than this. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import { repeatedWork } from '@app/platform/work/repeated-work.js';
-import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
 import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';

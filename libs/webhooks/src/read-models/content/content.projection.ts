@@ -1,9 +1,9 @@
-import { selectEvents, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { view } from '@app/event-sourcing/projections/view.js';
-import { workspaceEvents } from '@app/workspaces/contracts/index.js';
+import { selectEvents, type EventOf } from '#event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { view } from '#event-sourcing/projections/view.js';
+import { workspaceEvents } from '#workspaces/contracts/index.js';
 
 const choices = selectEvents(workspaceEvents, 'WebhookContentChosen');
 

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { ListDeliveriesOfReading, type DeliveryOfReading } from '../../contracts/deliveries.js';
 import { ALL_DELIVERIES } from './settled-sql.js';
 

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { isUuid } from '#platform/text/uuid.js';
 import type { DeliveryStatus } from '../../contracts/deliveries.js';
 import type { DeliveredType } from '../../contracts/notice-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import pg from 'pg';
-import { copyOut } from '@app/platform/postgres/copy.js';
-import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
+import { copyOut } from '#platform/postgres/copy.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { ExportDeliveries } from '../../contracts/deliveries.js';
 import { ALL_DELIVERIES } from './settled-sql.js';
 

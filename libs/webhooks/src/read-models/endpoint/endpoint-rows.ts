@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { NoticeType } from '../../contracts/notice-types.js';

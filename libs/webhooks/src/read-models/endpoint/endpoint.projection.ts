@@ -1,8 +1,8 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { view } from '@app/event-sourcing/projections/view.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { view } from '#event-sourcing/projections/view.js';
 import {
   webhookEndpointEvents,
   type DisabledReason,

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
 import { EACH_WANTED } from './each-wanted.js';
 

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CLOCK } from '#platform/tokens.js';
 import {
   GetEndpointQueue,
   ListWebhookEndpoints,

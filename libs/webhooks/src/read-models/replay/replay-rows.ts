@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { isUuid } from '#platform/text/uuid.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import { ALL_DELIVERIES } from '../delivery/settled-sql.js';
 import { GetReplay, type ReplayableStatus, type ReplayRecord } from '../../contracts/replay.js';

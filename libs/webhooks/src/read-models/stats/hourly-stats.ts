@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { GetEndpointStats, type AttemptFigures, type EndpointStats } from '../../contracts/stats.js';
 import { LATENCY_CLASSES, addCounts, percentile } from '../../domain/delivery/latency.js';
 

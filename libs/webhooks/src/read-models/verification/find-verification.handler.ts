@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { FindVerification, type VerificationRecord } from '../../contracts/verification.js';
 
 interface Columns {

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK } from '#platform/tokens.js';
 import { type Chosen, ChoosePaper, ChooseWebhookContent } from '../../contracts/commands.js';
 import type { Paper } from '../../contracts/events.js';
 import { GetPaper } from '../../contracts/queries.js';

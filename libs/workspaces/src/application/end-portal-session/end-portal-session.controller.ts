@@ -1,10 +1,10 @@
 import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { Problem } from '@app/platform/http/problem.js';
-import { isUuid } from '@app/platform/text/uuid.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Names } from '#platform/http/openapi/operation.js';
+import { Problem } from '#platform/http/problem.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { EndPortalSession } from '../../contracts/portal.js';
 import { NAMED_SESSION } from '../../http/portal-session.schemas.js';
 

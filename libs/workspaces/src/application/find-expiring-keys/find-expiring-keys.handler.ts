@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { FindExpiringKeys } from '../../contracts/queries.js';
 
 const PAGE = 500;

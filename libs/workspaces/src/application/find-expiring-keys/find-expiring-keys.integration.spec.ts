@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { FindExpiringKeys } from '../../contracts/queries.js';

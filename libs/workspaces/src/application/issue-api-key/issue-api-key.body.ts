@@ -1,12 +1,12 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsIn, IsString } from 'class-validator';
-import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import { API_KEY_SCOPES, WRITABLE_SCOPES } from '@app/platform/auth/scopes.js';
-import { IfSent, IfSentAndNotNull, listType, stringType } from '@app/platform/http/body-rules.js';
-import type { SelfChecking } from '@app/platform/http/body.pipe.js';
-import { parseInstant } from '@app/platform/http/instant.js';
-import type { FieldError } from '@app/platform/http/problem.js';
-import { isLonger } from '@app/platform/text/is-longer.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { API_KEY_SCOPES, WRITABLE_SCOPES } from '#platform/auth/scopes.js';
+import { IfSent, IfSentAndNotNull, listType, stringType } from '#platform/http/body-rules.js';
+import type { SelfChecking } from '#platform/http/body.pipe.js';
+import { parseInstant } from '#platform/http/instant.js';
+import type { FieldError } from '#platform/http/problem.js';
+import { isLonger } from '#platform/text/is-longer.js';
 import { LONGEST_LABEL } from '../../contracts/commands.js';
 import { MOST_NETWORKS, networkText, readNetwork } from '../../contracts/networks.js';
 

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { ORDINARY_SCOPES } from '#platform/auth/scopes.js';
+import { CLOCK, CONFIG } from '#platform/tokens.js';
 import { IssueApiKey, type IssuedKey, type KeyRefusal } from '../../contracts/commands.js';
 import { apiKeyText } from '../../domain/api-key/api-key.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';

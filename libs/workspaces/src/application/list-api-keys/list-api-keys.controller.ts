@@ -1,8 +1,8 @@
 import { Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers } from '@app/platform/http/openapi/operation.js';
-import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers } from '#platform/http/openapi/operation.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
 import { ApiKeyRoutes, ReadsKeys } from '../../http/api-key-routes.js';
 import { apiKeysSchema } from '../../http/key.schemas.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsDefined, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
-import { SESSION_SCOPES } from '@app/platform/auth/scopes.js';
-import { IfSent, IfSentAndNotNull, listType, required, stringType } from '@app/platform/http/body-rules.js';
-import type { SelfChecking } from '@app/platform/http/body.pipe.js';
-import type { FieldError } from '@app/platform/http/problem.js';
+import { SESSION_SCOPES } from '#platform/auth/scopes.js';
+import { IfSent, IfSentAndNotNull, listType, required, stringType } from '#platform/http/body-rules.js';
+import type { SelfChecking } from '#platform/http/body.pipe.js';
+import type { FieldError } from '#platform/http/problem.js';
 import {
   LONGEST_SESSION_SECONDS,
   LONGEST_TIME_ZONE,

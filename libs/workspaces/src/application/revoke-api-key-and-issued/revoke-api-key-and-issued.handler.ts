@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { RevokeApiKey, RevokeApiKeyAndIssued } from '../../contracts/commands.js';
 import { workspaceEvents } from '../../contracts/events.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';

@@ -1,9 +1,9 @@
 import { Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Names } from '#platform/http/openapi/operation.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
 import { RevokeApiKey } from '../../contracts/commands.js';
 import { ApiKeyRoutes, WritesKeys } from '../../http/api-key-routes.js';
 import { absentKey, requireKeyId } from '../../http/key-refusals.js';

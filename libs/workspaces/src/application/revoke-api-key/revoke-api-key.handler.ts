@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK } from '#platform/tokens.js';
 import { RevokeApiKey } from '../../contracts/commands.js';
 import { RevokedKeys } from '../../authentication/revoked-keys.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsInt, Max, Min } from 'class-validator';
-import { IfSent } from '@app/platform/http/body-rules.js';
+import { IfSent } from '#platform/http/body-rules.js';
 
 const LONGEST_OVERLAP_SECONDS = 604_800;
 const DAY_SECONDS = 86_400;

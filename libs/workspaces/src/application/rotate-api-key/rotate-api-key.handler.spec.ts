@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { RevokedKeys } from '../../authentication/revoked-keys.js';
 import { IssueApiKey, OpenWorkspace, RotateApiKey } from '../../contracts/commands.js';
 import type { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';

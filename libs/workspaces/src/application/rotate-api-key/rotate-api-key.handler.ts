@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK, CONFIG } from '#platform/tokens.js';
 import { RevokedKeys } from '../../authentication/revoked-keys.js';
 import { RotateApiKey } from '../../contracts/commands.js';
 import { apiKeyText } from '../../domain/api-key/api-key.js';

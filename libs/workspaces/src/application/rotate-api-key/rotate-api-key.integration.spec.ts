@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { RevokedKeys } from '../../authentication/revoked-keys.js';

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { CONFIG } from '@app/platform/tokens.js';
+import { CONFIG } from '#platform/tokens.js';
 import { ExamineIssuerKeys, type IssuerKeysReport } from '../../contracts/queries.js';
 import type { TokenSettings } from '../bearer.authenticator.js';
 import { fetchKeySet } from './fetch-key-set.js';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
 import type { TokenShape } from '../tokens/token-shape.js';
 import { fetchKeySet } from './fetch-key-set.js';
 import { findKey, readKeySet, type KeySet, type UnusedKey, type VerificationKey } from './key-set.js';

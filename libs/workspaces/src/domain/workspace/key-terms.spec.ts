@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fold } from '@app/event-sourcing/core/decider.js';
-import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import { API_KEY_SCOPES, ORDINARY_SCOPES } from '@app/platform/auth/scopes.js';
+import { fold } from '#event-sourcing/core/decider.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { API_KEY_SCOPES, ORDINARY_SCOPES } from '#platform/auth/scopes.js';
 import { isWithin, readNetwork } from '../../contracts/networks.js';
 import { OPERATOR, type ApiKeyTerms, type AskedTerms } from '../../contracts/commands.js';
 import type { WorkspaceCommand } from './workspace.commands.js';

@@ -1,4 +1,4 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import type { ApiKeyTerms, AskedTerms, BeyondCaller, KeyManager } from '../../contracts/commands.js';
 import { areWithin, readNetwork, type Network } from '../../contracts/networks.js';
 

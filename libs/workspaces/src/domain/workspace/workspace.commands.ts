@@ -1,5 +1,5 @@
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import type { Rejection } from '@app/event-sourcing/core/decision.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Rejection } from '#event-sourcing/core/decision.js';
 import type { Paper } from '../../contracts/events.js';
 import type { AskedTerms, BeyondCaller, KeyManager } from '../../contracts/commands.js';
 

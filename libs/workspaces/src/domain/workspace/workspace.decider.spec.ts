@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { MODES } from '@app/event-sourcing/core/mode.js';
-import { given } from '@app/event-sourcing/testing/decider-spec.js';
-import { API_KEY_SCOPES } from '@app/platform/auth/scopes.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
+import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
 import { OPERATOR, type ApiKeyTerms, type KeyManager } from '../../contracts/commands.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
 import type { WorkspaceCommand } from './workspace.commands.js';

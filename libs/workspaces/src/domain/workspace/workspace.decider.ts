@@ -1,7 +1,7 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import type { Decider } from '@app/event-sourcing/core/decider.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { accept, assertNever, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Decider } from '#event-sourcing/core/decider.js';
 import type { ApiKeyTerms } from '../../contracts/commands.js';
 import { LOW_CREDITS_PERCENT, type Paper, type WorkspaceEvent } from '../../contracts/events.js';
 import { beyondCaller, completed, expiryOf, type StandingKey } from './key-terms.js';

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
-import { MODES, type Mode } from '@app/event-sourcing/core/mode.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { readNetwork, type Network } from '../../contracts/networks.js';
 import { ApiKeyIsKnown, ListApiKeys, type ApiKeySummary } from '../../contracts/queries.js';
 import { API_KEY_REVOKED } from './revocations.js';

@@ -1,4 +1,4 @@
-import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 
 /** The channel on which PostgreSQL notifies every API process of a revoked key's id. */
 export const API_KEY_REVOKED = 'api_key_revoked';

@@ -1,8 +1,8 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { Mode } from '@app/event-sourcing/core/mode.js';
-import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { defineProjection } from '@app/event-sourcing/projections/projection.js';
-import { view } from '@app/event-sourcing/projections/view.js';
+import type { Recorded } from '#event-sourcing/core/event.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
+import { defineProjection } from '#event-sourcing/projections/projection.js';
+import { view } from '#event-sourcing/projections/view.js';
 import { notifyRevoked } from '../api-key/revocations.js';
 import { workspaceEvents, type WorkspaceEvent } from '../../contracts/events.js';
 

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
-import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
-import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { workspaceEvents } from '../../contracts/events.js';
 import {
   GetWorkspace,

@@ -1,4 +1,4 @@
-import { letterValue, root, type Stage } from '@app/numerology/index.js';
+import { letterValue, root, type Stage } from '#numerology/index.js';
 import type { Composer } from '../../composer.js';
 import type { Block, Section } from '../../document.js';
 import { isBeyond, monthsAhead } from '../../facts.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DIGITS, personalMonth, type ReadingResult } from '@app/numerology/index.js';
+import { DIGITS, personalMonth, type ReadingResult } from '#numerology/index.js';
 import type { Person } from '../../testing/random-people.js';
 import { SAMPLES } from '../../testing/samples.js';
 import { LOCALES, trialDocument, trialResult } from '../../testing/trial.js';

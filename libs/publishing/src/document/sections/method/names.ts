@@ -5,7 +5,7 @@ import {
   POSITION_WEIGHTS,
   type Position,
   yReasonsOf,
-} from '@app/numerology/index.js';
+} from '#numerology/index.js';
 import { PLANES } from '../../../figures/plane-bars.js';
 import type { Composer } from '../../composer.js';
 import type { Block, Section } from '../../document.js';

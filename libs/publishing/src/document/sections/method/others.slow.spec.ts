@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ReadingResult } from '@app/numerology/index.js';
+import type { ReadingResult } from '#numerology/index.js';
 import { bookFor } from '../../../content/book/book.js';
 import { formatList } from '../../../content/locale-formats.js';
 import { commonPerson, type Person, randomPerson } from '../../testing/random-people.js';

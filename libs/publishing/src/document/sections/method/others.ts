@@ -1,4 +1,4 @@
-import { chain, digitSum, type Figure, figure, indebtedFigure, root } from '@app/numerology/index.js';
+import { chain, digitSum, type Figure, figure, indebtedFigure, root } from '#numerology/index.js';
 import type { Composer } from '../../composer.js';
 import type { Inline, Section } from '../../document.js';
 import { isBeyond } from '../../facts.js';

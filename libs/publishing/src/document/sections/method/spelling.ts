@@ -1,4 +1,4 @@
-import { chain, letterValue, type NameGroup, type ReadingResult } from '@app/numerology/index.js';
+import { chain, letterValue, type NameGroup, type ReadingResult } from '#numerology/index.js';
 
 /** One letter of the name as it is counted. */
 export interface CountedLetter {

@@ -1,4 +1,4 @@
-import type { Stage } from '@app/numerology/index.js';
+import type { Stage } from '#numerology/index.js';
 import { lifeTimeline } from '../../../figures/life-timeline.js';
 import type { Composer } from '../../composer.js';
 import type { Paragraph, Section } from '../../document.js';

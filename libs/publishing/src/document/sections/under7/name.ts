@@ -1,4 +1,4 @@
-import { relationOf } from '@app/numerology/index.js';
+import { relationOf } from '#numerology/index.js';
 import type { Composer } from '../../composer.js';
 import type { Paragraph, Section } from '../../document.js';
 import { paragraph, section } from '../../nodes.js';
