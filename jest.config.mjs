@@ -63,7 +63,7 @@ export default {
     ],
     modulePathIgnorePatterns: ['<rootDir>/dist/'],
     moduleNameMapper: {
-      '^(?:@app/|#)([^/]+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2',
+      '^#([^/]+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2',
       '^@reading-service/([^/]+)$': '<rootDir>/libs/$1/src/index',
       '^(\\.{1,2}/.*)\\.js$': '$1',
     },
