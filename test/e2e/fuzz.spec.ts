@@ -97,7 +97,10 @@ const answerTo = (request: HostileRequest): Promise<SeenAnswer> =>
             target,
             status: incoming.statusCode ?? 0,
             headers: new Headers(
-              Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+              Object.entries(incoming.headers).map(([name, value]): [string, string] => [
+                name,
+                String(value),
+              ]),
             ),
             body: Buffer.concat(chunks),
           }),

@@ -127,8 +127,10 @@ describe('the operator’s commands', () => {
     [
       'a correction without an operator’s key',
       () =>
-        'credits adjust --amount 5 --reason r --key /none/ada.pem --workspace'.split(' ').concat(workspaceId),
-      /The key \/none\/ada.pem cannot be read/,
+        'credits adjust --amount 5 --reason r --reference r --key /none/a.pem --workspace'
+          .split(' ')
+          .concat(workspaceId),
+      /The key \/none\/a.pem cannot be read/,
     ],
     ['a missing option', () => ['key', 'issue'], /--workspace/],
     ['a malformed time', () => ['key', 'issue', '--workspace', workspaceId, '--expires', 'soon'], /RFC 3339/],

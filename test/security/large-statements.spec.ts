@@ -4,7 +4,6 @@ import { monthOf } from '#billing/domain/credits/calendar.js';
 import type { CreditsEventOf } from '#billing/contracts/events.js';
 import { collect } from '#event-sourcing/store/collect.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
-import { CLIENT_UNDER_TEST } from '#event-sourcing/store/testing/client-under-test.js';
 import { peakMiB } from '../bench/service/process-memory.js';
 import { sharedStack, startApi, type StartedApi, type Stack } from '../support/index.js';
 import { Integrator } from '../support/integrator.js';
@@ -29,7 +28,6 @@ let mayWaitMs: number;
 /** Writes a month's worth of readings into a book, as the service would, without their chain. */
 const fillBook = async (workspaceId: string): Promise<void> => {
   const store = await openEventStore({
-    client: CLIENT_UNDER_TEST,
     connectionString: stack.eventStoreUrl,
     appendTimeoutMs: 60_000,
     readTimeoutMs: 60_000,

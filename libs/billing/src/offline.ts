@@ -2,4 +2,5 @@
 export { refundsOf, type Refunds } from './audit/open-refunds.js';
 export { handoverOf, readSealKey } from './audit/seal.js';
 export { textsToSign } from './domain/correction/signed-text.js';
-export { parseOperators, publicKeyOf, signText } from './signatures.js';
+export { parseOperators } from './settings.js';
+export { publicKeyOf, signText } from './signatures.js';

@@ -1,11 +1,42 @@
 import { z } from 'zod';
 import { count, milliseconds, setting, span } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
-import { parseOperators } from './signatures.js';
 
 /** An account in the company's own books, as its journal names it. */
 const accountCode = (fallback: string, description: string) =>
   setting(z.string().min(1).max(40).default(fallback), `account code in journal.csv: ${description}`);
+
+/** Somebody who may sign corrections, as the setting OPERATORS names them. */
+export interface Operator {
+  readonly name: string;
+  /** Ed25519: base64 of the DER (SPKI). */
+  readonly publicKey: string;
+  /** `retired`: it proves what it signed, and signs no more. */
+  readonly state: 'active' | 'retired';
+}
+
+const NAMED = /^([a-z0-9][a-z0-9._-]{0,39}):([A-Za-z0-9+/=]+)(?::(active|retired))?$/;
+
+/** Reads the setting OPERATORS: `<name>:<public key>[:retired]`, separated by commas or lines. @throws Error */
+export const parseOperators = (text: string): readonly Operator[] => {
+  const operators = text.split(/[\s,]+/).flatMap((one) => (one === '' ? [] : parseOperator(one)));
+  const active = operators.filter(({ state }) => state === 'active').map(({ name }) => name);
+  const twice = [active, operators.map(({ publicKey }) => publicKey)].flatMap((all) =>
+    all.filter((one, index) => all.indexOf(one) !== index),
+  );
+  if (twice.length > 0) throw new Error(`names ${twice[0]} twice`);
+  return operators;
+};
+
+/** The DER of an Ed25519 key: twelve bytes that are the same in all, and 32 of the key. */
+const ED25519 = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=$/;
+
+const parseOperator = (text: string): Operator => {
+  const [, name, publicKey, state = 'active'] = NAMED.exec(text) ?? [];
+  if (!name || !publicKey) throw new Error(`has "${text}" in place of <name>:<public key>[:retired]`);
+  if (!ED25519.test(publicKey)) throw new Error(`has no Ed25519 public key for ${name}`);
+  return { name, publicKey, state: state as Operator['state'] };
+};
 
 /** A fault says which one is wrong. */
 const operators = z

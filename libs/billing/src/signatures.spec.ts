@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { CorrectionOffice } from '../test/correction-office.js';
 import { ada, eve, grace, OPERATORS } from '../test/operators.js';
-import { parseOperators, refuseSignatures } from './signatures.js';
+import { parseOperators } from './settings.js';
+import { refuseSignatures } from './signatures.js';
 
 const office = new CorrectionOffice();
 const proposedBy = (who = ada, amount = 20) => office.proposedAs('c1', [{ amount }, { amount: 1 }], who).data;

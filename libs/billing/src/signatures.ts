@@ -1,40 +1,7 @@
 import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 import type { CorrectionState } from './domain/correction/correction.decider.js';
 import { textsToSign } from './domain/correction/signed-text.js';
-
-/** Somebody who may sign corrections, as the setting OPERATORS names them. */
-export interface Operator {
-  readonly name: string;
-  /** Ed25519: base64 of the DER (SPKI). */
-  readonly publicKey: string;
-  /** `retired`: it proves what it signed, and signs no more. */
-  readonly state: 'active' | 'retired';
-}
-
-const NAMED = /^([a-z0-9][a-z0-9._-]{0,39}):([A-Za-z0-9+/=]+)(?::(active|retired))?$/;
-
-/** Reads the setting OPERATORS: `<name>:<public key>[:retired]`, separated by commas or lines. @throws Error */
-export const parseOperators = (text: string): readonly Operator[] => {
-  const operators = text.split(/[\s,]+/).flatMap((one) => (one === '' ? [] : parseOperator(one)));
-  const active = operators.filter(({ state }) => state === 'active').map(({ name }) => name);
-  const twice = [active, operators.map(({ publicKey }) => publicKey)].flatMap((all) =>
-    all.filter((one, index) => all.indexOf(one) !== index),
-  );
-  if (twice.length > 0) throw new Error(`names ${twice[0]} twice`);
-  return operators;
-};
-
-const parseOperator = (text: string): Operator => {
-  const [, name, publicKey, state = 'active'] = NAMED.exec(text) ?? [];
-  if (!name || !publicKey) throw new Error(`has "${text}" in place of <name>:<public key>[:retired]`);
-  try {
-    if (keyOf(publicKey).asymmetricKeyType === 'ed25519')
-      return { name, publicKey, state: state as Operator['state'] };
-  } catch {
-    // It is no key at all.
-  }
-  throw new Error(`has no Ed25519 public key for ${name}`);
-};
+import type { Operator } from './settings.js';
 
 const keyOf = (publicKey: string): KeyObject =>
   createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });

@@ -9,7 +9,6 @@ import {
 import { readSetAside, recordSetAside } from '#event-sourcing/parking/set-aside.js';
 import { forgetVerifications } from '#event-sourcing/rebuilding/versions.js';
 import { MODULES } from '../../../service/src/modules.js';
-import { isSigned } from '../catalogues.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { PROJECTIONS } from '../projections.js';
@@ -17,7 +16,6 @@ import { withSession, type Session } from '../session.js';
 import { someText, wholeNumber } from './options.js';
 import { mayBeNewerThanThis, ownerOf, parsePlace, problemOf, requireEvent } from './parked/event.js';
 import { releaseStopped, retryStopped, stoppedBy } from './parked/retry.js';
-import { whyItDoesNotCount } from './parked/statements.js';
 
 /** Longer than a consumer's pause between two attempts. */
 const WAIT_SECONDS = 30;
@@ -170,9 +168,7 @@ const setEventAside = async (
 ) => {
   const { store, pool } = session;
   const event = await requireEvent(store, place);
-  const problem = isSigned(place.stream)
-    ? await whyItDoesNotCount(session, place)
-    : problemOf(event, await ownerOf(store, place.stream));
+  const problem = problemOf(event, await ownerOf(store, place.stream));
   const stopped = await stoppedBy(session, place);
   const consumers =
     problem !== null || isSetAside(event) ? null : stopped.filter((name) => PROCESSES.includes(name));

@@ -111,9 +111,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
    * continued since, the append meets a conflict and reads the rest, as always.
    */
   remember(id: string, folded: Folded<S>): void {
-    const stream = streamName(this.catalogue.category, id);
-    const { revision } = folded;
-    this.cache.set(stream, { ...folded, since: revision === 'no_stream' ? -1n : revision });
+    this.cache.set(streamName(this.catalogue.category, id), folded);
   }
 
   private enqueue(

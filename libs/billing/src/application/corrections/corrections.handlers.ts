@@ -25,8 +25,8 @@ import {
   type CorrectionRejection,
   type CorrectionState,
 } from '../../domain/correction/correction.decider.js';
-import type { Config } from '../../settings.js';
-import { refuseSignatures, type Operator } from '../../signatures.js';
+import type { Config, Operator } from '../../settings.js';
+import { refuseSignatures } from '../../signatures.js';
 import { visitLog } from '../audit/read.js';
 import { CorrectionBooks, NO_WORKSPACE } from './correction-books.js';
 

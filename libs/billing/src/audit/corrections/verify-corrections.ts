@@ -7,7 +7,8 @@ import type { LedgerDifference } from '../../contracts/audit.js';
 import type { CompensatedEntry, CorrectionFinding } from '../../contracts/corrections.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';
 import { signedText } from '../../domain/correction/signed-text.js';
-import { signatureFault, type Operator } from '../../signatures.js';
+import type { Operator } from '../../settings.js';
+import { signatureFault } from '../../signatures.js';
 import { differenceOf } from '../ledger-difference.js';
 import { JudgedDocumentRefunds, isCauseOfRefunds, isDocumentRefund } from './document-refunds.js';
 
