@@ -1,19 +1,10 @@
 /**
  * Builds `dist/`: the modules (`nest build`, by nest-cli.json), the pages under /docs (site/), and a bundle of each
- * program, which starts in a third of the time (docs/adr/0023). `npm run lint:code` checks the types.
+ * program, which starts in less time (docs/adr/0023). `npm run lint:code` checks the types.
  *   --if-stale   only if a source is newer than the last build
  */
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const changedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -21,7 +12,7 @@ const filesBelow = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => `${parentPath}/${name}`);
-const isSource = (file) => /\.(tsx?|md|mjs|css|js|yaml)$/.test(file) && !file.endsWith('.spec.ts');
+const isSource = (file) => /\.(tsx?|md|m?js|css|svg|json)$/.test(file) && !file.endsWith('.spec.ts');
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const STAMP = 'dist/.built';

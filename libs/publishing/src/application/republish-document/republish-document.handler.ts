@@ -20,7 +20,7 @@ export class RepublishDocumentHandler implements ICommandHandler<RepublishDocume
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_VERSIONS'>,
-    private readonly queries: Pick<QueryBus, 'execute'>,
+    private readonly queries: QueryBus,
   ) {}
 
   async execute({ readingId, workspaceId, options, by }: RepublishDocument): Promise<RepublishResult> {
