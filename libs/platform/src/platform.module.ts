@@ -1,5 +1,5 @@
 import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { CqrsModule } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';

@@ -1,5 +1,5 @@
 import { Global, Module, type INestApplicationContext } from '@nestjs/common';
-import { CommandBus, CqrsModule, QueryBus, type Command } from '@nestjs/cqrs';
+import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import type { Pool } from 'pg';
 import { pino } from 'pino';

@@ -9,7 +9,7 @@ import {
   type Grant,
   type Hold,
 } from '../../contracts/events.js';
-import { valuesOf, type BucketMap } from './bucket-map.js';
+import type { BucketMap } from './bucket-map.js';
 import { noItems, sameItems } from './carried.js';
 import { itemsOf, settledToCarry } from './due.js';
 import { evolve, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
