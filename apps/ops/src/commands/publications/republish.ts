@@ -19,8 +19,6 @@ interface Options {
   readonly yes?: true;
 }
 
-/** What `--content-version` says for documents of workers that did not record theirs. */
-const UNKNOWN = 'unknown';
 const PER_SECOND = 5;
 /** Readings read with one statement. */
 const PAGE = 2_000;
@@ -38,7 +36,7 @@ export const addRepublish = (publications: Command): void => {
     )
     .requiredOption(
       '--content-version <version>',
-      `the texts of their newest version, such as 2026.11.2; ${UNKNOWN}: not recorded`,
+      'the texts of their newest version, such as 2026.11.2',
       someText,
     )
     .option('--workspace <id>', 'only of this workspace', someText)
@@ -102,7 +100,7 @@ const republish = async (session: Session, options: Options): Promise<Done> => {
             new RepublishDocument(
               readingId,
               workspaceId,
-              { onlyIfTextsChanged: options.contentVersion !== UNKNOWN },
+              { onlyIfTextsChanged: true },
               ownRequest(session.actor),
             ),
           );
@@ -155,7 +153,7 @@ async function* pages(
              where published_at is not null and reading_id > $1
              order by reading_id, version desc limit ${PAGE}) as newest
        order by reading_id`,
-      [after, workspace ?? null, contentVersion === UNKNOWN ? null : contentVersion],
+      [after, workspace ?? null, contentVersion],
     );
     yield rows;
     if (rows.length < PAGE) return;
