@@ -12,7 +12,7 @@ if (file && from && to) {
   const { readFileSync } = fs;
   fs.readFileSync = (path, ...options) => {
     const found = readFileSync(path, ...options);
-    return /book-[a-z]{2}-[A-Z]{2}[.]json$/.test(String(path)) && existsSync(file)
+    return /[/\\]content[/\\][^/\\]+[/\\][^/\\]+[.]yaml$/.test(String(path)) && existsSync(file)
       ? String(found).replaceAll(from, to)
       : found;
   };

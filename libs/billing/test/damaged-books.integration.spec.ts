@@ -44,8 +44,8 @@ const testCompleted = {
 const dispatch = (consumer: string, event: StoredEvent) =>
   worker.work.consumers.find(({ name }) => name === consumer)!.dispatch!([event]);
 
-const recordedAs = async (stream: string, type: string, data: object, version = 1): Promise<StoredEvent> => {
-  const id = await worker.publish(stream, type, data, version);
+const recordedAs = async (stream: string, type: string, data: object): Promise<StoredEvent> => {
+  const id = await worker.publish(stream, type, data);
   return worker.store.log.find((event) => event.id === id)!;
 };
 
@@ -71,10 +71,10 @@ describe('a damaged test book', () => {
     expect(await worker.reserve('r2')).toMatchObject({ outcome: 'reserved' });
     const completed = {
       workspaceId: WS,
+      livemode: true,
       reservationId: 'r1',
       attempt: 1,
       sealedResult: 'sealed',
-      resultSha256: '00',
     };
     const event = await recordedAs('reading-1', 'ReadingCompleted', completed);
     await dispatch('billing.settlement.v1', event);
@@ -82,7 +82,7 @@ describe('a damaged test book', () => {
       consumed: 20,
       held: 20,
     });
-    const test = await recordedAs('reading-2', 'ReadingCompleted', testCompleted, 3);
+    const test = await recordedAs('reading-2', 'ReadingCompleted', testCompleted);
     await expect(dispatch('billing.test-settlement.v1', test)).rejects.toThrow(/testbook-/);
     await dispatch('billing.settlement.v1', test);
     expect(await worker.app.get(QueryBus).execute(new GetOpenHolds(WS))).toBeNull();
@@ -102,7 +102,7 @@ describe('a damaged live book', () => {
     worker = await startWorker(pool, worker.store);
     expect(await worker.reserve('r1')).toMatchObject({ outcome: 'misconfigured' });
     expect(await worker.reserve('t2', false)).toMatchObject({ outcome: 'reserved' });
-    const test = await recordedAs('reading-2', 'ReadingCompleted', testCompleted, 3);
+    const test = await recordedAs('reading-2', 'ReadingCompleted', testCompleted);
     await dispatch('billing.test-settlement.v1', test);
     expect(await worker.app.get(QueryBus).execute(new GetTestBalance(WS, null))).toMatchObject({
       consumed: 20,

@@ -55,7 +55,7 @@ const settle = (): Promise<unknown> =>
   });
 
 it('A reading is settled once', async () => {
-  const data = { workspaceId: WS, reservationId: 'r1', attempt: 1, sealedResult: 'x', resultSha256: '00' };
+  const data = { workspaceId: WS, livemode: true, reservationId: 'r1', attempt: 1, sealedResult: 'x' };
   await workers[0]!.publish('reading-1', 'ReadingCompleted', data);
   const before = store.log.length;
   await settle();
@@ -69,6 +69,7 @@ it('An abandoned hold is released once', async () => {
   await bothAtOnce(({ app }) => app.get(HoldFence).sweep(never));
   await workers[0]!.publish('reading-1', 'ReadingAbandoned', {
     workspaceId: WS,
+    livemode: true,
     reservationId: 'r1',
     reason: 'late',
   });

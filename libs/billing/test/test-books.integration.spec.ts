@@ -71,12 +71,12 @@ const ended = { workspaceId: WS, livemode: false, attempt: 1, sealedResult: 'sea
 const testTraffic = async (): Promise<void> => {
   for (const id of ['t1', 't2', 't3', 't4']) await worker.reserve(id, false);
   for (const id of ['t1', 't2', 't4'])
-    await worker.publish(`reading-reading-of-${id}`, 'ReadingRequested', requested(id), 3);
-  await worker.publish('reading-reading-of-t1', 'ReadingCompleted', { ...ended, reservationId: 't1' }, 3);
+    await worker.publish(`reading-reading-of-${id}`, 'ReadingRequested', requested(id));
+  await worker.publish('reading-reading-of-t1', 'ReadingCompleted', { ...ended, reservationId: 't1' });
   const failed = { workspaceId: WS, livemode: false, code: 'timed_out', attempts: 5, reservationId: 't2' };
-  await worker.publish('reading-reading-of-t2', 'ReadingFailed', failed, 2);
+  await worker.publish('reading-reading-of-t2', 'ReadingFailed', failed);
   const abandoned = { workspaceId: WS, livemode: false, reservationId: 't3', reason: 'late' };
-  await worker.publish('reading-reading-of-t3', 'ReadingAbandoned', abandoned, 2);
+  await worker.publish('reading-reading-of-t3', 'ReadingAbandoned', abandoned);
   await worker.catchUp(2);
 };
 
@@ -216,8 +216,8 @@ describe('test traffic', () => {
   it('finds a capture that is missing, and a row that was changed', async () => {
     await testTraffic();
     await pool.query('update billing.test_balance set available = available - 20, consumed = consumed + 20');
-    await worker.publish('reading-of-t4', 'ReadingRequested', requested('t4'), 3);
-    await worker.publish('reading-of-t4', 'ReadingCompleted', { ...ended, reservationId: 't9' }, 3);
+    await worker.publish('reading-of-t4', 'ReadingRequested', requested('t4'));
+    await worker.publish('reading-of-t4', 'ReadingCompleted', { ...ended, reservationId: 't9' });
     worker.clock.time = Date.now() + DAY_MS;
     const { differences } = await queries.execute(new ReconcileTestBooks(WS, 0));
     expect(differences.map(({ kind }) => kind).toSorted()).toEqual(['balance_differs', 'not_captured']);

@@ -43,10 +43,10 @@ const rows = async (table: string) =>
   (await pool.query<Record<string, unknown>>(`select * from billing.${table} order by 1, 2`)).rows;
 const completed = (reservationId: string) => ({
   workspaceId: WS,
+  livemode: true,
   reservationId,
   attempt: 1,
   sealedResult: 'sealed',
-  resultSha256: '00',
 });
 
 describe('the balance view', () => {
@@ -57,6 +57,7 @@ describe('the balance view', () => {
     await worker.publish('reading-1', 'ReadingCompleted', completed('r1'));
     await worker.publish('reading-2', 'ReadingFailed', {
       workspaceId: WS,
+      livemode: true,
       reservationId: 'r2',
       code: 'timed_out',
       attempts: 5,
@@ -193,7 +194,7 @@ describe('the fence around old holds', () => {
     worker.clock.time = START + FENCE_MS + 1;
     worker.readings.answer = () => 'abandoned';
     await Promise.all([sweep(), sweep()]);
-    const data = { workspaceId: WS, reservationId: 'r1', reason: 'late' };
+    const data = { workspaceId: WS, livemode: true, reservationId: 'r1', reason: 'late' };
     await worker.publish('reading-1', 'ReadingAbandoned', data);
     await worker.catchUp(2);
     expect(await rows('balance')).toMatchObject([{ available: '200', held: '0' }]);

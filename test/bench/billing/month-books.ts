@@ -147,8 +147,8 @@ interface Ids {
 
 /** A reading that was requested and completed, without the other events of its life. */
 const lifeOf = (workspaceId: string, at: string, { reservationId, readingId, causeEventId }: Ids) => {
-  const metadata = { ...BY, workspaceId, occurredAt: at, schemaVersion: 2 };
-  const own = { workspaceId, reservationId };
+  const metadata = { ...BY, workspaceId, occurredAt: at, schemaVersion: 1 };
+  const own = { workspaceId, livemode: true, reservationId };
   const asked = {
     productId: 'theme',
     profileId: 'evan',

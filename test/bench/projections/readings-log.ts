@@ -27,13 +27,12 @@ export const fillWithReadings = async (store: EventStore, readings: number): Pro
       await store.append(`reading-${id}`, 'no_stream', [
         event('ReadingRequested', {
           workspaceId: WORKSPACE,
+          livemode: true,
           productId: 'theme',
           profileId: 'evan',
           locale: 'fr-FR',
           asOf: '2026-04-12',
           sealedInput: SEALED_INPUT,
-          inputDigest: 'd'.repeat(64),
-          idempotencyDigest: null,
           cost: 20,
           reservationId: id,
         }),
@@ -42,16 +41,24 @@ export const fillWithReadings = async (store: EventStore, readings: number): Pro
       await store.append(`reading-${id}`, 1n, [
         event('ReadingCompleted', {
           workspaceId: WORKSPACE,
+          livemode: true,
           attempt: 1,
           reservationId: id,
           sealedResult: SEALED_RESULT,
-          resultSha256: 'a'.repeat(64),
         }),
       ]);
-      const publication = { workspaceId: WORKSPACE, version: 1, artifactId: id, publishedAt: AT };
-      await store.append(`publication-${id}`, 'no_stream', [event('PublicationRequested', publication)]);
+      const publication = {
+        workspaceId: WORKSPACE,
+        livemode: true,
+        version: 1,
+        artifactId: id,
+        publishedAt: AT,
+      };
+      await store.append(`publication-${id}`, 'no_stream', [
+        event('PublicationRequested', { ...publication, paper: 'a4' }),
+      ]);
       await store.append(`publication-${id}`, 0n, [
-        event('DocumentPublished', { ...publication, formats: FORMATS }),
+        event('DocumentPublished', { ...publication, formats: FORMATS, contentVersion: '2026.11.2' }),
       ]);
     }
   };
@@ -61,7 +68,7 @@ export const fillWithReadings = async (store: EventStore, readings: number): Pro
 const FORMATS = (['document_v1', 'markdown', 'pdf'] as const).map((format) => ({
   format,
   mediaType: 'application/octet-stream',
-  sha256: 'b'.repeat(64),
+  digest: 'b'.repeat(64),
   bytes: 40_000,
 }));
 
