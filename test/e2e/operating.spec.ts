@@ -257,7 +257,7 @@ describe('the doctor', () => {
   });
 
   it('reports what is wrong, and what to do', async () => {
-    await operated.database.query(`delete from migrations.webhooks where name = '0005_lanes'`);
+    await operated.database.query(`delete from migrations.webhooks where name = '0001_webhooks'`);
     const otherKey = `other:${Buffer.alloc(32, 7).toString('base64')}`;
     process.kill(operated.stack.pids().worker, 'SIGSTOP');
     try {
@@ -274,7 +274,7 @@ describe('the doctor', () => {
       expect(findings).toContainEqual({
         check: 'migrations',
         level: 'failure',
-        message: 'not applied: webhooks/0005_lanes',
+        message: 'not applied: webhooks/0001_webhooks',
         advice: 'Run ops migrate.',
       });
       expect(findings).toContainEqual(
@@ -287,7 +287,7 @@ describe('the doctor', () => {
     } finally {
       process.kill(operated.stack.pids().worker, 'SIGCONT');
       await operated.database.query(
-        `insert into migrations.webhooks (name, run_on) values ('0005_lanes', now())`,
+        `insert into migrations.webhooks (name, run_on) values ('0001_webhooks', now())`,
       );
     }
     await untilReady();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { RANDOM_BYTES, apiKeyText, makeApiKey, type NewApiKey } from '#workspaces/domain/api-key/api-key.js';
@@ -12,7 +12,7 @@ import { KNOWN, manageKeys, statusOf, type Customer, type Key, type Listed } fro
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
 
 /** Floods of API keys, and keys revoked while PostgreSQL is cut off. */
-const OLD_KEYS = rounds(1_100, 10_000);
+const MANY_KEYS = rounds(1_100, 10_000);
 const LIMIT = 5;
 /** The default. The first API caches keys so long that only a notification can have announced a revocation. */
 const CACHE_MS = 3_000;
@@ -93,15 +93,20 @@ const refusalOf = async (apiKey: string): Promise<unknown> => {
 const newKey = (): NewApiKey =>
   makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
 
-/** Appends keys from before the limit existed, as the log has them. */
-const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
+/** Appends keys as they are issued where API_KEYS_PER_WORKSPACE is higher. */
+const issuedUnderAnotherLimit = async (
+  { workspaceId }: Customer,
+  count: number,
+): Promise<readonly NewApiKey[]> => {
   const keys = Array.from({ length: count }, newKey);
   let revision = 0n;
   for (let from = 0; from < count; from += 500) {
-    const events = keys.slice(from, from + 500).map(({ keyId, secret }) => {
-      const hash = createHash('sha256').update(secret).digest('hex');
-      return workspaceEvent('ApiKeyIssued', workspaceId, { keyId, hash, label: null, expiresAt: null });
-    });
+    const events = keys.slice(from, from + 500).map(({ keyId, hash }) =>
+      workspaceEvent('ApiKeyIssued', workspaceId, {
+        ...{ keyId, hash, label: null, expiresAt: null, replaces: null },
+        ...{ mode: 'live', scopes: ['readings:read'], networks: [] },
+      }),
+    );
     ({ revision } = await log.append(`workspace-${workspaceId}`, revision, events));
   }
   return keys;
@@ -117,7 +122,7 @@ const listAll = async (customer: Customer, limit: number): Promise<string[]> => 
     );
     expect(status).toBe(200);
     ids.push(...body.data.map(({ keyId }) => keyId));
-    if (ids.length > 2 * OLD_KEYS) throw new Error('The list does not end');
+    if (ids.length > 2 * MANY_KEYS) throw new Error('The list does not end');
     cursor = body.nextCursor ?? null;
   }
   return ids;
@@ -188,10 +193,10 @@ describe('the number of active keys', () => {
   });
 });
 
-describe('a workspace with keys from before the limit', () => {
+describe('a workspace with more keys than a limit that was lowered', () => {
   it('keeps, lists and revokes them all, and gets no more', async () => {
     const customer = await open();
-    const keys = await issuedBefore(customer, OLD_KEYS);
+    const keys = await issuedUnderAnotherLimit(customer, MANY_KEYS);
     const oldest = keys[0]!;
     await until(
       async () => (await statusOf(api, apiKeyText('live', keys.at(-1)!))) === KNOWN,

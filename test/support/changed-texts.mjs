@@ -12,7 +12,7 @@ if (file && from && to) {
   const { readFileSync } = fs;
   fs.readFileSync = (path, ...options) => {
     const found = readFileSync(path, ...options);
-    return /[/\\]content[/\\][^/\\]+[/\\][^/\\]+[.]yaml$/.test(String(path)) && existsSync(file)
+    return /[/\\]content[/\\].+[.]yaml$/.test(String(path)) && existsSync(file)
       ? String(found).replaceAll(from, to)
       : found;
   };
