@@ -104,7 +104,7 @@ const issuedUnderAnotherLimit = async (
     const events = keys.slice(from, from + 500).map(({ keyId, hash }) =>
       workspaceEvent('ApiKeyIssued', workspaceId, {
         ...{ keyId, hash, label: null, expiresAt: null, replaces: null },
-        ...{ mode: 'live', scopes: ['readings:read'], networks: [] },
+        ...{ mode: 'live', scopes: ['webhooks:write'], networks: [] },
       }),
     );
     ({ revision } = await log.append(`workspace-${workspaceId}`, revision, events));

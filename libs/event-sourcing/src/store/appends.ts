@@ -1,20 +1,15 @@
-import {
-  DeadlineExceededError,
-  jsonEvent,
-  NotLeaderError,
-  UnknownError,
-  WrongExpectedVersionError,
-  type JSONEventData,
-  type JSONType,
-} from '@eventstore/db-client';
+import { randomUUID } from 'node:crypto';
+import { convertToCommandError, DeadlineExceededError, NotLeaderError } from '@eventstore/db-client';
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { EventToAppend } from '../core/event.js';
-import { beforeDeadline } from '../timing/deadline.js';
-import { CallSlots } from './call-slots.js';
 import { classify, noAnswer } from './classify.js';
 import { MOST_APPEND_BYTES } from './defaults.js';
-import { AppendTooLarge, StoreUnavailable, WrongExpectedRevision } from './errors.js';
+import { AppendTooLarge, isAccessDenied, StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { AppendResult, ExpectedRevision } from './event-store.js';
-import type { StoreClient } from './store-client.js';
+import type { AppendCall, StoreClient } from './store-client.js';
 
 /** The appends of one connection. */
 export interface Appends {
@@ -25,84 +20,83 @@ export interface Appends {
   close(): Promise<void>;
 }
 
-/**
- * The client queues messages behind the sixteenth that is not sent, and when the call breaks, it rejects those in the
- * queue where nobody can catch it: the process would end.
- */
-const MOST_UNANSWERED = 15;
-/** Others wait in the adapter, each as long as an append may take. */
-const MOST_WAITING = 5_000;
-/**
- * Milliseconds. The client sends a deadline as an instant of our clock, and a server whose clock is ahead would refuse
- * every append. The server's own time limit applies.
- */
-const FAR_DEADLINE_MS = 365 * 86_400_000;
-
-interface Open {
-  readonly client: Promise<StoreClient>;
-  readonly slots: CallSlots;
+interface Waiting {
+  readonly id: string;
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  /** Of the call to which it was sent. */
+  bank?: Map<string, Waiting>;
+  isSettled: boolean;
+  readonly settle: (outcome: AppendResult | Error) => void;
 }
 
 /**
- * Appends with a client of their own: the client keeps one bank of waiting appends for the whole process, and when one
- * call breaks, it rejects those of all calls, and a late answer to one of them ends the process. So there is one call at a
- * time: the next client opens once the former one is closed. It opens after an outcome that a node left unknown, because
- * the node may lead no longer.
+ * Appends with a client of their own, in calls of `Streams.BatchAppend` with the package's messages. Each call has its own
+ * bank of waiting appends. The client's own appends have one bank for the process: when one call breaks, it rejects those
+ * of all calls, and a late answer to one of them ends the process.
+ *
+ * Another client opens after an outcome that a node left unknown, because the node may lead no longer.
  * @param open makes a client; `search`: of the node that leads, since the one that the address names may not
- * @param former the end of other appends of this process
  * @param timeoutMs an append without an answer within this has an unknown outcome; the client enforces no deadline itself
  */
-export const openAppends = (
-  open: (search: boolean) => Promise<StoreClient>,
-  timeoutMs: number,
-  former: Promise<void> = Promise.resolve(),
-): Appends => {
-  let closing = former;
-  let closed = false;
+export const openAppends = (open: (search: boolean) => Promise<StoreClient>, timeoutMs: number): Appends => {
+  const waitingFor = new WeakMap<AppendCall, Map<string, Waiting>>();
   /** Whether a node has refused as one that leads no longer. */
   let search = false;
-  let current: Open | null = null;
+  let closed = false;
+  let current: Promise<StoreClient> | null = null;
 
-  const opened = (): Open => {
-    if (current) return current;
-    const client = closing.then(() => {
-      if (closed) throw new StoreUnavailable('The connection to the event store is closed', false);
-      return open(search);
-    });
-    const slots = new CallSlots(MOST_UNANSWERED, timeoutMs, { mostWaiting: MOST_WAITING, of: 'appends' });
-    return (current = { client, slots });
+  const leave = async (left: Promise<StoreClient> | null): Promise<void> => {
+    if (left === null || left !== current) return;
+    current = null;
+    await left.then(
+      (client) => client.close(),
+      () => undefined,
+    );
   };
 
-  const leave = (left: Open | null): Promise<void> => {
-    if (left && left === current) {
-      current = null;
-      closing = left.client.then(
-        (client) => client.close(),
-        () => undefined,
-      );
-    }
-    return closing;
+  const listen = (used: Promise<StoreClient>) => (call: AppendCall) => {
+    const waiting = new Map<string, Waiting>();
+    waitingFor.set(call, waiting);
+    const failAll = (error: Error): void => {
+      for (const each of waiting.values()) each.settle(error);
+    };
+    return call
+      .on('data', (answer: BatchAppendResp) => {
+        const asked = waiting.get(textOf(answer.getCorrelationId()));
+        if (!asked) return;
+        const outcome = outcomeOf(answer, asked);
+        const isInDoubt = outcome === NODE_IN_DOUBT;
+        asked.settle(isInDoubt ? new StoreUnavailable('The node refused the append', true) : outcome);
+        search ||= isInDoubt;
+        if (isInDoubt) void leave(used);
+      })
+      .on('error', (raw: Error) => {
+        const error = convertToCommandError(raw);
+        failAll(endOfCall(error));
+        // The client goes to the node that leads by itself.
+        if (!(error instanceof NotLeaderError)) void leave(used);
+      })
+      .on('end', () => {
+        failAll(new StoreUnavailable('The event store ended the call', true));
+        // Otherwise the client would go on with it.
+        call.end();
+      });
   };
 
-  const send = async (given: Given, progress: { sent: boolean; givenUp: boolean }): Promise<AppendResult> => {
-    const used = opened();
-    const release = await used.slots.take();
+  const send = async (request: BatchAppendReq, append: Waiting): Promise<void> => {
+    if (closed) throw new StoreUnavailable('The connection to the event store is closed', false);
+    const used = (current ??= open(search));
     try {
-      const client = await used.client.catch((error: unknown) => {
-        void leave(used);
-        throw error;
-      });
-      if (progress.givenUp) throw noAnswer(`append to ${given.stream}`, timeoutMs, false);
-      // It was left while this append waited.
-      if (used !== current) return await send(given, progress);
-      progress.sent = true;
-      return await appendTo(client, given).catch((error: unknown) => {
-        search ||= isRefusalOfNode(error);
-        if (leavesNodeInDoubt(error)) void leave(used);
-        throw refusal(error, given);
-      });
-    } finally {
-      release();
+      const call = await (await used).appendCall(listen(used));
+      if (append.isSettled) return;
+      append.bank = waitingFor.get(call)!;
+      append.bank.set(append.id, append);
+      call.write(request);
+    } catch (error) {
+      // The client found no node.
+      void leave(used);
+      throw classify(error, false);
     }
   };
 
@@ -110,14 +104,29 @@ export const openAppends = (
     get openCalls() {
       return current ? 1 : 0;
     },
-    append: async (stream, expected, events) => {
-      const progress = { sent: false, givenUp: false };
-      const sending = send({ stream, expected, events: proposed(stream, events) }, progress);
-      return beforeDeadline(timeoutMs, sending, () => {
-        progress.givenUp = true;
-        throw noAnswer(`append to ${stream}`, timeoutMs, progress.sent);
-      });
-    },
+    append: (stream, expected, events) =>
+      new Promise((resolve, reject) => {
+        const id = randomUUID();
+        const request = requestOf(id, stream, expected, events);
+        const append: Waiting = {
+          id,
+          stream,
+          expected,
+          isSettled: false,
+          settle: (outcome) => {
+            if (append.isSettled) return;
+            append.isSettled = true;
+            append.bank?.delete(id);
+            clearTimeout(late);
+            if (outcome instanceof Error) reject(outcome);
+            else resolve(outcome);
+          },
+        };
+        const late = setTimeout(() => {
+          append.settle(noAnswer(`append to ${stream}`, timeoutMs, append.bank !== undefined));
+        }, timeoutMs);
+        send(request, append).catch((error: unknown) => append.settle(error as Error));
+      }),
     close: () => {
       closed = true;
       return leave(current);
@@ -125,52 +134,111 @@ export const openAppends = (
   };
 };
 
-interface Given {
-  readonly stream: string;
-  readonly expected: ExpectedRevision;
-  readonly events: readonly JSONEventData[];
-}
-
-const appendTo = async (client: StoreClient, { stream, expected, events }: Given): Promise<AppendResult> => {
-  const { nextExpectedRevision, position } = await client.appendToStream(stream, [...events], {
-    expectedRevision: expected,
-    requiresLeader: true,
-    deadline: FAR_DEADLINE_MS,
-  });
-  return { revision: nextExpectedRevision, position: position?.commit ?? 0n };
-};
-
 const TEXT = new TextEncoder();
 
 /**
- * Metadata as bytes: the client would make Base64 of it, and bytes of that. EventStoreDB's own projections look for the
- * names with a dollar.
+ * One append with all its events. It names no deadline: that is an instant by our clock, and a server whose clock is ahead
+ * would refuse every append. The server's own time limit applies.
  * @throws AppendTooLarge, counted as the server does: types twice
  */
-const proposed = (stream: string, events: readonly EventToAppend[]): JSONEventData[] => {
+const requestOf = (
+  id: string,
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly EventToAppend[],
+): BatchAppendReq => {
+  const options = new streamsPb.BatchAppendReq.Options();
+  const identifier = new sharedPb.StreamIdentifier();
+  identifier.setStreamName(TEXT.encode(stream));
+  options.setStreamIdentifier(identifier);
+  if (typeof expected === 'bigint') options.setStreamPosition(String(expected));
+  else options.setNoStream(new sharedPb.Empty());
+  const request = new streamsPb.BatchAppendReq();
+  request.setCorrelationId(uuidOf(id));
+  request.setOptions(options);
+  request.setIsFinal(true);
   let bytes = 0;
-  const ready = events.map(({ id, type, data, metadata }) => {
-    const { correlationId, causationId } = metadata;
-    const all = { ...metadata, $correlationId: correlationId, $causationId: causationId };
-    const encoded = TEXT.encode(JSON.stringify(all));
-    bytes += Buffer.byteLength(JSON.stringify(data)) + encoded.length + 2 * type.length;
-    return jsonEvent({ id, type, data: data as JSONType, metadata: encoded });
-  });
+  for (const { id: eventId, type, data, metadata } of events) {
+    const { correlationId: $correlationId, causationId: $causationId } = metadata;
+    const message = new streamsPb.BatchAppendReq.ProposedMessage();
+    const [body, head] = [data, { ...metadata, $correlationId, $causationId }].map((value) =>
+      TEXT.encode(JSON.stringify(value)),
+    );
+    bytes += body!.length + head!.length + 2 * type.length;
+    message.setId(uuidOf(eventId));
+    message.getMetadataMap().set('type', type).set('content-type', 'application/json');
+    message.setData(body!);
+    message.setCustomMetadata(head!);
+    request.addProposedMessages(message);
+  }
   if (bytes > MOST_APPEND_BYTES)
     throw new AppendTooLarge(`${bytes} bytes for ${stream} are more than ${MOST_APPEND_BYTES} in one append`);
-  return ready;
+  return request;
 };
 
-const refusal = (error: unknown, { stream, expected }: Given): unknown =>
-  error instanceof WrongExpectedVersionError
-    ? new WrongExpectedRevision(stream, expected, error.actualVersion)
-    : classify(error, true);
+const uuidOf = (text: string): UUID => {
+  const id = new sharedPb.UUID();
+  id.setString(text);
+  return id;
+};
 
-/** Not when the node answers that a write took too long, or which one leads: the client goes there by itself. */
-const leavesNodeInDoubt = (error: unknown): boolean =>
-  classify(error, true) instanceof StoreUnavailable &&
-  !(error instanceof DeadlineExceededError || error instanceof NotLeaderError);
+/** Servers answer with two halves of 64 bits, although they were asked with text. */
+const textOf = (id: UUID | undefined): string => {
+  const halves = id?.getStructured();
+  if (!halves) return id?.getString() ?? '';
+  const digits = [halves.getMostSignificantBits(), halves.getLeastSignificantBits()].map((half) =>
+    BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0'),
+  );
+  return digits.join('').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+};
 
-/** Of one append, while the call stands. */
-const isRefusalOfNode = (error: unknown): boolean =>
-  error instanceof UnknownError && error.code === undefined;
+/** A refusal that says nothing of the append: for example, that the node leads no longer. */
+const NODE_IN_DOUBT = 'node in doubt';
+
+/** The client's names of the refusals that we know. */
+const TYPES: Readonly<Record<string, string>> = {
+  StreamDeleted: 'stream-deleted',
+  AccessDenied: 'access-denied',
+  MaximumAppendSizeExceeded: 'maximum-append-size-exceeded',
+};
+
+const outcomeOf = (
+  answer: BatchAppendResp,
+  { stream, expected }: Waiting,
+): AppendResult | Error | typeof NODE_IN_DOUBT => {
+  const success = answer.getSuccess();
+  if (success)
+    return {
+      revision: BigInt(success.getCurrentRevision()),
+      position: BigInt(success.getPosition()?.getCommitPosition() ?? 0),
+    };
+  const refused = answer.getError();
+  const details = refused?.getDetails();
+  const name = details?.getTypeName() ?? '';
+  const reason = name.slice(name.lastIndexOf('.') + 1);
+  if (reason === 'WrongExpectedVersion') {
+    const wrong = details!.unpack(
+      (encoded) => sharedPb.WrongExpectedVersion.deserializeBinary(encoded),
+      name,
+    );
+    const isThere = wrong?.hasCurrentStreamRevision() ?? false;
+    return new WrongExpectedRevision(
+      stream,
+      expected,
+      isThere ? BigInt(wrong!.getCurrentStreamRevision()) : 'no_stream',
+    );
+  }
+  if (reason === 'Timeout') return classify(new DeadlineExceededError(), true) as Error;
+  const said = `The event store refused an append to ${stream}: ${reason} ${refused?.getMessage() ?? ''}`;
+  const error = Object.assign(new Error(said), { type: TYPES[reason] ?? 'unknown', streamName: stream });
+  const known = classify(error, true) as Error;
+  return known instanceof StoreUnavailable ? NODE_IN_DOUBT : known;
+};
+
+/** Whatever ended the call: it says nothing of one append, unless the login has no right to any. */
+const endOfCall = (error: Error): Error => {
+  const known = classify(error, true) as Error;
+  return known === error && !isAccessDenied(error)
+    ? new StoreUnavailable('The event store ended the call', true, { cause: error })
+    : known;
+};

@@ -17,8 +17,6 @@ export interface ConnectionOptions {
   /** Longest wait of a read for a slot. */
   readonly readTimeoutMs: number;
   readonly appendTimeoutMs: number;
-  /** The end of the connection that this one replaces; appends wait for it. */
-  readonly former?: Promise<void>;
 }
 
 /** Clients with TCP connections of their own: one for reads and subscriptions, one for appends. */
@@ -54,7 +52,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
     });
     return locating;
   };
-  const appends = openAppends((search) => find(search || isCluster), appendTimeoutMs, options.former);
+  const appends = openAppends((search) => find(search || isCluster), appendTimeoutMs);
   return {
     located,
     appends,

@@ -53,14 +53,13 @@ export const openEventStore = async ({
 }: EventStoreDbOptions): Promise<EventStoreDb> => {
   const watch = watchOf(connectionString, stuckAfterMs, readTimeoutMs);
   const kept = keepConnected({
-    open: (former) =>
+    open: () =>
       openConnection({
         connectionString,
         appendTimeoutMs,
         readTimeoutMs,
         reads,
         proxyFromEnvironment,
-        ...(former && { former }),
       }),
     ask: (connection, { isFresh }) =>
       isFresh

@@ -14,8 +14,7 @@ import type { StoreConnection } from './store-connection.js';
 import { openSubscription, type OpenSubscription } from './subscription.js';
 
 interface KeepOptions {
-  /** @param former the end of the connection that it replaces */
-  readonly open: (former?: Promise<void>) => Connection;
+  readonly open: () => Connection;
   /** One short read. A fresh connection may first have to find the leader. */
   readonly ask: (connection: Connection, how: { readonly isFresh: boolean }) => Promise<unknown>;
   readonly confirmWithinMs: number;
@@ -87,7 +86,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     const reason = new StoreUnavailable('The connection to the event store was renewed', false);
     for (const subscription of subscriptions) subscription.fail(reason);
     const closing = old?.close();
-    if (!closed) connection = open(closing);
+    if (!closed) connection = open();
     await closing;
   };
 

@@ -1,12 +1,18 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { withDeadline } from '../timing/deadline.js';
 import { hostOf, type StoreAddress } from './address.js';
+
+export type AppendCall = ReturnType<StreamsClient['batchAppend']>;
 
 let opened = 0;
 const MOST_APART_MS = 1_000;
 
 /** The client of one node, with a TCP connection of its own. It connects with its first call. */
 export class StoreClient extends EventStoreDBClient {
+  private readonly appendCalls = new WeakMap<StreamsClient, AppendCall | Promise<AppendCall>>();
+
   /**
    * @param node `host:port`
    * @param proxyFromEnvironment whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply
@@ -35,6 +41,13 @@ export class StoreClient extends EventStoreDBClient {
       },
       login,
     );
+  }
+
+  /** The call of appends that stands, or a new one. @param listen hears the new one from its beginning */
+  appendCall(listen: (call: AppendCall) => AppendCall): Promise<AppendCall> {
+    const given = this.callArguments({ requiresLeader: true }, { deadline: Infinity });
+    const create = (client: StreamsClient) => listen(client.batchAppend(...given));
+    return this.GRPCStreamCreator(streamsGrpc.StreamsClient, 'append', create, this.appendCalls)();
   }
 
   /** Ends every call and closes the TCP connection. */
