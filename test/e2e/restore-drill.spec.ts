@@ -22,7 +22,7 @@ import pg from 'pg';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { addedToAppend } from '#event-sourcing/testing/tally.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
-import { Integrator, person, until, untilHandled, untilServed } from '../support/integrator.js';
+import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { twoOperators } from '../support/operators.js';
 import { OpsProcess } from '../support/ops-process.js';
@@ -277,9 +277,13 @@ it('An event store older than PostgreSQL takes no new work, however far its log 
     () => said,
   );
 
-  const { status, body } = await untilServed(() => customer.create(person()));
-  expect([status, body]).toEqual([202, expect.objectContaining({ readingId: expect.any(String) })]);
-  for (const readingId of [kept, body.readingId]) {
+  // The row of the caller's key comes back while the log is replayed: until then the answer is 401.
+  let ordered = await customer.create(person());
+  await until(
+    async () => (ordered = await customer.create(person())).status === 202,
+    () => JSON.stringify(ordered.body),
+  );
+  for (const readingId of [kept, ordered.body.readingId]) {
     expect(await customer.untilEnded(readingId)).toMatchObject({ status: 'completed' });
   }
   expect((await customer.call('GET', `/api/v1/readings/${lost}`)).status).toBe(404);
