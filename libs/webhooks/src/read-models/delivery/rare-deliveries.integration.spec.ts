@@ -6,6 +6,7 @@ import { DeliveryRows, type DeliveryFilter } from './delivery-rows.js';
 /** Above the number of events whose deliveries are looked up one by one. */
 const MANY = 1_100;
 const COMMON = 3_000;
+const MOST = 10_000;
 
 const test = webhookRequests();
 let endpointId: string;
@@ -23,15 +24,16 @@ const added = async (
        from generate_series(1, $3::int) returning event_id)
      insert into webhooks.settled_delivery
        (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at, settled_at)
-     select gen_random_uuid(), $4, event_id, 'succeeded', 1, false, false, now(), now() from event
+     select gen_random_uuid(), $4, event_id, 'succeeded', 1, false, false, date_trunc('milliseconds', now()), now() from event
      returning delivery_id`,
     [workspaceId, type, count, endpointId, readingId],
   );
   return rows.map((row) => row.delivery_id);
 };
 
-const listed = async (filter: Partial<DeliveryFilter>, limit = 10) => {
-  const { records } = await new DeliveryRows(test.database.pool).page(endpointId, limit, null, {
+/** One page. */
+const page = (filter: Partial<DeliveryFilter>, after: readonly string[] | null = null, limit = MOST) =>
+  new DeliveryRows(test.database.pool).page(endpointId, limit, after, {
     statuses: null,
     types: null,
     readingId: null,
@@ -41,7 +43,16 @@ const listed = async (filter: Partial<DeliveryFilter>, limit = 10) => {
     modes: ['live'],
     ...filter,
   });
-  return records.map(({ deliveryId }) => deliveryId);
+
+/** All pages. */
+const listed = async (filter: Partial<DeliveryFilter>): Promise<readonly string[]> => {
+  const ids: string[] = [];
+  for (let after: readonly string[] | null = null; ;) {
+    const found = await page(filter, after);
+    ids.push(...found.records.map(({ deliveryId }) => deliveryId));
+    if (found.after === null) return ids;
+    after = found.after;
+  }
 };
 
 beforeEach(async () => {
@@ -57,14 +68,12 @@ it('Few deliveries of a type are found among many others, those of this workspac
   expect((await listed({ types: ['reading.failed'] })).toSorted()).toEqual(failed.toSorted());
   expect(await listed({ types: ['reading.delayed'] })).toEqual(delayed);
   expect(await listed({ types: ['credits.low'] })).toEqual([]);
-  expect(await listed({ types: ['reading.failed', 'reading.completed'] }, COMMON + 10)).toHaveLength(
-    COMMON + 3,
-  );
+  expect(await listed({ types: ['reading.failed', 'reading.completed'] })).toHaveLength(COMMON + 3);
 });
 
 it('Many deliveries of a type that is rare elsewhere are all found', async () => {
   await added('reading.failed', MANY);
-  expect(await listed({ types: ['reading.failed'] }, MANY + 10)).toHaveLength(MANY);
+  expect(await listed({ types: ['reading.failed'] })).toHaveLength(MANY);
 });
 
 it('A reading without events has no deliveries', async () => {
@@ -74,5 +83,19 @@ it('A reading without events has no deliveries', async () => {
 it('A reading with many events, such as trials, has its own deliveries alone', async () => {
   const readingId = randomUUID();
   const own = await added('reading.published', MANY, test.ws, readingId);
-  expect((await listed({ readingId }, COMMON + MANY)).toSorted()).toEqual(own.toSorted());
+  expect((await listed({ readingId })).toSorted()).toEqual(own.toSorted());
+});
+
+it('A page looks at two thousand deliveries, and says where the list goes on', async () => {
+  const { deliveryId } = (await page({}, null, 1)).records[0]!;
+  await test.database.pool.query(
+    `update webhooks.settled_delivery set status = 'exhausted', created_at = created_at - interval '1 day'
+     where delivery_id = $1`,
+    [deliveryId],
+  );
+  const first = await page({ statuses: ['succeeded', 'exhausted'], modes: ['test'] });
+  expect([first.records, first.after]).toEqual([[], expect.any(Array)]);
+  const second = await page({ statuses: ['succeeded', 'exhausted'], modes: ['test'] }, first.after);
+  expect([second.records, second.after]).toEqual([[], null]);
+  expect(await listed({ statuses: ['exhausted'] })).toEqual([deliveryId]);
 });

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
-import { EACH_WANTED } from './each-wanted.js';
+import { unionOfEach } from './union-of-each.js';
 
 /** An event as it is pushed. */
 export interface FeedEvent {
@@ -58,14 +58,16 @@ export class EventFeed {
   ): Promise<readonly FeedEvent[]> {
     const { rows } = await this.pool.query<FeedEvent>(
       `select told.position::text, reading_id as "readingId", body, shows_external_id as "showsExternalId"
-       from ${EACH_WANTED} cross join lateral (
-         select position, reading_id, body, shows_external_id from webhooks.public_event event
-         where workspace_id = $1 and event.livemode = wanted.livemode and event.type = wanted.type
-           and position > coalesce($2::numeric, -1)
-         order by position limit $5
-       ) told
-       order by told.position limit $5`,
-      [workspaceId, after, types ?? PUBLIC_EVENT_TYPES, modes.map((mode) => mode === 'live'), limit],
+       from (${unionOfEach(
+         types ?? PUBLIC_EVENT_TYPES,
+         modes,
+         (ofEach) => `
+           select position, reading_id, body, shows_external_id from webhooks.public_event
+           where workspace_id = $1 and ${ofEach} and position > coalesce($2::numeric, -1)
+           order by position limit $3`,
+       )}) told
+       order by told.position limit $3`,
+      [workspaceId, after, limit],
     );
     return rows;
   }

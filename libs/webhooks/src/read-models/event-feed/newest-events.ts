@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { FindToldEvent, ListNewestEvents, type ToldEvent } from '../../contracts/feed.js';
 import { isNotice } from '../../contracts/notice-types.js';
-import { EACH_WANTED } from './each-wanted.js';
+import { unionOfEach } from './union-of-each.js';
 
 const EVENT = `told.position::text, told.body, told.reading_id as "readingId",
   told.shows_external_id as "showsExternalId" from webhooks.public_event told`;
@@ -24,14 +24,16 @@ export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> 
   }: ListNewestEvents): Promise<readonly ToldEvent[]> {
     const isOfNotices = types.some(isNotice);
     const { rows } = await this.pool.query<ToldEvent>(
-      `select newest.* from ${EACH_WANTED} cross join lateral (
-         select ${isOfNotices ? NOTICE : EVENT}
-         where workspace_id = $1 and told.livemode = wanted.livemode and told.type = wanted.type
-           and told.position < coalesce($2::numeric, 'infinity')
-         order by told.position desc limit $5
-       ) newest
-       order by newest.position::numeric desc limit $5`,
-      [workspaceId, before, types, [mode === 'live'], limit],
+      `select * from (${unionOfEach(
+        types,
+        [mode],
+        (ofEach) => `
+          select ${isOfNotices ? NOTICE : EVENT}
+          where workspace_id = $1 and ${ofEach} and told.position < coalesce($2::numeric, 'infinity')
+          order by told.position desc limit $3`,
+      )}) newest
+       order by newest.position::numeric desc limit $3`,
+      [workspaceId, before, limit],
     );
     return rows;
   }

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import type { NoticeType } from '../../contracts/notice-types.js';
-import { EACH_WANTED } from '../event-feed/each-wanted.js';
+import { unionOfEach } from '../event-feed/union-of-each.js';
 
 /** A notice as it is pushed. */
 export interface FeedNotice {
@@ -29,14 +29,16 @@ export class NoticeFeed {
     modes: readonly Mode[],
   ): Promise<readonly FeedNotice[]> {
     const { rows } = await this.pool.query<FeedNotice>(
-      `select told.position::text, told.body from ${EACH_WANTED} cross join lateral (
-         select position, body from webhooks.notice
-         where workspace_id = $1 and notice.livemode = wanted.livemode and notice.type = wanted.type
-           and position > coalesce($2::bigint, -1)
-         order by position limit $5
-       ) told
-       order by told.position limit $5`,
-      [workspaceId, after, types, modes.map((mode) => mode === 'live'), limit],
+      `select told.position::text, told.body from (${unionOfEach(
+        types,
+        modes,
+        (ofEach) => `
+          select position, body from webhooks.notice
+          where workspace_id = $1 and ${ofEach} and position > coalesce($2::bigint, -1)
+          order by position limit $3`,
+      )}) told
+       order by told.position limit $3`,
+      [workspaceId, after, limit],
     );
     return rows;
   }
