@@ -14,6 +14,8 @@ interface Checked {
   /** `null`: no signature was checked. */
   readonly corrections: {
     readonly checked: number;
+    /** Entries that no operator signs, because a document failed. */
+    readonly refunds: number;
     readonly compensated: readonly {
       readonly revision: string;
       readonly message: string;

@@ -1009,7 +1009,10 @@ export const operatorsIn = (text) => {
   for (const one of text.split(/[\s,]+/).filter((part) => part !== '')) {
     const [, name, key] = /^([a-z0-9][a-z0-9._-]*):([A-Za-z0-9+/=]+)(:active|:retired)?$/.exec(one) ?? [];
     demand(name, 'operators', `"${one}" is not <name>:<public key>[:retired]`);
-    operators.set(name, [...(operators.get(name) ?? []), publicKeyIn(`${PEM_START}${key}${PEM_END}`)]);
+    const publicKey = publicKeyIn(`${PEM_START}${key}${PEM_END}`);
+    const isKnown = [...operators.values()].flat().some((known) => known.equals(publicKey));
+    demand(!isKnown, 'operators', `${name} has the same key as another entry`);
+    operators.set(name, [...(operators.get(name) ?? []), publicKey]);
   }
   return operators;
 };
@@ -1057,6 +1060,8 @@ const unsignedBecause = ({ stream, data }, operators) => {
  */
 class Corrections {
   checked = 0;
+  /** Entries that no operator signs: they give back the credits of a document that failed, which an export does not show. */
+  refunds = 0;
   adjustments = new Set();
   /** By event id of each entry of the group: the credits that are not taken back, and its open findings. */
   groups = new Map();
@@ -1070,12 +1075,13 @@ class Corrections {
 
   see(facts, line) {
     if (this.operators === null) return;
-    this.checked += 1;
     const { eventId, revision, data } = facts;
     const message = this.adjustments.has(data.adjustmentId)
       ? 'the entry is booked twice'
       : unsignedBecause(facts, this.operators);
     this.adjustments.add(data.adjustmentId);
+    if (message || data.signed) this.checked += 1;
+    else this.refunds += 1;
     const known = this.groups.get(eventId) ?? this.groups.get(data.reversesEventId);
     const group = known ?? { sum: 0, open: [] };
     if (known || message) this.groups.set(eventId, group);
@@ -1342,7 +1348,7 @@ class ExportVerifier {
       this.number += 1;
       this.find('kind', 'the export ends without its footer');
     }
-    const { checked, compensated } = this.corrections;
+    const { checked, refunds, compensated } = this.corrections;
     this.findings = [...this.findings, ...this.corrections.findings];
     const revisions = this.findings.map(({ revision }) => BigInt(revision));
     const firstBad = revisions.reduce((first, one) => (first === null || one < first ? one : first), null);
@@ -1359,7 +1365,7 @@ class ExportVerifier {
       sealedPeriods,
       firstBadRevision: firstBad === null ? null : String(firstBad),
       setAside: this.setAside,
-      corrections: this.corrections.operators === null ? null : { checked, compensated },
+      corrections: this.corrections.operators === null ? null : { checked, refunds, compensated },
       findings: this.findings,
     };
   }
@@ -1663,6 +1669,11 @@ const describe = (result) => {
     result.corrections
       ? `  ${result.corrections.checked} corrections are signed by two operators, or compensated`
       : '  no signature of a correction was checked: add --operators',
+    ...(result.corrections?.refunds
+      ? [
+          `  ${result.corrections.refunds} more give back readings whose document failed: ops ledger verify sees the failure`,
+        ]
+      : []),
     ...(result.corrections?.compensated ?? []).map(
       ({ revision, message, by }) => `  revision ${revision}: ${message}; compensated by ${by}`,
     ),

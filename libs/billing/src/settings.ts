@@ -28,8 +28,11 @@ export const parseOperators = (text: string): readonly Operator[] => {
   return operators;
 };
 
-/** The DER of an Ed25519 key: twelve bytes that are the same in all, and 32 of the key. */
-const ED25519 = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=$/;
+/**
+ * The DER of an Ed25519 key: twelve bytes that are the same in all, and 32 of the key. The last character has two unused
+ * bits, which are 0, so that a key has one text.
+ */
+const ED25519 = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
 const parseOperator = (text: string): Operator => {
   const [, name, publicKey, state = 'active'] = NAMED.exec(text) ?? [];

@@ -49,6 +49,12 @@ describe('the signatures of a correction', () => {
   });
 });
 
+/** Another Base64 text of the same key. */
+const otherTextOf = (publicKey: string): string => {
+  const [last] = /.(?==$)/.exec(publicKey)!;
+  return `${publicKey.slice(0, -2)}${String.fromCharCode(last.charCodeAt(0) + 1)}=`;
+};
+
 describe('the setting OPERATORS', () => {
   it('names operators with their keys, and who has retired', () => {
     const text = `ada:${ada.publicKey},\n grace:${grace.publicKey}:retired, grace:${eve.publicKey}:active`;
@@ -65,6 +71,8 @@ describe('the setting OPERATORS', () => {
     [`Ada:${ada.publicKey}`, 'in place of <name>:<public key>'],
     [`ada:${ada.publicKey}:gone`, 'in place of <name>:<public key>'],
     ['ada:AAAA', 'no Ed25519 public key for ada'],
+    // The same 32 bytes: the last character has two bits more.
+    [`ada:${otherTextOf(ada.publicKey)}`, 'no Ed25519 public key for ada'],
     [`ada:${ada.publicKey},ada:${grace.publicKey}`, 'names ada twice'],
     [`ada:${ada.publicKey},grace:${ada.publicKey}:retired`, 'twice'],
   ])('is refused as %s', (text, why) => {

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { linesIn, operatorsIn, verifyExport } from '../../../../../tools/verify-ledger.mjs';
 import { altered, exportOf, rechained } from '../../../test/book.js';
 import { CorrectionOffice } from '../../../test/correction-office.js';
-import { OPERATORS_SETTING } from '../../../test/operators.js';
+import { ada, OPERATORS_SETTING } from '../../../test/operators.js';
 
 const office = await CorrectionOffice.open();
 await office.correct('c1', { amount: 20 });
@@ -56,4 +56,5 @@ it('Keys that are retired prove what they signed, and without keys nothing is ch
   const lines = linesIn([Buffer.from(await exportOf(events()))]);
   expect(verifyExport(lines)).toMatchObject({ ok: true, corrections: null });
   expect(() => operatorsIn('ada')).toThrow('is not <name>:<public key>');
+  expect(() => operatorsIn(`ada:${ada.publicKey},grace:${ada.publicKey}`)).toThrow('same key');
 });

@@ -38,6 +38,13 @@ describe('a proposal', () => {
       .thenRejects('ReferenceInUse', { status: 'expired' });
   });
 
+  it('is the first of its stream: one that somebody appends later changes nothing', () => {
+    correctionWith(proposed(), proposed(90)).when(record(proposed())).thenIgnores('AlreadyProposed');
+    correctionWith(proposed(), rejected(), proposed())
+      .when(record(approved()))
+      .thenRejects('WrongStatus', { status: 'rejected' });
+  });
+
   it('keeps to the limit, with credits counted without their sign', () => {
     correctionWith()
       .when(record(proposed(-100)))

@@ -64,7 +64,8 @@ const decide = (command: CorrectionCommand, state: CorrectionState | null): Corr
 };
 
 const evolve = (state: CorrectionState | null, { type, data }: CorrectionEvent): CorrectionState | null => {
-  if (type === 'CorrectionProposed') return { proposed: data, approved: null, rejected: null };
+  // Who signs has seen the first: nobody puts another in its place.
+  if (type === 'CorrectionProposed') return state ?? { proposed: data, approved: null, rejected: null };
   if (!state) return null;
   return type === 'CorrectionApproved' ? { ...state, approved: data } : { ...state, rejected: data };
 };
