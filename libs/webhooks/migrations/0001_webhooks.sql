@@ -112,7 +112,7 @@ create unique index public_event_sequence on webhooks.public_event
   (reading_id, sequence, (case when position is null then event_id else '' end));
 create unique index public_event_position on webhooks.public_event (workspace_id, position) where position is not null;
 -- The feed, by mode and type: no row is read that is not shown.
-create index public_event_feed on webhooks.public_event (workspace_id, livemode, type, position) where position is not null;
+create index public_event_feed on webhooks.public_event (workspace_id, livemode, type, position);
 -- For retention, the oldest first.
 create index public_event_age on webhooks.public_event (livemode, occurred_at) where reading_id is not null;
 

@@ -12,7 +12,7 @@ export const ageOf = async (
   store: Pick<EventStore, 'serverTime'>,
   otherwise = Date.now(),
 ): Promise<number> => {
-  const shown = await store.serverTime();
+  const shown = await store.serverTime().catch(() => null);
   const now = shown ? serverClockAt(shown, performance.now()).least : otherwise;
   return Math.max(0, now - (recordedAt ?? Date.parse(metadata.occurredAt)));
 };

@@ -1,5 +1,6 @@
 import { connect } from 'node:http2';
 import { readAddress, type StoreAddress } from './address.js';
+import { StoreUnavailable } from './errors.js';
 
 /** What one answer of the event store showed of its clock: the `date` header of HTTP. */
 export interface ServerTime {
@@ -32,14 +33,17 @@ export const serverClockAt = ({ date, sentAt, receivedAt }: ServerTime, moment: 
 /**
  * Reads the store's clock. EventStoreDB has no call for its time, but whatever it answers over HTTP has a date, also
  * without a login.
- * @returns a function that asks at most once in {@link FRESH_MS}; `null`: no node shows its clock now
+ * @returns a function that asks at most once in {@link FRESH_MS} while a node shows its clock; `null`: one answered without.
+ *   It throws StoreUnavailable when none answers, which says nothing of the clocks
  */
 export const readServerTime = (connectionString: string): (() => Promise<ServerTime | null>) => {
   const address = readAddress(connectionString);
   let latest: ServerTime | null = null;
   let asking: Promise<ServerTime | null> | null = null;
   const ask = (): Promise<ServerTime | null> =>
-    Promise.any(address.nodes.map((node) => askNode(address, node))).catch(() => null);
+    Promise.any(address.nodes.map((node) => askNode(address, node))).catch(() => {
+      throw new StoreUnavailable('No node of the event store shows its clock', false);
+    });
   return async () => {
     if (latest && performance.now() - latest.receivedAt < FRESH_MS) return latest;
     asking ??= ask().finally(() => (asking = null));
@@ -47,8 +51,8 @@ export const readServerTime = (connectionString: string): (() => Promise<ServerT
   };
 };
 
-const askNode = (address: StoreAddress, node: string): Promise<ServerTime> =>
-  new Promise<ServerTime>((resolve, reject) => {
+const askNode = (address: StoreAddress, node: string): Promise<ServerTime | null> =>
+  new Promise<ServerTime | null>((resolve, reject) => {
     const { usesTls } = address;
     const session = connect(`${usesTls ? 'https' : 'http'}://${node}`, usesTls ? address.tls() : {});
     const late = setTimeout(() => session.destroy(new Error('no answer')), LONGEST_WAIT_MS);
@@ -60,8 +64,7 @@ const askNode = (address: StoreAddress, node: string): Promise<ServerTime> =>
           .on('response', ({ date = '' }) => {
             const shown = { date: Date.parse(date), sentAt, receivedAt: performance.now() };
             session.destroy();
-            if (Number.isNaN(shown.date)) reject(new Error('an answer without a date'));
-            else resolve(shown);
+            resolve(Number.isNaN(shown.date) ? null : shown);
           })
           .on('error', reject);
       })

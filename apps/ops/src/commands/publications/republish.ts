@@ -19,6 +19,8 @@ interface Options {
   readonly yes?: true;
 }
 
+/** What `--content-version` says for documents of workers that did not record theirs. */
+const UNKNOWN = 'unknown';
 const PER_SECOND = 5;
 /** Readings read with one statement. */
 const PAGE = 2_000;
@@ -36,7 +38,7 @@ export const addRepublish = (publications: Command): void => {
     )
     .requiredOption(
       '--content-version <version>',
-      'the texts of their newest version, such as 2026.11.2',
+      `the texts of their newest version, such as 2026.11.2; ${UNKNOWN}: not recorded`,
       someText,
     )
     .option('--workspace <id>', 'only of this workspace', someText)
@@ -100,7 +102,7 @@ const republish = async (session: Session, options: Options): Promise<Done> => {
             new RepublishDocument(
               readingId,
               workspaceId,
-              { onlyIfTextsChanged: true },
+              { onlyIfTextsChanged: options.contentVersion !== UNKNOWN },
               ownRequest(session.actor),
             ),
           );
@@ -153,7 +155,7 @@ async function* pages(
              where published_at is not null and reading_id > $1
              order by reading_id, version desc limit ${PAGE}) as newest
        order by reading_id`,
-      [after, workspace ?? null, contentVersion],
+      [after, workspace ?? null, contentVersion === UNKNOWN ? null : contentVersion],
     );
     yield rows;
     if (rows.length < PAGE) return;

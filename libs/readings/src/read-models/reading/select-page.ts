@@ -30,8 +30,6 @@ export const selectPage = (
   const given = (value: unknown): string => `$${values.push(value)}`;
   const conditions = [
     `workspace_id = ${given(workspaceId)}`,
-    // Literal, because a partial index has the test readings.
-    ...(livemode === null ? [] : [livemode ? 'livemode' : 'not livemode']),
     ...(status === null ? [] : [`status = ${given(status)}`]),
     ...(createdSince === null ? [] : [`created_at >= ${given(createdSince)}::timestamptz`]),
     ...(createdUntil === null ? [] : [`created_at < ${given(createdUntil)}::timestamptz`]),
@@ -40,13 +38,20 @@ export const selectPage = (
       : [`(created_at, reading_id) < (${given(after[0])}::timestamptz, ${given(after[1])}::uuid)`]),
     ...(lookup === null ? [] : [`reading_id in (${subjectsWith(given(lookup))})`]),
   ];
-  const found = `select ${columns} from readings.reading where ${conditions.join(' and ')}`;
   const page = `order by created_at desc, reading_id desc limit ${given(limit)}`;
+  const select = `select ${columns} from readings.reading where ${conditions.join(' and ')}`;
+  const of = (mode: boolean): string => `${select} and ${mode ? 'livemode' : 'not livemode'}`;
   // An external id has few readings. Materialized, so that no plan walks the list of the workspace to find them.
+  if (lookup !== null)
+    return {
+      text: `with found as materialized (${livemode === null ? select : of(livemode)}) select * from found ${page}`,
+      values,
+    };
+  // An index has the readings of one mode in this order.
   const text =
-    lookup === null
-      ? `${found} ${page}`
-      : `with found as materialized (${found}) select * from found ${page}`;
+    livemode === null
+      ? `select * from ((${of(true)} ${page}) union all (${of(false)} ${page})) both_modes ${page}`
+      : `${of(livemode)} ${page}`;
   return { text, values };
 };
 

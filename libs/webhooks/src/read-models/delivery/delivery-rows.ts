@@ -75,6 +75,18 @@ interface Columns {
   readonly error: AttemptError | null;
 }
 
+/** The last delivery that was looked at, and how many were. */
+interface WalkEnd {
+  readonly looked: string;
+  readonly walk_created_at: Date;
+  readonly walk_delivery_id: string;
+}
+
+/** No delivery passed the filter. */
+interface Empty {
+  readonly delivery_id: null;
+}
+
 type AttemptColumns = Pick<Columns, 'started_at' | 'duration_ms' | 'status_code' | 'error'> & {
   number: number;
 };
@@ -97,7 +109,7 @@ const selectFrom = (deliveries: string): string => `
 const FEW = 1_000;
 
 /** Deliveries of the endpoint that a page with a filter looks at: of many that pass no filter, a page shows fewer, or none. */
-const LOOKED_AT = 2_000;
+const LOOKED_AT = 1_000;
 
 /** Most skipped deliveries counted when an endpoint is enabled. */
 const MOST_SKIPPED = 100_000;
@@ -146,43 +158,42 @@ export class DeliveryRows {
   ): Promise<{ readonly records: readonly DeliveryRecord[]; readonly after: readonly string[] | null }> {
     const eventIds = await this.eventsOf(endpointId, filter);
     if (eventIds?.length === 0) return { records: [], after: null };
-    const walk = `
-      select * from ${ALL_DELIVERIES}
-      where endpoint_id = $1
-        ${eventIds === null ? 'and $4::text[] is null' : 'and event_id = any ($4)'}
-        and ($2::timestamptz is null or (created_at, delivery_id) < ($2, $3))
-        ${mayHaveSucceeded(filter) ? '' : UNSUCCEEDED}
-        and created_at >= coalesce($5::timestamptz, '-infinity') and created_at < coalesce($6::timestamptz, 'infinity')
-      order by created_at desc, delivery_id desc`;
-    const walked = [endpointId, after?.[0] ?? null, after?.[1] ?? null, eventIds, filter.since, filter.until];
-    const { rows } = await this.pool.query<Columns>(
-      `${selectFrom(`(${walk} limit ${LOOKED_AT}) delivery`)}
-       where ($7::text[] is null or delivery.status = any ($7))
-         and ($8::text[] is null or event.type = any ($8))
-         and (delivery.test or event.livemode = any ($9::boolean[]))
-         and (not $10 or not exists (
-           select from webhooks.settled_delivery other
-           where other.endpoint_id = delivery.endpoint_id and other.event_id = delivery.event_id
-             and other.status = 'succeeded'))
-       order by delivery.created_at desc, delivery.delivery_id desc
-       limit $11`,
+    const { rows } = await this.pool.query<(Columns | Empty) & WalkEnd>(
+      `with walked as materialized (
+         select * from ${ALL_DELIVERIES}
+         where endpoint_id = $1
+           ${eventIds === null ? 'and $4::text[] is null' : 'and event_id = any ($4)'}
+           and ($2::timestamptz is null or (created_at, delivery_id) < ($2, $3))
+           ${mayHaveSucceeded(filter) ? '' : UNSUCCEEDED}
+           and created_at >= coalesce($5::timestamptz, '-infinity') and created_at < coalesce($6::timestamptz, 'infinity')
+         order by created_at desc, delivery_id desc limit ${LOOKED_AT}
+       ), found as (
+         ${selectFrom('walked delivery')}
+         where ($7::text[] is null or delivery.status = any ($7))
+           and ($8::text[] is null or event.type = any ($8))
+           and (delivery.test or event.livemode = any ($9::boolean[]))
+           and (not $10 or not exists (
+             select from webhooks.settled_delivery other
+             where other.endpoint_id = delivery.endpoint_id and other.event_id = delivery.event_id
+               and other.status = 'succeeded'))
+         order by delivery.created_at desc, delivery.delivery_id desc
+         limit $11
+       )
+       select found.*, looked, walk_created_at, walk_delivery_id
+       from (select count(*) over () as looked, created_at as walk_created_at, delivery_id as walk_delivery_id
+             from walked order by created_at, delivery_id limit 1) last
+       left join found on true
+       order by found.created_at desc, found.delivery_id desc`,
       [
-        ...walked,
-        filter.statuses,
-        filter.types,
-        filter.modes.map((mode) => mode === 'live'),
-        filter.undelivered,
+        ...[endpointId, after?.[0] ?? null, after?.[1] ?? null, eventIds, filter.since, filter.until],
+        ...[filter.statuses, filter.types, filter.modes.map((mode) => mode === 'live'), filter.undelivered],
         limit,
       ],
     );
-    const records = rows.map(fromColumns);
-    if (records.length >= limit) return { records, after: null };
-    const last = await this.pool.query<{ created_at: Date; delivery_id: string }>(
-      `select created_at, delivery_id from (${walk} offset ${LOOKED_AT - 1} limit 1) last`,
-      walked,
-    );
-    const end = last.rows[0];
-    return { records, after: end ? [end.created_at.toISOString(), end.delivery_id] : null };
+    const records = rows.filter((row): row is Columns & WalkEnd => row.delivery_id !== null).map(fromColumns);
+    const [end] = rows;
+    const isAll = !end || Number(end.looked) < LOOKED_AT || records.length >= limit;
+    return { records, after: isAll ? null : [end.walk_created_at.toISOString(), end.walk_delivery_id] };
   }
 
   /**

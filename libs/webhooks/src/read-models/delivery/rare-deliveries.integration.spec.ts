@@ -86,7 +86,7 @@ it('A reading with many events, such as trials, has its own deliveries alone', a
   expect((await listed({ readingId })).toSorted()).toEqual(own.toSorted());
 });
 
-it('A page looks at two thousand deliveries, and says where the list goes on', async () => {
+it('A page looks at a thousand deliveries, and says where the list goes on', async () => {
   const { deliveryId } = (await page({}, null, 1)).records[0]!;
   await test.database.pool.query(
     `update webhooks.settled_delivery set status = 'exhausted', created_at = created_at - interval '1 day'
@@ -95,7 +95,9 @@ it('A page looks at two thousand deliveries, and says where the list goes on', a
   );
   const first = await page({ statuses: ['succeeded', 'exhausted'], modes: ['test'] });
   expect([first.records, first.after]).toEqual([[], expect.any(Array)]);
-  const second = await page({ statuses: ['succeeded', 'exhausted'], modes: ['test'] }, first.after);
-  expect([second.records, second.after]).toEqual([[], null]);
+  const pages = [first];
+  while (pages.at(-1)!.after !== null)
+    pages.push(await page({ statuses: ['succeeded', 'exhausted'], modes: ['test'] }, pages.at(-1)!.after));
+  expect(pages.map(({ records }) => records.length)).toEqual([0, 0, 0, 0]);
   expect(await listed({ statuses: ['exhausted'] })).toEqual([deliveryId]);
 });

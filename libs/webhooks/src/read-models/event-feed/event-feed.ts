@@ -56,6 +56,7 @@ export class EventFeed {
     types: readonly PublicEventType[] | null,
     modes: readonly Mode[],
   ): Promise<readonly FeedEvent[]> {
+    if (modes.length === 0) return [];
     const { rows } = await this.pool.query<FeedEvent>(
       `select told.position::text, reading_id as "readingId", body, shows_external_id as "showsExternalId"
        from (${unionOfEach(

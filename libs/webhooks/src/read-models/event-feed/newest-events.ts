@@ -11,6 +11,9 @@ const EVENT = `told.position::text, told.body, told.reading_id as "readingId",
 const NOTICE = `told.position::text, told.body, null::uuid as "readingId", false as "showsExternalId"
   from webhooks.notice told`;
 
+/** The largest bigint: before it are all notices. */
+const LAST = '9223372036854775807';
+
 @QueryHandler(ListNewestEvents)
 export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
@@ -29,7 +32,7 @@ export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> 
         [mode],
         (ofEach) => `
           select ${isOfNotices ? NOTICE : EVENT}
-          where workspace_id = $1 and ${ofEach} and told.position < coalesce($2::numeric, 'infinity')
+          where workspace_id = $1 and ${ofEach} and told.position < ${isOfNotices ? `coalesce($2::bigint, ${LAST})` : `coalesce($2::numeric, 'infinity')`}
           order by told.position desc limit $3`,
       )}) newest
        order by newest.position::numeric desc limit $3`,

@@ -28,6 +28,7 @@ export class NoticeFeed {
     types: readonly NoticeType[],
     modes: readonly Mode[],
   ): Promise<readonly FeedNotice[]> {
+    if (modes.length === 0) return [];
     const { rows } = await this.pool.query<FeedNotice>(
       `select told.position::text, told.body from (${unionOfEach(
         types,

@@ -74,10 +74,15 @@ export class ApiKeyQuery {
       revokedAt: Date | null;
       lastUsedAt: Date | null;
     }>(
+      // A part for each mode: an index has the keys of one in this order.
       `select key_id as "keyId", label, mode, scopes, networks, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt",
               used_at as "lastUsedAt"
-       from workspaces.api_key left join workspaces.api_key_use using (key_id)
-       where workspace_id = $1 and mode = any ($5) and ($3::timestamptz is null or (issued_at, key_id) < ($3, $4))
+       from unnest($5::text[]) as seen (of_mode) cross join lateral (
+         select * from workspaces.api_key
+         where workspace_id = $1 and mode = of_mode and ($3::timestamptz is null or (issued_at, key_id) < ($3, $4))
+         order by issued_at desc, key_id desc limit $2
+       ) key
+       left join workspaces.api_key_use using (key_id)
        order by issued_at desc, key_id desc limit $2`,
       [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
     );
