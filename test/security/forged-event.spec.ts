@@ -72,7 +72,10 @@ const forge = async (
       {
         id: randomUUID(),
         type: 'ApiKeyIssued',
-        data: { keyId, hash, label: 'forged', expiresAt: null },
+        data: {
+          ...{ keyId, hash, label: 'forged', expiresAt: null, replaces: null },
+          ...{ mode: 'live', scopes: ['readings:read'], networks: [] },
+        },
         metadata: {
           correlationId: 'forged',
           causationId: 'forged',
