@@ -66,7 +66,7 @@ describe('POST …/replay', () => {
     [{ since: 'yesterday' }, [{ pointer: '/since', code: 'invalid_value' }]],
     [{ since: '2026-02-30' }, [{ pointer: '/since', code: 'invalid_value' }]],
     [{ since: SINCE, until: SINCE }, [{ pointer: '/until', code: 'invalid_value' }]],
-    [{ since: SINCE }, [{ pointer: '/until', code: 'invalid_type' }]],
+    [{ since: SINCE, until: null }, [{ pointer: '/until', code: 'invalid_type' }]],
     [{ since: SINCE, types: ['ping'] }, [{ pointer: '/types/0', code: 'unsupported_event_type' }]],
     [{ since: SINCE, types: [] }, [{ pointer: '/types', code: 'too_short' }]],
     [{ since: SINCE, statuses: ['pending'] }, [{ pointer: '/statuses/0', code: 'invalid_value' }]],

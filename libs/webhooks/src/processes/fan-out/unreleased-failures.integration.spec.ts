@@ -54,6 +54,7 @@ describe('The failure of a reading', () => {
   it('is not sent when the credits of an abandoned request are released', async () => {
     const abandoned = stored(`reading-${randomUUID()}`, 0, 'ReadingAbandoned', {
       workspaceId: 'ws_1',
+      livemode: true,
       reservationId: 'r',
       reason: 'late',
     });
