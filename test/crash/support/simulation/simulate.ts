@@ -137,6 +137,11 @@ const addEndpoint = (store: InMemoryEventStore, endpointId: string, workspaceId:
         url: 'https://example.com/',
         events: [...PUBLIC_EVENT_TYPES],
         description: null,
+        modes: ['live'],
+        notices: [],
+        headersRef: null,
+        maxPerSecond: null,
+        verified: true,
         secretRef: '6f9619ff-8b86-4d11-b42d-00c04fc964ff',
       },
       metadata: {
