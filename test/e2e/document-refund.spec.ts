@@ -54,16 +54,6 @@ it('A document that ended three workers costs nothing: its credits come back, an
   await json('export', '--workspace', customer.workspaceId, '--format', 'jsonl', '--out', book);
   expect(await json('verify-file', book)).toMatchObject({ code: 0, balances: { available: 100 } });
   expect(runVerifier(stack.dataDir, readFileSync(book, 'utf8'))).toMatchObject({ status: 0 });
-  const file = join(stack.dataDir, 'corrections.jsonl');
-  expect(await stack.runOps(['corrections', 'export', '--out', file])).toMatchObject({ code: 0 });
-  const roots = ['--root', 'aa'.repeat(32)];
-  for (const source of [[], ['--file', file]])
-    expect(await stack.ops(['corrections', 'verify', ...source, ...roots])).toMatchObject({
-      ok: true,
-      documentRefunds: 1,
-      // The customer's first credits.
-      earlierEntries: 1,
-    });
   expect(await stack.ops(['readings', 'unreadable'])).toMatchObject({
     readings: [{ readingId, refunded: true }],
   });
