@@ -31,6 +31,7 @@ describe(`workers that freeze while a month ends (${again('frozen-worker-months'
   let pool: pg.Pool;
   let store: EventStore;
   let customer: Integrator;
+  let baseUrl: string;
   const started: StartedProcess[] = [];
   const workers: StartedProcess[] = [];
   let shiftMs = 0;
@@ -108,6 +109,7 @@ describe(`workers that freeze while a month ends (${again('frozen-worker-months'
     ]);
     started.push(api, ...both);
     workers.push(...both);
+    baseUrl = api.baseUrl;
     customer = await Integrator.open({ baseUrl: api.baseUrl, ops } as never, 0);
     await ops(['plan', 'subscribe', '--workspace', customer.workspaceId, '--plan', 'studio']);
     await until(
@@ -129,6 +131,11 @@ describe(`workers that freeze while a month ends (${again('frozen-worker-months'
     const random = new Random(SEED);
     const readings: string[] = [];
     for (let month = 1; month <= MONTHS; month += 1) {
+      // For some seconds after the clocks were set, the API knows the store's clock from before.
+      await until(
+        async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
+        () => `the API is ready in month ${month}`,
+      );
       // In odd months both freeze, so that a reading times out meanwhile; otherwise one does, at a random moment.
       const frozen = month % 2 === 1 ? workers : [workers[random.between(0, 1)]!];
       const freezes = async (): Promise<void> => {

@@ -1,5 +1,4 @@
 import type { EventToAppend, StoredEvent } from '../core/event.js';
-import type { ServerTime } from './server-time.js';
 import type { StreamSelection } from './stream-selection.js';
 
 /** The revision the writer saw. There is no "any": a repeated append would not be harmless with it. */
@@ -38,6 +37,15 @@ export interface SubscribeOptions {
   readonly onCheckpoint?: (position: bigint) => void;
   /** Events of any stream that the server looks at between two checkpoints. Default 32. */
   readonly checkpointEvery?: number;
+}
+
+/** What one answer of the event store showed of its clock: the `date` header of HTTP. */
+export interface ServerTime {
+  /** The header, in whole seconds (ms since the epoch). */
+  readonly date: number;
+  /** When the call began and when the header came, by this process's monotonic clock (ms). */
+  readonly sentAt: number;
+  readonly receivedAt: number;
 }
 
 /** An open catch-up subscription: iterate with for-await, then always `close()` in a `finally`. */

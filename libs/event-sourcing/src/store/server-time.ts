@@ -1,15 +1,7 @@
 import { connect } from 'node:http2';
 import { readAddress, type StoreAddress } from './address.js';
 import { StoreUnavailable } from './errors.js';
-
-/** What one answer of the event store showed of its clock: the `date` header of HTTP. */
-export interface ServerTime {
-  /** The header, in whole seconds (ms since the epoch). */
-  readonly date: number;
-  /** When the call began and when the header came, by this process's monotonic clock (ms). */
-  readonly sentAt: number;
-  readonly receivedAt: number;
-}
+import type { ServerTime } from './event-store.js';
 
 /** A quantity known to lie between two bounds, in milliseconds. */
 export interface Interval {
