@@ -87,7 +87,6 @@ describe(`workers that freeze while a month ends (${again('frozen-worker-months'
       stores = await startStores({
         LOG_LEVEL: 'fatal',
         RESERVATION_SWEEP_MS: '200',
-        CLOCK_CHECK_EVERY_MS: '200',
       });
     } finally {
       delete process.env['SHIFTED_CLOCK_FILE'];

@@ -15,10 +15,9 @@ describe(`a worker that freezes at random moments (${again('frozen-worker.spec',
     // Epochs end all the time, so that keys are rewrapped and destroyed while readings are created.
     stack = await startStack({
       env: {
-        KEY_EPOCH_MS: '5000',
+        KEY_EPOCH_MS: '2000',
         KEY_RETENTION_MS: '5000',
         KEY_DESTROY_NOTICE_MS: '0',
-        KEY_UPKEEP_EVERY_MS: '200',
       },
     });
   });

@@ -36,7 +36,6 @@ const SETTINGS = {
   RESERVATION_SWEEP_MS: '1000',
   // As in production: a frozen primary is given up when a statement takes longer.
   DATABASE_QUERY_TIMEOUT_MS: '5000',
-  DATABASE_CONNECT_TIMEOUT_MS: '5000',
 };
 
 /** The seed makes a failure repeatable. */

@@ -16,7 +16,6 @@ import {
 let dataDir: string;
 let stack: StartedStack;
 let receiver: Receiver;
-let provider = 'environment';
 
 beforeAll(async () => {
   dataDir = temporaryDataDir();
@@ -38,7 +37,7 @@ const start = async (change: (keys: string) => string = (keys) => keys): Promise
     const changed = { ...secrets, ENCRYPTION_KEYS: change(secrets.ENCRYPTION_KEYS) };
     writeFileSync(file, JSON.stringify(changed));
   }
-  stack = await startStack({ dataDir, env: { ...RECEIVER_SETTINGS, KEY_PROVIDER: provider } });
+  stack = await startStack({ dataDir, env: RECEIVER_SETTINGS });
   return stack;
 };
 
@@ -111,27 +110,4 @@ it('A key-encryption key can be rotated under load; then the old one is no longe
     () => `${told().length} webhooks`,
   );
   expect(told().every(({ verified, headers }) => verified && headers['x-tenant'] === 'sealed')).toBe(true);
-
-  // Switches to epochs: the keys of readings are rewrapped, and ENCRYPTION_KEYS seals the keys of epochs instead.
-  provider = 'file';
-  customer = customer.at(await start());
-  expect(await stack.ops(['encryption-keys', 'rewrap', '--yes'])).toMatchObject({ done: true });
-  customer = customer.at(await start((keys) => `k3:${randomBytes(32).toString('base64')},${keys}`));
-  await stack.ops(['keys', 'rewrap', '--yes']);
-  const { epochs } = (await stack.ops(['keys', 'status'])) as { epochs: { epoch: string; state: string }[] };
-  const { epoch } = epochs.find((one) => one.epoch !== 'k2')!;
-  expect(Object.keys(await keysInUse()).sort()).toEqual([
-    'keys of epochs k3',
-    `keys of readings ${epoch}`,
-    'webhook secrets k3',
-  ]);
-  customer = customer.at(await start((keys) => keys.split(',')[0]!));
-  expect(await customer.reading(first)).toMatchObject({ input: { dateOfBirth: person().dateOfBirth } });
-
-  // Switches back.
-  provider = 'environment';
-  customer = customer.at(await start());
-  await stack.ops(['keys', 'rewrap', '--yes']);
-  expect(Object.keys(await keysInUse())).toContain('keys of readings k3');
-  expect(await customer.reading(first)).toMatchObject({ input: { dateOfBirth: person().dateOfBirth } });
 });

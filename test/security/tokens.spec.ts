@@ -1,24 +1,20 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { programPath } from '#platform/program-path.js';
-import { craftToken, edKey, HostilePortal, rsaKey, type PortalAnswer } from '../support/hostile-portal.js';
+import { craftToken, edKey, HostilePortal, rsaKey } from '../support/hostile-portal.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 import { rounds } from '../support/rounds.js';
 
-/** Forged bearer tokens, and a portal with hostile answers. */
+/** Forged bearer tokens. */
 const FLOOD = rounds(400, 20_000);
 const ISSUER = 'https://portal.example';
 const AUDIENCE = 'reading-service';
-const FRESH_MS = 400;
-const COOLDOWN_MS = 400;
-const RETRY_MS = 200;
-/** The test itself is the portal, and a busy machine lets it answer late. */
-const TIMEOUT_MS = 5_000;
+/** How often a process asks for keys that it does not know. */
+const COOLDOWN_MS = 30_000;
 
 const [ed, rsa, weak, stranger] = [edKey('ed'), rsaKey('rsa'), rsaKey('weak', 1_024), edKey('stranger')];
 const dataDir = temporaryDataDir();
@@ -37,10 +33,6 @@ beforeAll(async () => {
       TOKEN_AUDIENCE: AUDIENCE,
       TOKEN_JWKS_URL: portal.url,
       NODE_EXTRA_CA_CERTS: portal.certificateFile,
-      TOKEN_JWKS_FRESH_MS: String(FRESH_MS),
-      TOKEN_JWKS_COOLDOWN_MS: String(COOLDOWN_MS),
-      TOKEN_JWKS_RETRY_MS: String(RETRY_MS),
-      TOKEN_JWKS_TIMEOUT_MS: String(TIMEOUT_MS),
     },
   });
   customer = await Integrator.open(stack, 0);
@@ -204,54 +196,8 @@ describe('A key of 1,024 bits', () => {
   });
 });
 
-const hostile: readonly (readonly [string, PortalAnswer])[] = [
-  ['answers with an error', (response) => void response.writeHead(500).end('x'.repeat(100_000))],
-  ['answers with invalid JSON', (response) => void response.end('<html>')],
-  [
-    'answers with more than a key set can hold',
-    (response) => void response.end(JSON.stringify({ keys: [stranger.jwk], pad: 'x'.repeat(70_000) })),
-  ],
-  [
-    'answers without end',
-    (response) => {
-      const timer = setInterval(() => response.write(' '.repeat(16_000)), 1);
-      response.on('close', () => clearInterval(timer));
-    },
-  ],
-  [
-    'answers a byte at a time',
-    (response) => {
-      const timer = setInterval(() => response.write(' '), 20);
-      response.on('close', () => clearInterval(timer));
-    },
-  ],
-  [
-    'redirects to another key set',
-    (response) =>
-      void response.writeHead(302, { location: '/other.json' }).end(JSON.stringify({ keys: [stranger.jwk] })),
-  ],
-];
-
-describe('While the portal', () => {
-  it.each(hostile)('%s, its tokens stay valid, and strangers’ stay refused', async (_, answer) => {
-    portal.publish(ed, rsa);
-    await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
-    expect(await statusOf(good())).toBe(200);
-    portal.answer = answer;
-    await delay(FRESH_MS);
-    const asked = portal.asked;
-    const strangers = craftToken({ alg: 'EdDSA', kid: 'stranger' }, claims(), stranger.privateKey);
-    for (let n = 0; n < 5; n += 1) expect(await statusOf(good())).toBe(200);
-    expect([401, 503]).toContain(await statusOf(strangers));
-    expect(portal.asked - asked).toBeGreaterThan(0);
-    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
-  });
-});
-
 describe('A flood of tokens', () => {
   it('with unknown keys causes few requests to the portal and no log lines', async () => {
-    portal.publish(ed, rsa);
-    await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
     await statusOf(good());
     const [asked, logged, startedAt] = [portal.asked, logLines().length, Date.now()];
     const statuses = new Set<number>();
@@ -264,29 +210,9 @@ describe('A flood of tokens', () => {
       for (const status of answers) statuses.add(status);
     }
     expect([...statuses]).toEqual([401]);
-    const pauses = (Date.now() - startedAt) / Math.min(FRESH_MS, COOLDOWN_MS);
+    const pauses = (Date.now() - startedAt) / COOLDOWN_MS;
     expect(portal.asked - asked).toBeLessThanOrEqual(Math.ceil(pauses) + 1);
     expect(logLines()).toHaveLength(logged);
-    expect(await statusOf(good())).toBe(200);
-  });
-
-  it('while the portal is down causes one log line a minute', async () => {
-    portal.answer = (response) => void response.writeHead(503).end();
-    await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
-    const all = () => readFileSync(join(dataDir, 'logs', 'api.log'), 'utf8').split('\n');
-    const before = all().filter((line) => /"level":[45]0/.test(line)).length;
-    const [asked, startedAt] = [portal.asked, Date.now()];
-    for (let sent = 0; sent < FLOOD; sent += 50)
-      await Promise.all(
-        Array.from({ length: 50 }, (_, n) =>
-          statusOf(craftToken({ alg: 'EdDSA', kid: `none-${sent + n}` }, claims(), stranger.privateKey)),
-        ),
-      );
-    const minutes = Math.ceil((Date.now() - startedAt) / 60_000);
-    expect(all().filter((line) => /"level":[45]0/.test(line)).length - before).toBeLessThanOrEqual(
-      minutes + 1,
-    );
-    expect(portal.asked - asked).toBeLessThanOrEqual(Math.ceil((Date.now() - startedAt) / RETRY_MS) + 1);
     expect(await statusOf(good())).toBe(200);
   });
 });

@@ -17,9 +17,8 @@ const answering = () => {
 };
 
 const config: ConstructorParameters<typeof HealthController>[4] = {
-  READINESS_WORKER_MS: 10_000,
-  READINESS_ROLES: ['follow', 'jobs', 'webhooks'],
   READINESS_LAG_MS: 60_000,
+  READINESS_ROLES: ['follow', 'jobs', 'webhooks'],
 };
 
 /** Answers of a PostgreSQL that works, with nothing to report. */

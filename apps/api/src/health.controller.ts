@@ -48,10 +48,7 @@ export class HealthController {
     @Inject(EVENT_STORE_CONNECTION) private readonly connection: Pick<StoreConnection, 'beyondHelp'>,
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(DiskReserve) private readonly disk: Pick<DiskReserve, 'isKept'>,
-    @Inject(CONFIG) private readonly config: Pick<
-      Config,
-      'READINESS_WORKER_MS' | 'READINESS_ROLES' | 'READINESS_LAG_MS'
-    >,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_ROLES' | 'READINESS_LAG_MS'>,
     @Inject(TrustedTime) private readonly time: Pick<TrustedTime, 'now'>,
   ) {}
 
@@ -84,7 +81,7 @@ export class HealthController {
   }
 
   private async look(): Promise<Readiness> {
-    const roles = missingRoles(this.pool, this.config.READINESS_WORKER_MS);
+    const roles = missingRoles(this.pool);
     const [eventStore, postgres, tables, worker, consumers, clock, missing, parkedStreams] =
       await Promise.all([
         causeOf(this.store.head()),

@@ -67,7 +67,7 @@ const server = app.getHttpServer();
 const stopping = new AbortController();
 const time = app.get(TrustedTime);
 const parts = { pool: app.get<Pool>(POSTGRES), store: app.get<EventStore>(EVENT_STORE), time };
-const loops = [watchTime(time, config), heartbeat('api', parts)].map((loop) => loop.run(stopping.signal));
+const loops = [watchTime(time), heartbeat('api', parts)].map((loop) => loop.run(stopping.signal));
 const stop = stopWhenTold(log, process.env, async () => {
   stopping.abort();
   // Idle keep-alive connections close at once, busy ones after their answer, and all of them after the drain time.
@@ -79,7 +79,9 @@ const stop = stopWhenTold(log, process.env, async () => {
   refusals();
   await telemetry.stop();
 });
-endBeyondHelp(app.get<StoreConnection>(EVENT_STORE_CONNECTION), config.EVENT_STORE_GIVE_UP_MS)
+/** Long enough for a probe to see it first (ms). */
+const PROBED_WITHIN_MS = 30_000;
+endBeyondHelp(app.get<StoreConnection>(EVENT_STORE_CONNECTION), PROBED_WITHIN_MS)
   .run(stopping.signal)
   .catch((error: unknown) => {
     log.fatal({ err: error }, 'this process cannot help itself');

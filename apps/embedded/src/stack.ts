@@ -90,7 +90,6 @@ export class Stack {
     const folder = (this.folder = openDataFolder(this.options.dataDir));
     makeRoomToStart(folder.path);
     const environment = {
-      KEY_PROVIDER: 'file',
       KEY_DIRECTORY: folder.keys,
       DISK_FOLDER: folder.path,
       PORTAL: isPortalReachable(this.options.environment) ? '1' : '0',

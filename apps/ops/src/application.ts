@@ -26,7 +26,7 @@ const CONNECTIONS = 4;
  */
 export const openApplication = async (config: Config) => {
   const pool = openPool(config.DATABASE_URL, {
-    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+    connectTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
     size: CONNECTIONS,
     queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
     applicationName: 'reading-service ops',

@@ -12,7 +12,7 @@ const environment = {
 it('A command knows the settings of the processes, such as their connections, and waits longer than they do', () => {
   expect(readConnection({ ...environment, DATABASE_POOL_SIZE: '30' })).toMatchObject({
     DATABASE_POOL_SIZE: 30,
-    DATABASE_CONNECT_TIMEOUT_MS: 10_000,
+    DATABASE_QUERY_TIMEOUT_MS: 10_000,
   });
   expect(readConnection(environment).DATABASE_POOL_SIZE).toBe(12);
 });

@@ -17,7 +17,7 @@ export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
   try {
     return loadConfig(settings, {
       // A person waits for the answer, so the time limit can be long.
-      DATABASE_CONNECT_TIMEOUT_MS: '10000',
+      DATABASE_QUERY_TIMEOUT_MS: '10000',
       ...given,
       LOG_LEVEL: 'silent',
     });

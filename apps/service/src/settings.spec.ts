@@ -32,9 +32,8 @@ describe('the settings of the service', () => {
   it('require no more than the platform does', () => {
     const config = loadConfig(settings, REQUIRED);
     expect(config).toMatchObject({
-      READING_ATTEMPTS: 5,
+      READINGS_IN_FLIGHT: 1_000,
       RESERVATION_FENCE_MS: 60_000,
-      PDF_THREADS: 1,
       TOKEN_AUDIENCE: 'reading-service',
       WEBHOOK_ALLOW_HTTP: false,
       WEBHOOK_ALLOW_CIDRS: [],
@@ -87,7 +86,7 @@ describe('the settings of the service', () => {
     ['TOKEN_JWKS_URL', 'https://user:canary@portal.example/jwks.json'],
     ['TOKEN_JWKS_URL', 'https://portal.example/jwks.json#canary'],
     ['TOKEN_JWKS', '{"keys":[{"kty":"OKP","d":"canary"}]}'],
-    ['READING_ATTEMPTS', 'canary'],
+    ['READINGS_IN_FLIGHT', 'canary'],
     ['RESERVATION_FENCE_MS', '-1'],
     ['WEBHOOK_ALLOW_HTTP', 'canary'],
     ['WEBHOOK_ALLOW_CIDRS', '10.0.0.0/8,10.0.0.0/99'],
@@ -125,15 +124,11 @@ describe('the settings of the service', () => {
       );
   });
 
-  it('keep the dependencies between settings of the platform', () => {
-    expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'file' })).toMatch(/^ {2}KEY_DIRECTORY: is required — /m);
-  });
-
   it('have one line each in the help', () => {
     const lines = configHelp(settings).split('\n');
     expect(lines).toHaveLength(settingNames(settings).length);
     expect(lines).toContainEqual(
-      expect.stringMatching(/^ {2}READING_ATTEMPTS +attempts at a reading .* \[5\]$/),
+      expect.stringMatching(/^ {2}READINGS_IN_FLIGHT +readings of a workspace .* \[1000\]$/),
     );
   });
 });

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
-import { KeyUpkeep, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
+import { KeyUpkeep, upkeepEveryMs, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { TrustedTime } from '#platform/time/trusted-time.js';
@@ -20,5 +20,5 @@ export const keyUpkeep = (app: INestApplicationContext, config: Config, log: Log
     log,
   };
   const upkeep = new KeyUpkeep(parts, upkeepSettings(config));
-  return repeatedWork('key-upkeep', config.KEY_UPKEEP_EVERY_MS, (signal) => upkeep.round(signal), log);
+  return repeatedWork('key-upkeep', upkeepEveryMs(config), (signal) => upkeep.round(signal), log);
 };

@@ -83,7 +83,7 @@ const timed = does('jobs')
   ? [...ownLoops, runJobs(pool, work.jobs, config.WORKER_CONCURRENCY, time, log)]
   : ownLoops;
 const loops = [
-  watchTime(time, config),
+  watchTime(time),
   heartbeat('worker', { pool, store, time }, config.WORKER_ROLES),
   endBeyondHelp(connection, 0),
   ...timed.map((loop) => whileTrusted(time, loop)),

@@ -26,7 +26,6 @@ describe('the platform', () => {
         EVENTSTORE_URL: `esdb://127.0.0.1:${(store.address() as AddressInfo).port}?tls=false`,
         ENCRYPTION_KEYS: `k1:${key}`,
         DIGEST_KEY: key,
-        EVENT_STORE_STUCK_MS: '300',
       });
       const app = await Test.createTestingModule({
         imports: [PlatformModule.forProcess(config, pino({ level: 'silent' }))],

@@ -36,6 +36,9 @@ import { measurePool } from './telemetry/pool-metrics.js';
 const EVENT_STORE_DB = Symbol('EventStoreDb');
 
 /** Connections, keys and clock of one process, available to every module. */
+/** How long an opened key of a reading is kept (ms): an erasure takes effect within this time in every process. */
+const OPENED_KEY_MS = 2_000;
+
 @Global()
 @Module({})
 export class PlatformModule implements OnApplicationShutdown {
@@ -48,7 +51,7 @@ export class PlatformModule implements OnApplicationShutdown {
   static forProcess(config: Config, log: Logger): DynamicModule {
     const role = String(log.bindings()['name'] ?? '');
     const pool = openPool(config.DATABASE_URL, {
-      connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+      connectTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
       size: config.DATABASE_POOL_SIZE,
       queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
       applicationName: `reading-service ${role}`.trim(),
@@ -57,12 +60,12 @@ export class PlatformModule implements OnApplicationShutdown {
     });
     const metrics = createMetrics(role, config.METRICS_PORT !== undefined);
     measurePool(pool, metrics);
-    const audit = new AuditTrail(new AuditRecords(pool), systemClock, config, log, metrics);
+    const audit = new AuditTrail(new AuditRecords(pool), systemClock, log, metrics);
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
     const epochKeys = openEpochKeys(pool, ring, config);
     const subjectKeys = new SubjectKeys(pool, epochKeys, {
       clock: steadyClock,
-      milliseconds: config.SUBJECT_KEY_CACHE_MS,
+      milliseconds: OPENED_KEY_MS,
     });
     const providers = [
       { provide: CONFIG, useValue: config },

@@ -7,7 +7,7 @@ import { projectionConsumer } from '#event-sourcing/projections/projection.js';
 import { handleJobs } from '#platform/jobs/job.js';
 import { rescueOverdue } from '#platform/jobs/rescue.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { CONFIG, LOGGER } from '#platform/tokens.js';
+import { LOGGER } from '#platform/tokens.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
 import {
@@ -22,9 +22,10 @@ import { erasureProcess } from './processes/erasure.process.js';
 import { PUBLISH_DOCUMENT, publicationProcess, publishJobAgain } from './processes/publication.process.js';
 import { PublishingModule } from './publishing.module.js';
 import { publishingProjections } from './projections.js';
-import type { Config } from './settings.js';
 import { PublicationMetrics } from './telemetry/publication-metrics.js';
 
+/** Threads that typeset PDFs, in each worker process: more processes make more of them. */
+const PDF_THREADS = 1;
 /** How often rows of links that expired long ago are deleted (ms). */
 const LINK_SWEEP_MS = 3_600_000;
 
@@ -34,11 +35,7 @@ const LINK_SWEEP_MS = 3_600_000;
     PublishDocumentJob,
     RenderAttempts,
     PublicationMetrics,
-    {
-      provide: PDF_RENDERER,
-      useFactory: (config: Config) => createPdfRenderer({ threads: config.PDF_THREADS }),
-      inject: [CONFIG],
-    },
+    { provide: PDF_RENDERER, useFactory: () => createPdfRenderer({ threads: PDF_THREADS }) },
   ],
 })
 export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdown {

@@ -5,6 +5,7 @@ import { processConsumer } from '#event-sourcing/processes/process.js';
 import { projectionConsumer } from '#event-sourcing/projections/projection.js';
 import { handleJobs } from '#platform/jobs/job.js';
 import { rescueOverdue } from '#platform/jobs/rescue.js';
+import { upkeepEveryMs } from '#platform/crypto/epochs/key-upkeep.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CONFIG, LOGGER } from '#platform/tokens.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
@@ -73,7 +74,8 @@ export class ReadingsWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { READING_DELAYED_AFTER_MS, READING_TIMEOUT_MS, KEY_UPKEEP_EVERY_MS } = this.config;
+    const { READING_DELAYED_AFTER_MS, READING_TIMEOUT_MS } = this.config;
+    const everyMs = upkeepEveryMs(this.config);
     const process = generationProcess({
       delayedAfterMs: READING_DELAYED_AFTER_MS,
       timeoutMs: READING_TIMEOUT_MS,
@@ -111,20 +113,10 @@ export class ReadingsWorkerModule implements OnModuleInit {
       ),
     );
     this.work.addLoop(
-      repeatedWork(
-        'readings.key-sweep',
-        KEY_UPKEEP_EVERY_MS,
-        (signal) => this.keySweep.sweep(signal),
-        this.log,
-      ),
+      repeatedWork('readings.key-sweep', everyMs, (signal) => this.keySweep.sweep(signal), this.log),
     );
     this.work.addLoop(
-      repeatedWork(
-        'readings.test-sweep',
-        KEY_UPKEEP_EVERY_MS,
-        (signal) => this.testSweep.sweep(signal),
-        this.log,
-      ),
+      repeatedWork('readings.test-sweep', everyMs, (signal) => this.testSweep.sweep(signal), this.log),
     );
   }
 }

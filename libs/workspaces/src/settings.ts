@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
-import { count, flag, milliseconds, setting, span } from '#platform/config/setting.js';
+import { count, flag, setting, span } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
 
 /** Bearer tokens and API keys of callers. */
@@ -27,20 +27,6 @@ export const settings = {
       .optional(),
     'the public keys of the issuer themselves, a JSON Web Key Set; used instead of TOKEN_JWKS_URL',
   ),
-  TOKEN_MAX_BYTES: count(8_192, 'longest bearer token that is checked (bytes)'),
-  TOKEN_JWKS_TIMEOUT_MS: milliseconds(3_000, 'longest wait for the issuer’s keys'),
-  TOKEN_JWKS_MAX_BYTES: count(65_536, 'largest key set that is read (bytes)'),
-  TOKEN_JWKS_MAX_KEYS: count(32, 'keys of a set that are used'),
-  TOKEN_JWKS_FRESH_MS: span(
-    600_000,
-    'how long a process uses the keys that it fetched before it fetches them again',
-  ),
-  TOKEN_JWKS_STALE_MS: span(3_600_000, 'how long fetched keys stay valid while the issuer cannot be reached'),
-  TOKEN_JWKS_COOLDOWN_MS: span(
-    30_000,
-    'pause before the key set is fetched again for a key that it did not have',
-  ),
-  TOKEN_JWKS_RETRY_MS: span(5_000, 'pause before the key set is fetched again after a failure'),
   TOKEN_SIGNING_KEY: setting(
     z.string().optional(),
     'private key (JWK) with which ops token mint signs; the embedded stack’s own issuer, never needed by API or worker',

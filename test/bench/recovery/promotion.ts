@@ -13,7 +13,6 @@ const SETTINGS = {
   RATE_CREATE_PER_MINUTE: '1000000',
   RATE_CREATE_BURST: '1000000',
   DATABASE_QUERY_TIMEOUT_MS: '5000',
-  DATABASE_CONNECT_TIMEOUT_MS: '2000',
 };
 const NAMES: Readonly<Record<Fall, string>> = {
   killed: 'PostgreSQL: the primary is killed, and its standby promoted',

@@ -79,12 +79,8 @@ export const CHECKS: readonly Check[] = [
   { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },
   { name: 'destroyed keys', needs: ['postgres'], run: ({ pool, keys }) => checkDestroyedKeys(pool, keys) },
   { name: 'bearer tokens', needs: [], run: checkIssuerKeys },
-  {
-    name: 'workers',
-    // A worker that does not reach the event store sends no heartbeat.
-    needs: ['postgres', 'event store'],
-    run: ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS),
-  },
+  // A worker that does not reach the event store sends no heartbeat.
+  { name: 'workers', needs: ['postgres', 'event store'], run: ({ pool }) => checkWorkers(pool) },
   { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
   { name: 'parked streams', needs: ['postgres'], run: checkParked },
   { name: 'set aside', needs: ['event store'], run: checkSetAside },

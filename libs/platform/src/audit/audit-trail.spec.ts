@@ -50,9 +50,9 @@ beforeEach(() => {
   trail = new AuditTrail(
     records,
     { now: () => Date.now() },
-    { AUDIT_FLUSH_MS: 250, AUDIT_BUFFER_RECORDS: BUFFER, AUDIT_REFUSED_ROWS_PER_MINUTE: ROWS },
     { error: (...said: unknown[]) => void complaints.push(said) } as never,
     registry,
+    { waiting: BUFFER, refusalsPerMinute: ROWS },
   );
 });
 

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import type { Config } from '../config/settings.js';
 import { within } from '../async/within.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditRecords } from './audit-records.js';
@@ -16,16 +15,18 @@ const COMPLAIN_EVERY_MS = 60_000;
 const LAST_WRITE_WITHIN_MS = 1_500;
 const UNAUTHENTICATED = 401;
 
-export type AuditSettings = Pick<
-  Config,
-  'AUDIT_FLUSH_MS' | 'AUDIT_BUFFER_RECORDS' | 'AUDIT_REFUSED_ROWS_PER_MINUTE'
->;
+/** How often records are written (ms): a killed process loses those of this interval. */
+const WRITE_EVERY_MS = 250;
+/**
+ * What a process keeps of records: in memory while PostgreSQL is unavailable, of about 500 bytes each; and a minute of each
+ * kind of refusal. Beyond that, they are only counted.
+ */
+const BOUNDS = { waiting: 10_000, refusalsPerMinute: 1_000 };
 
 /**
  * Buffers the audit records of a process in bounded memory until PostgreSQL has them. Writes one batch at a time every
- * AUDIT_FLUSH_MS, and retries while PostgreSQL is unavailable. When the buffer is full, requests go unrecorded and are
- * counted (metric, log, `platform.audit_loss`), but no personal data is released (`hasRoom`). A killed process loses
- * the records of the last AUDIT_FLUSH_MS.
+ * {@link WRITE_EVERY_MS}, and retries while PostgreSQL is unavailable. When the buffer is full, requests go unrecorded and
+ * are counted (metric, log, `platform.audit_loss`), but no personal data is released (`hasRoom`).
  */
 export class AuditTrail {
   private waiting: AuditRecord[] = [];
@@ -37,7 +38,7 @@ export class AuditTrail {
   private loss: { since: number; until: number; requests: number } | null = null;
   private writing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
-  private pauseMs: number;
+  private pauseMs = WRITE_EVERY_MS;
   private readonly complainedAt = new Map<string, number>();
   private readonly written: Counter;
   private readonly lost: Counter;
@@ -46,12 +47,11 @@ export class AuditTrail {
   constructor(
     private readonly records: Pick<AuditRecords, 'add' | 'addLoss'>,
     private readonly clock: Clock,
-    private readonly config: AuditSettings,
     private readonly log: Pick<Logger, 'error'>,
     registry: Registry,
+    private readonly bounds = BOUNDS,
   ) {
-    this.pauseMs = config.AUDIT_FLUSH_MS;
-    const tally = () => new RefusalTally(config.AUDIT_REFUSED_ROWS_PER_MINUTE);
+    const tally = () => new RefusalTally(bounds.refusalsPerMinute);
     this.refusals = { door: tally(), unknown: tally(), guesses: tally(), known: tally() };
     const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
     this.written = counter('audit_records_written_total', 'Audit records that PostgreSQL has stored');
@@ -73,7 +73,7 @@ export class AuditTrail {
 
   /** Whether a request that must be recorded may be answered. */
   hasRoom(): boolean {
-    return this.waiting.length < this.config.AUDIT_BUFFER_RECORDS;
+    return this.waiting.length < this.bounds.waiting;
   }
 
   /** Records an admitted request; the rate limits bound their number. */
@@ -171,7 +171,7 @@ export class AuditTrail {
           throw error;
         });
       }
-      this.pauseMs = this.config.AUDIT_FLUSH_MS;
+      this.pauseMs = WRITE_EVERY_MS;
     } catch (error) {
       this.pauseMs = Math.min(LONGEST_PAUSE_MS, this.pauseMs * 2);
       this.complain(this.waiting.length, 'audit records wait for PostgreSQL', error);

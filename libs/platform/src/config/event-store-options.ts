@@ -1,15 +1,7 @@
 import type { EventStoreDbOptions } from '#event-sourcing/store/eventstoredb.js';
 import type { Config } from './settings.js';
 
-type StoreSettings = Pick<
-  Config,
-  | 'EVENTSTORE_URL'
-  | 'EVENT_STORE_APPEND_TIMEOUT_MS'
-  | 'EVENT_STORE_READ_TIMEOUT_MS'
-  | 'EVENT_STORE_READS'
-  | 'EVENT_STORE_STUCK_MS'
-  | 'EVENT_STORE_PROXY'
->;
+type StoreSettings = Pick<Config, 'EVENTSTORE_URL' | 'EVENT_STORE_TIMEOUT_MS' | 'EVENT_STORE_PROXY'>;
 
 /** An operator may truncate the streams of an erased reading before these. */
 export const LAST_WORDS: ReadonlySet<string> = new Set(['ReadingErased', 'PublicationWithdrawn']);
@@ -17,10 +9,8 @@ export const LAST_WORDS: ReadonlySet<string> = new Set(['ReadingErased', 'Public
 /** How every program of the service connects to the event store. */
 export const eventStoreOptions = (config: StoreSettings): EventStoreDbOptions => ({
   connectionString: config.EVENTSTORE_URL,
-  appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
-  readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
-  reads: config.EVENT_STORE_READS,
-  stuckAfterMs: config.EVENT_STORE_STUCK_MS,
+  appendTimeoutMs: Math.ceil(config.EVENT_STORE_TIMEOUT_MS / 2),
+  readTimeoutMs: config.EVENT_STORE_TIMEOUT_MS,
   proxyFromEnvironment: config.EVENT_STORE_PROXY,
   mayBeginWith: LAST_WORDS,
 });

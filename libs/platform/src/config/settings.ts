@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { STORE_DEFAULTS } from '#event-sourcing/store/defaults.js';
-import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { httpSettings } from './http-settings.js';
-import { auditSettings, testDataSettings } from './kept-settings.js';
+import { keptSettings } from './kept-settings.js';
 import { postgresUrl } from './postgres-url.js';
-import { count, days, flag, milliseconds, setting, span, wholeNumber } from './setting.js';
+import { count, flag, milliseconds, setting, span, wholeNumber } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
 export const WORKER_ROLES = ['follow', 'jobs', 'webhooks', 'upkeep'] as const;
@@ -24,157 +23,119 @@ const base64Key = z
  * The connections and limits of every process. Modules add theirs (`libs/<module>/src/settings.ts`). Names are
  * environment variables; units are in the name or the description. Validated once, at start-up.
  */
-export const settings = z
-  .object({
-    HOST: setting(z.string().default('127.0.0.1'), 'address the API listens on'),
-    PORT: setting(wholeNumber(0, 65_535).default(3000), 'port the API listens on; 0 lets the system choose'),
-    DATABASE_URL: setting(postgresUrl, 'PostgreSQL, as postgresql://user:password@host:port/database'),
-    DATABASE_OWNER_URL: setting(
-      postgresUrl.optional(),
-      'the same database, with the role that owns its schemas; for ops commands that make, move or copy tables, never for API or worker',
-    ),
-    DATABASE_POOL_SIZE: count(12, 'connections per process'),
-    DATABASE_CONNECT_TIMEOUT_MS: milliseconds(
-      2_000,
-      'a query fails when it gets no connection within this time',
-    ),
-    DATABASE_QUERY_TIMEOUT_MS: milliseconds(5_000, 'a query fails when it takes longer'),
-    EVENTSTORE_URL: setting(
-      z.string().regex(/^esdb(\+discover)?:\/\//, 'must start with esdb://'),
-      'EventStoreDB, as esdb://user:password@host:port?tlsCAFile=/path/to/ca.crt',
-    ),
-    EVENT_STORE_APPEND_TIMEOUT_MS: milliseconds(
-      1_000,
-      'an append that takes longer is repeated, for 3 s at most, then fails (503)',
-    ),
-    EVENT_STORE_READ_TIMEOUT_MS: milliseconds(
-      2_000,
-      'a read fails when it yields nothing, or gets no slot, for this time',
-      STORE_DEFAULTS.wholePageFactor,
-    ),
-    EVENT_STORE_READS: setting(
-      wholeNumber(1, 80).default(STORE_DEFAULTS.reads),
-      'concurrent reads of the event store per process, 80 at most; the store accepts 100 calls per connection',
-    ),
-    EVENT_STORE_STUCK_MS: milliseconds(
-      STORE_DEFAULTS.stuckAfterMs,
-      'after calls to the event store have failed for this long while a fresh connection works, the process reconnects',
-    ),
-    EVENT_STORE_GIVE_UP_MS: span(
-      30_000,
-      'an API with an unusable connection to the event store exits after this time; its supervisor starts another',
-    ),
-    EVENT_STORE_PROXY: flag(
-      'whether http_proxy, https_proxy and grpc_proxy apply to the connection to the event store (1 or 0)',
-    ),
-    ...clockSettings,
-    ENCRYPTION_KEYS: setting(
-      z.string().transform((text, context) => parseKeys(text, context)),
-      'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals and opens, the others only open',
-    ),
-    KEY_PROVIDER: setting(
-      z.enum(['environment', 'file']).default('environment'),
-      'who keeps the keys that wrap the keys of readings: environment (ENCRYPTION_KEYS), or file (KEY_DIRECTORY), which rotates them in epochs and destroys old ones',
-    ),
-    KEY_DIRECTORY: setting(
-      z.string().min(1).optional(),
-      'folder of the epoch keys, shared by all processes; keep it out of PostgreSQL and its backups',
-    ),
-    KEY_EPOCH_MS: span(604_800_000, 'length of an epoch: how long one key wraps the keys of readings', 1_000),
-    KEY_RETENTION_MS: span(
-      3_024_000_000,
-      'how long the key of an epoch is kept after the epoch ends; older backups cannot be opened',
-    ),
-    KEY_DESTROY_NOTICE_MS: span(
-      86_400_000,
-      'minimum time between announcing the destruction of a key and destroying it',
-      0,
-    ),
-    KEY_EPOCH_CACHE_MS: span(
-      300_000,
-      'how long an opened epoch key is cached; twelve times as long while its keeper is unavailable',
-    ),
-    KEY_UPKEEP_EVERY_MS: milliseconds(
-      60_000,
-      'how often the worker wraps surviving keys again, destroys due ones, deletes keys without a reading and erases old test readings',
-    ),
-    DIGEST_KEY: setting(
-      base64Key,
-      'key for digests of personal data and for idempotent reading ids, base64 of 32 bytes',
-    ),
-    LOG_LEVEL: setting(
-      z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
-      'fatal, error, warn, info, debug or silent',
-    ),
-    METRICS_PORT: setting(
-      wholeNumber(0, 65_535).optional(),
-      'port of GET /metrics (Prometheus), never the public one; unset: no metrics are served; 0 lets the system choose',
-    ),
-    METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
-    ...httpSettings,
-    OPERATOR_NAME: setting(
-      z
-        .string()
-        .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores')
-        .optional(),
-      'whom ops commands record as their operator; without it the login name, which in a container is the same for all',
-    ),
-    ...auditSettings,
-    ...testDataSettings,
-    SUBJECT_KEY_CACHE_MS: span(
-      2_000,
-      'how long the opened key of a reading is cached; an erasure takes effect within this time',
-    ),
-    RATE_READ_PER_MINUTE: count(1_200, 'GET requests of a workspace per minute'),
-    RATE_READ_BURST: count(200, 'GET requests of a workspace at once'),
-    RATE_CREATE_PER_MINUTE: count(300, 'readings a workspace may create per minute'),
-    RATE_CREATE_BURST: count(100, 'readings a workspace may create at once'),
-    RATE_MANAGE_PER_MINUTE: count(120, 'other requests of a workspace per minute'),
-    RATE_MANAGE_BURST: count(60, 'other requests of a workspace at once'),
-    RATE_UNAUTHENTICATED_PER_MINUTE: count(
-      30,
-      'requests with missing or wrong credentials from one address per minute',
-    ),
-    RATE_PUBLIC_PER_MINUTE: count(
-      600,
-      'other requests without proven sender (public routes, unknown paths) from one address per minute; a /64 of IPv6 is one address',
-    ),
-    RATE_PUBLIC_BURST: count(60, 'such requests from one address at once'),
-    RATE_PROBE_PER_MINUTE: count(
-      600,
-      'requests for /healthz and /readyz from one address per minute, counted separately; beyond that, the last answer is repeated',
-    ),
-    RATE_PROBE_BURST: count(60, 'requests for /healthz and /readyz from one address at once'),
-    RATE_ADDRESSES: count(
-      20_000,
-      'addresses that a process counts separately; when more are active, new ones share one count',
-    ),
-    TRUSTED_PROXIES: count(0, 'number of reverse proxies in front, whose X-Forwarded-For is trusted', 0),
-    CERTIFICATE_WARN_DAYS: days(30, 'ops doctor warns this long before a certificate expires (days)', 0),
-    READINESS_WORKER_MS: span(10_000, 'a worker counts as absent after this time without a heartbeat'),
-    READINESS_ROLES: setting(
-      workerRoles,
-      'the service is not ready while no worker has one of these WORKER_ROLES; /readyz and ops doctor name a missing role in any case',
-    ),
-    READINESS_LAG_MS: span(
-      60_000,
-      'the service is not ready while a consumer’s oldest unhandled event is older',
-    ),
-    DISK_FOLDER: setting(
-      z.string().min(1).optional(),
-      'folder whose disk must keep DISK_RESERVE_MIB free; unset: not checked (the embedded stack sets it)',
-    ),
-    DISK_RESERVE_MIB: count(256, 'new work gets 503 while the disk has less free (MiB)', 0),
-    WORKER_ROLES: setting(
-      workerRoles,
-      'roles of a worker process, comma-separated: follow (projections and processes), jobs (generation, publication, replay), webhooks (delivery), upkeep (fences, rescues, reconciliation, clean-up)',
-    ),
-    WORKER_CONCURRENCY: count(2, 'concurrent jobs per worker process'),
-  })
-  .superRefine((config, context) => {
-    requireKeyKeeper(config, context);
-    requireBoundsInOrder(config, context);
-  });
+export const settings = z.object({
+  HOST: setting(z.string().default('127.0.0.1'), 'address the API listens on'),
+  PORT: setting(wholeNumber(0, 65_535).default(3000), 'port the API listens on; 0 lets the system choose'),
+  DATABASE_URL: setting(postgresUrl, 'PostgreSQL, as postgresql://user:password@host:port/database'),
+  DATABASE_OWNER_URL: setting(
+    postgresUrl.optional(),
+    'the same database, with the role that owns its schemas; for ops commands that make, move or copy tables, never for API or worker',
+  ),
+  DATABASE_POOL_SIZE: count(12, 'connections per process'),
+  DATABASE_QUERY_TIMEOUT_MS: milliseconds(
+    5_000,
+    'a query fails when it gets no connection within this time, or takes longer on it',
+  ),
+  EVENTSTORE_URL: setting(
+    z.string().regex(/^esdb(\+discover)?:\/\//, 'must start with esdb://'),
+    'EventStoreDB, as esdb://user:password@host:port?tlsCAFile=/path/to/ca.crt',
+  ),
+  EVENT_STORE_TIMEOUT_MS: milliseconds(
+    2_000,
+    'a read of the event store fails when it yields nothing for this time; an append that takes half of it is repeated, for 3 s at most',
+    STORE_DEFAULTS.wholePageFactor,
+  ),
+  EVENT_STORE_PROXY: flag(
+    'whether http_proxy, https_proxy and grpc_proxy apply to the connection to the event store (1 or 0)',
+  ),
+  CLOCK_REFUSE_MS: span(
+    10_000,
+    'while the clocks of a process, PostgreSQL and the event store differ by more, the process does no work that time causes, and changes no credit book (503)',
+  ),
+  ENCRYPTION_KEYS: setting(
+    z.string().transform((text, context) => parseKeys(text, context)),
+    'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals and opens, the others only open',
+  ),
+  KEY_DIRECTORY: setting(
+    z.string().min(1).optional(),
+    'folder of keys that wrap the keys of readings, each for an epoch, and are destroyed after it; shared by all processes, kept out of PostgreSQL and its backups. Unset: ENCRYPTION_KEYS wrap them',
+  ),
+  KEY_EPOCH_MS: span(604_800_000, 'length of an epoch: how long one key wraps the keys of readings', 1_000),
+  KEY_RETENTION_MS: span(
+    3_024_000_000,
+    'how long the key of an epoch is kept after the epoch ends; older backups cannot be opened',
+  ),
+  KEY_DESTROY_NOTICE_MS: span(
+    86_400_000,
+    'minimum time between announcing the destruction of a key and destroying it',
+    0,
+  ),
+  DIGEST_KEY: setting(
+    base64Key,
+    'key for digests of personal data and for idempotent reading ids, base64 of 32 bytes',
+  ),
+  LOG_LEVEL: setting(
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+    'fatal, error, warn, info, debug or silent',
+  ),
+  METRICS_PORT: setting(
+    wholeNumber(0, 65_535).optional(),
+    'port of GET /metrics (Prometheus), never the public one; unset: no metrics are served; 0 lets the system choose',
+  ),
+  METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
+  ...httpSettings,
+  OPERATOR_NAME: setting(
+    z
+      .string()
+      .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores')
+      .optional(),
+    'whom ops commands record as their operator; without it the login name, which in a container is the same for all',
+  ),
+  ...keptSettings,
+  RATE_READ_PER_MINUTE: count(1_200, 'GET requests of a workspace per minute'),
+  RATE_READ_BURST: count(200, 'GET requests of a workspace at once'),
+  RATE_CREATE_PER_MINUTE: count(300, 'readings a workspace may create per minute'),
+  RATE_CREATE_BURST: count(100, 'readings a workspace may create at once'),
+  RATE_MANAGE_PER_MINUTE: count(120, 'other requests of a workspace per minute'),
+  RATE_MANAGE_BURST: count(60, 'other requests of a workspace at once'),
+  RATE_UNAUTHENTICATED_PER_MINUTE: count(
+    30,
+    'requests with missing or wrong credentials from one address per minute',
+  ),
+  RATE_PUBLIC_PER_MINUTE: count(
+    600,
+    'other requests without proven sender (public routes, unknown paths) from one address per minute; a /64 of IPv6 is one address',
+  ),
+  RATE_PUBLIC_BURST: count(60, 'such requests from one address at once'),
+  RATE_PROBE_PER_MINUTE: count(
+    600,
+    'requests for /healthz and /readyz from one address per minute, counted separately; beyond that, the last answer is repeated',
+  ),
+  RATE_PROBE_BURST: count(60, 'requests for /healthz and /readyz from one address at once'),
+  RATE_ADDRESSES: count(
+    20_000,
+    'addresses that a process counts separately; when more are active, new ones share one count',
+  ),
+  TRUSTED_PROXIES: count(0, 'number of reverse proxies in front, whose X-Forwarded-For is trusted', 0),
+  READINESS_ROLES: setting(
+    workerRoles,
+    'the service is not ready while no worker has one of these WORKER_ROLES; /readyz and ops doctor name a missing role in any case',
+  ),
+  READINESS_LAG_MS: span(
+    60_000,
+    'the service is not ready while a consumer’s oldest unhandled event is older',
+  ),
+  DISK_FOLDER: setting(
+    z.string().min(1).optional(),
+    'folder whose disk must keep DISK_RESERVE_MIB free; unset: not checked (the embedded stack sets it)',
+  ),
+  DISK_RESERVE_MIB: count(256, 'new work gets 503 while the disk has less free (MiB)', 0),
+  WORKER_ROLES: setting(
+    workerRoles,
+    'roles of a worker process, comma-separated: follow (projections and processes), jobs (generation, publication, replay), webhooks (delivery), upkeep (fences, rescues, reconciliation, clean-up)',
+  ),
+  WORKER_CONCURRENCY: count(2, 'concurrent jobs per worker process'),
+});
 
 export type Config = z.infer<typeof settings>;
 
@@ -199,15 +160,4 @@ const parseKeys = (text: string, context: z.RefinementCtx): readonly EncryptionK
     });
   }
   return keys;
-};
-
-interface KeyKeeper {
-  readonly KEY_PROVIDER: string;
-  readonly KEY_DIRECTORY?: string | undefined;
-}
-
-/** Reports the setting that the chosen key keeper requires, when it is missing. */
-const requireKeyKeeper = ({ KEY_PROVIDER, KEY_DIRECTORY }: KeyKeeper, context: z.RefinementCtx): void => {
-  if (KEY_PROVIDER === 'file' && !KEY_DIRECTORY)
-    context.addIssue({ code: 'custom', path: ['KEY_DIRECTORY'], message: 'is required' });
 };

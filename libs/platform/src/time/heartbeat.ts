@@ -45,17 +45,17 @@ export const heartbeat = (
   };
 };
 
-/** The roles that no worker had within the time; all of them when there was no worker. */
-export const missingRoles = async (
-  pool: Pick<Pool, 'query'>,
-  withinMs: number,
-): Promise<readonly WorkerRole[]> => {
+/** A worker counts as absent after this time without a heartbeat (ms). */
+export const ABSENT_AFTER_MS = 10_000;
+
+/** The roles that no worker has had for {@link ABSENT_AFTER_MS}; all of them when there was no worker. */
+export const missingRoles = async (pool: Pick<Pool, 'query'>): Promise<readonly WorkerRole[]> => {
   const { rows } = await pool.query<{ missing: WorkerRole }>(
     `select missing from unnest($1::text[]) missing
      where not exists (select from platform.heartbeat
        where role = 'worker' and (roles is null or missing = any (roles))
          and beat_at > clock_timestamp() - make_interval(secs => $2))`,
-    [WORKER_ROLES, withinMs / 1_000],
+    [WORKER_ROLES, ABSENT_AFTER_MS / 1_000],
   );
   return rows.map(({ missing }) => missing);
 };

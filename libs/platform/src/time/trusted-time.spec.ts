@@ -42,7 +42,7 @@ beforeEach(() => {
           : null,
     },
     clock: { now: () => START + passed + off.process },
-    config: { CLOCK_WARN_MS: 2_000, CLOCK_REFUSE_MS: 10_000 },
+    config: { CLOCK_REFUSE_MS: 10_000 },
     log: { info: log('info'), warn: log('warn'), error: log('error') } as never,
     elapsed: () => passed,
   });

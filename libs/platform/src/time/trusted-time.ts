@@ -15,6 +15,8 @@ import {
   type OtherClock,
 } from './clock-verdict.js';
 
+/** Clocks that differ by more cause a warning (ms). */
+const WARN_MS = 2_000;
 /** A verdict older than this (ms) is renewed before it is used. */
 const STALE_MS = 15_000;
 /** Heartbeats younger than this (s) count. */
@@ -24,7 +26,7 @@ export interface TrustedTimeParts {
   readonly pool: Pick<Pool, 'query'>;
   readonly store: Pick<EventStore, 'readAll' | 'serverTime'>;
   readonly clock: Clock;
-  readonly config: Pick<Config, 'CLOCK_WARN_MS' | 'CLOCK_REFUSE_MS'>;
+  readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** This process's monotonic clock (ms). */
   readonly elapsed?: () => number;
@@ -102,9 +104,7 @@ export class TrustedTime implements TrustedClock {
   isFresh(): boolean {
     if (!this.compared || this.latest.level === 'unknown') return false;
     const { at, offset } = this.compared;
-    return (
-      this.elapsed() - at < STALE_MS && Math.abs(this.offset() - offset) <= this.parts.config.CLOCK_WARN_MS
-    );
+    return this.elapsed() - at < STALE_MS && Math.abs(this.offset() - offset) <= WARN_MS;
   }
 
   /** Compares the clocks now. One comparison serves all who ask meanwhile. @throws when PostgreSQL is unavailable */
@@ -144,12 +144,13 @@ export class TrustedTime implements TrustedClock {
   /** What still holds of the last verdict while the event store does not answer. */
   private standing(offset: number): ClockVerdict {
     if (this.latest.level === 'unknown' || this.offsetWithStore === null) return STORE_AWAY;
-    const wasSet = Math.abs(offset - this.offsetWithStore) > this.parts.config.CLOCK_WARN_MS;
+    const wasSet = Math.abs(offset - this.offsetWithStore) > WARN_MS;
     return wasSet && this.latest.level !== 'refused' ? WAS_SET : this.latest;
   }
 
   private conclude(readings: ClockReadings, standing: ClockVerdict | null): void {
-    const { CLOCK_WARN_MS: warnMs, CLOCK_REFUSE_MS: refuseMs } = this.parts.config;
+    const { CLOCK_REFUSE_MS: refuseMs } = this.parts.config;
+    const warnMs = Math.min(WARN_MS, refuseMs);
     const former = this.latest;
     this.readings = readings;
     const judged = judgeClocks(readings, { warnMs, refuseMs });

@@ -1,21 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config/settings.js';
 import type { WorkLoop } from '../work/work-registry.js';
 import type { TrustedTime } from './trusted-time.js';
 
 /** How often the wall clock is held against the monotonic one (ms). It costs nothing. */
 const LOOK_EVERY_MS = 250;
+/** How often the clocks of the servers are asked (ms). */
+const COMPARE_EVERY_MS = 5_000;
 
 /** Compares the clocks at the start and at intervals, and at once when this process's clock was set. */
-export const watchTime = (
-  time: TrustedTime,
-  { CLOCK_CHECK_EVERY_MS }: Pick<Config, 'CLOCK_CHECK_EVERY_MS'>,
-): WorkLoop => ({
+export const watchTime = (time: TrustedTime): WorkLoop => ({
   name: 'clock',
   async run(signal) {
     let comparedAt = -Infinity;
     while (!signal.aborted) {
-      if (!time.isFresh() || performance.now() - comparedAt >= CLOCK_CHECK_EVERY_MS) {
+      if (!time.isFresh() || performance.now() - comparedAt >= COMPARE_EVERY_MS) {
         comparedAt = performance.now();
         // A server that is away has checks and log lines of its own.
         await time.compare().catch(() => undefined);

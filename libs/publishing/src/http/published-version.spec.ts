@@ -13,7 +13,7 @@ const reading = (documentVersion: number | null) =>
     documentVersion,
   }) as Partial<ReadingSummary> as ReadingSummary;
 const STAYS = { destroyed: false };
-const versions = new PublishedVersion({} as never, publications as never, { DOCUMENT_WAIT_MS: 0 });
+const versions = new PublishedVersion({} as never, publications as never, 0);
 
 describe('the newest version of a document', () => {
   it('is the one that the reading shows, although the publications are behind', async () => {
@@ -51,7 +51,7 @@ describe('a version that is due', () => {
     };
     const query = new PublicationQuery(pool as never, { load } as never);
     const queries = { execute: async () => reading(null) };
-    const version = new PublishedVersion(queries as never, query, { DOCUMENT_WAIT_MS: ROUNDS * 100 });
+    const version = new PublishedVersion(queries as never, query, ROUNDS * 100);
     return { reads, version };
   };
 

@@ -1,14 +1,14 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#platform/http/problem.js';
-import { CONFIG } from '#platform/tokens.js';
 import { GetReadingSummary, type ReadingSummary } from '#readings/contracts/index.js';
 import { PublicationQuery } from '../read-models/publication/publication.query.js';
-import type { Config } from '../settings.js';
 import { POLL_AFTER } from './named-reading.js';
 
+/** Longest wait for the publication of a completed reading (ms). */
+const LONGEST_WAIT_MS = 5_000;
 const LOOK_AGAIN_MS = 100;
 
 type Found = Awaited<ReturnType<PublicationQuery['find']>>;
@@ -19,7 +19,7 @@ export class PublishedVersion {
   constructor(
     private readonly queries: QueryBus,
     private readonly publications: PublicationQuery,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_WAIT_MS'>,
+    @Optional() private readonly waitMs = LONGEST_WAIT_MS,
   ) {}
 
   /**
@@ -51,7 +51,7 @@ export class PublishedVersion {
     version: number | undefined,
     caller: Pick<Response, 'destroyed'>,
   ): Promise<Found> {
-    for (let left = Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS); left > 0; left -= 1) {
+    for (let left = Math.ceil(this.waitMs / LOOK_AGAIN_MS); left > 0; left -= 1) {
       await delay(LOOK_AGAIN_MS);
       if (caller.destroyed) return 'due';
       if (left > 1 && !(await this.publications.hasRow(reading.readingId, version))) continue;

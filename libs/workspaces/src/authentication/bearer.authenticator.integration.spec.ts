@@ -1,3 +1,4 @@
+import { KEY_SET_BOUNDS } from './issuer-keys/issuer-keys.js';
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -247,7 +248,11 @@ describe('A key of the set', () => {
   });
 
   it('beyond the maximum of a set is not used', async () => {
-    const more = verifier([keys[1]!, keys[0]!], { TOKEN_JWKS_MAX_KEYS: 1 });
+    const others = Array.from({ length: KEY_SET_BOUNDS.keys - 1 }, (_, n) => ({
+      ...keys[1]!,
+      kid: `rsa-${n}`,
+    }));
+    const more = verifier([...others, keys[1]!, keys[0]!]);
     expect(await more.verify(await sign())).toBeNull();
     expect(await more.verify(await sign({}, { alg: 'RS256', kid: 'rsa' }, rsa.privateKey))).not.toBeNull();
   });

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
 import type { Clock } from '#event-sourcing/core/clock.js';
@@ -9,9 +9,9 @@ import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
 import {
   FetchedKeys,
   fixedKeys,
+  KEY_SET_BOUNDS,
   KeysUnavailable,
   type IssuerKeys,
-  type IssuerSettings,
 } from './issuer-keys/issuer-keys.js';
 import type { VerificationKey } from './issuer-keys/key-set.js';
 import { Lanes, LanesFull } from '#platform/work/lanes.js';
@@ -19,8 +19,10 @@ import { CLOCK_TOLERANCE_S, readClaims } from './tokens/token-claims.js';
 import { ALGORITHMS, readToken } from './tokens/token-shape.js';
 import type { Config } from '../settings.js';
 
-export type TokenSettings = IssuerSettings &
-  Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_MAX_BYTES'>;
+export type TokenSettings = Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_JWKS' | 'TOKEN_JWKS_URL'>;
+
+/** A longer bearer token (bytes) is not checked. */
+const LONGEST_TOKEN = 8_192;
 
 /** Signatures verified at a time. Node has four threads for such work; two stay free. */
 const VERIFIED_AT_ONCE = 2;
@@ -45,13 +47,10 @@ export class BearerAuthenticator {
     @Inject(CONFIG) private readonly config: TokenSettings,
     @Inject(LOGGER) log: Pick<Logger, 'warn'>,
     @Inject(STEADY_CLOCK) steady: Clock,
+    @Optional() bounds = KEY_SET_BOUNDS,
   ) {
     const { TOKEN_JWKS: local, TOKEN_JWKS_URL: url } = config;
-    this.keys = local
-      ? fixedKeys(local, config, log)
-      : url
-        ? new FetchedKeys(url, config, steady, log)
-        : null;
+    this.keys = local ? fixedKeys(local, log) : url ? new FetchedKeys(url, steady, log, bounds) : null;
   }
 
   /**
@@ -59,9 +58,9 @@ export class BearerAuthenticator {
    * @throws Problem (503) when the issuer's keys are unavailable: the token may be valid
    */
   async verify(token: string): Promise<Principal | null> {
-    const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_MAX_BYTES: maxBytes } = this.config;
+    const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = this.config;
     if (!this.keys || !issuer) return null;
-    const shape = readToken(token, maxBytes);
+    const shape = readToken(token, LONGEST_TOKEN);
     const claims = shape && readClaims(shape.claims, { issuer, audience }, this.clock.now() / 1_000);
     if (!claims) return null;
     const key = await this.keys.find(shape).catch(asProblem);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
 import { BearerAuthenticator, type TokenSettings } from './bearer.authenticator.js';
+import { KEY_SET_BOUNDS } from './issuer-keys/issuer-keys.js';
 
 const START = Date.parse('2026-04-10T12:00:00.000Z');
 const ISSUER = 'https://portal.example';
@@ -64,20 +65,16 @@ const verifier = (changes: Partial<TokenSettings> = {}): BearerAuthenticator => 
       TOKEN_AUDIENCE: 'reading-service',
       TOKEN_JWKS: undefined,
       TOKEN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
-      TOKEN_MAX_BYTES: 8_192,
-      get TOKEN_JWKS_TIMEOUT_MS() {
-        return timeoutMs;
-      },
-      TOKEN_JWKS_MAX_BYTES: 65_536,
-      TOKEN_JWKS_MAX_KEYS: 32,
-      TOKEN_JWKS_FRESH_MS: 10 * MINUTE,
-      TOKEN_JWKS_STALE_MS: 60 * MINUTE,
-      TOKEN_JWKS_COOLDOWN_MS: 30_000,
-      TOKEN_JWKS_RETRY_MS: 5_000,
       ...changes,
     },
     { warn: (...args: unknown[]) => void logged.push(JSON.stringify(args)) },
     { now: () => now },
+    {
+      ...KEY_SET_BOUNDS,
+      get timeoutMs() {
+        return timeoutMs;
+      },
+    },
   );
 };
 

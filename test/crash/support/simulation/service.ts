@@ -64,19 +64,18 @@ export const CONFIG = {
   // Simulated clocks are off by as much.
   CLOCK_REFUSE_MS: 180_000,
   ENQUEUE_TIMEOUT_MS: 2_500,
-  READING_ATTEMPTS: 3,
   READING_LEASE_MS: 60_000,
-  READING_RETRY_MS: 2_000,
   READING_DELAYED_AFTER_MS: 300_000,
   READING_TIMEOUT_MS: 86_400_000,
   RESERVATION_FENCE_MS: 60_000,
   RESERVATION_SWEEP_MS: 15_000,
   LEDGER_RECONCILE_EVERY_MS: 3_600_000,
   LEDGER_RECONCILE_GRACE_MS: 60_000,
-  KEY_UPKEEP_EVERY_MS: 60_000,
-  // Far less than a sensible setting: age alone must not decide which keys stay.
-  KEY_ABANDONED_AFTER_MS: 1_000,
+  KEY_EPOCH_MS: 604_800_000,
 } as Config;
+
+/** Far less than what is sensible: age alone must not decide which keys stay. */
+const ABANDONED_AFTER_MS = 1_000;
 
 /** A process's connections to the world. */
 export interface Surroundings {
@@ -139,12 +138,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
     [GetPaper, new GetPaperHandler(createWorkspaceExecutor(store))],
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
-  const republications = new RepublishDocumentHandler(
-    publications,
-    clock,
-    { DOCUMENT_VERSIONS: MOST_VERSIONS },
-    queries,
-  );
+  const republications = new RepublishDocumentHandler(publications, clock, queries, MOST_VERSIONS);
   return { readings, publications, query, commands, queries, erasures, republications };
 };
 
@@ -216,7 +210,7 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     CONFIG,
     log as never,
   ).onModuleInit();
-  const sweep = new KeySweep(queries, readings, pool, CONFIG);
+  const sweep = new KeySweep(queries, readings, pool, ABANDONED_AFTER_MS);
   const testSweep = new TestReadingSweep(commands, readings, pool, time, CONFIG);
   new ReadingsWorkerModule(
     work,

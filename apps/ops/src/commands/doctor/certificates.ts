@@ -8,6 +8,8 @@ import { failure, ok, warning, type Finding } from './finding.js';
 const CHECK = 'certificates';
 const DAY_MS = 86_400_000;
 const ANSWER_WITHIN_MS = 3_000;
+/** The doctor warns this long before a certificate expires. */
+const WARN_DAYS = 30;
 const ADVICE = 'Replace it before it expires (docs/operations.md, "Certificates").';
 
 /** A certificate that this program's connections depend on. */
@@ -24,7 +26,7 @@ interface Certificate {
  * @param now milliseconds since 1970
  */
 export const checkCertificates = async (
-  { EVENTSTORE_URL, DATABASE_URL, CERTIFICATE_WARN_DAYS }: CertificateConfig,
+  { EVENTSTORE_URL, DATABASE_URL }: Pick<Config, 'EVENTSTORE_URL' | 'DATABASE_URL'>,
   now: number,
 ): Promise<Finding | readonly Finding[]> => {
   const found = [
@@ -34,16 +36,14 @@ export const checkCertificates = async (
   ].toSorted((one, other) => one.expiresAt - other.expiresAt);
   const [first] = found;
   if (!first) return ok(CHECK, 'no connection uses TLS');
-  const findings = found.flatMap((one) => findingOf(one, now, CERTIFICATE_WARN_DAYS));
+  const findings = found.flatMap((one) => findingOf(one, now));
   return findings.length > 0 ? findings : ok(CHECK, `the first to expire is ${described(first, now)}`);
 };
 
-type CertificateConfig = Pick<Config, 'EVENTSTORE_URL' | 'DATABASE_URL' | 'CERTIFICATE_WARN_DAYS'>;
-
-const findingOf = (one: Certificate, now: number, warnDays: number): readonly Finding[] => {
+const findingOf = (one: Certificate, now: number): readonly Finding[] => {
   const message = `the certificate of ${described(one, now)}`;
   if (one.expiresAt <= now) return [failure(CHECK, message, ADVICE)];
-  return one.expiresAt - now < warnDays * DAY_MS ? [warning(CHECK, message, ADVICE)] : [];
+  return one.expiresAt - now < WARN_DAYS * DAY_MS ? [warning(CHECK, message, ADVICE)] : [];
 };
 
 const described = ({ of, expiresAt }: Certificate, now: number): string => {

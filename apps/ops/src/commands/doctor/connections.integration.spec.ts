@@ -4,7 +4,7 @@ import { freshDatabase } from '../../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { checkConnections } from './connections.js';
 
-const config = { DATABASE_POOL_SIZE: 12, READINESS_WORKER_MS: 30_000 };
+const config = { DATABASE_POOL_SIZE: 12 };
 let postgres: StartedPostgres;
 let owner: pg.Pool;
 let application: pg.Pool;

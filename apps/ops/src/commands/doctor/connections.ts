@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { ABSENT_AFTER_MS } from '#platform/time/heartbeat.js';
 import { ADVICE } from '#platform/fault/fault.js';
 import type { Config } from '../../../../service/src/settings.js';
 import { ok, warning, type Finding } from './finding.js';
@@ -25,7 +26,7 @@ interface Facts {
  */
 export const checkConnections = async (
   pool: Pick<Pool, 'query'>,
-  { DATABASE_POOL_SIZE, READINESS_WORKER_MS }: Pick<Config, 'DATABASE_POOL_SIZE' | 'READINESS_WORKER_MS'>,
+  { DATABASE_POOL_SIZE }: Pick<Config, 'DATABASE_POOL_SIZE'>,
 ): Promise<Finding> => {
   const { rows } = await pool.query<Facts>(
     `select server, least(server, (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
@@ -35,7 +36,7 @@ export const checkConnections = async (
              where beat_at > clock_timestamp() - make_interval(secs => $1)) as processes
      from (select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
                     - coalesce(current_setting('reserved_connections', true)::int, 0) as server) limits`,
-    [READINESS_WORKER_MS / 1_000],
+    [ABSENT_AFTER_MS / 1_000],
   );
   const { server, own, open, processes } = rows[0]!;
   const wanted = processes * (DATABASE_POOL_SIZE + LISTENING);

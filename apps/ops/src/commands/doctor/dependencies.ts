@@ -145,7 +145,7 @@ export const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Findi
     return failure(
       check,
       `A sealed key cannot be opened: ${(error as Error).message}`,
-      'Put the missing key back into ENCRYPTION_KEYS, or where KEY_PROVIDER keeps it: ops keys status.',
+      'Put the missing key back into ENCRYPTION_KEYS, or into KEY_DIRECTORY: ops keys status.',
     );
   }
   const { id } = await epochKeys.current();

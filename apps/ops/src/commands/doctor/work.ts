@@ -4,7 +4,7 @@ import { stoppedStreams, type StoppedStream } from '#event-sourcing/parking/park
 import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { readSetAside } from '#event-sourcing/parking/set-aside.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { missingRoles } from '#platform/time/heartbeat.js';
+import { ABSENT_AFTER_MS, missingRoles } from '#platform/time/heartbeat.js';
 import { stuckJobs } from '#platform/jobs/stuck-jobs.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { ListWebhookEndpoints } from '#webhooks/contracts/index.js';
@@ -16,20 +16,20 @@ import { failure, graded, ok, warning, type Finding } from './finding.js';
 /** Age of the oldest unhandled event (seconds). */
 const LAG_SECONDS = [10, 120] as const;
 
-export const checkWorkers = async (pool: Pool, within: number): Promise<Finding> => {
+export const checkWorkers = async (pool: Pool): Promise<Finding> => {
   const { rows } = await pool.query<{ alive: number }>(
     `select count(*)::int as alive from platform.heartbeat
      where role = 'worker' and beat_at > clock_timestamp() - make_interval(secs => $1)`,
-    [within / 1_000],
+    [ABSENT_AFTER_MS / 1_000],
   );
   const alive = rows[0]!.alive;
   if (alive === 0)
     return failure(
       'workers',
-      `no heartbeat for ${within / 1_000} s`,
+      `no heartbeat for ${ABSENT_AFTER_MS / 1_000} s`,
       'Start a worker: without one, no reading is calculated and no webhook sent.',
     );
-  const missing = await missingRoles(pool, within);
+  const missing = await missingRoles(pool);
   return missing.length === 0
     ? ok('workers', `${alive} alive`)
     : failure(

@@ -21,9 +21,7 @@ Examples:
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       const answer = await withSession(async (session) => {
         if (session.keys.store === null)
-          throw new OpsError(
-            'KEY_PROVIDER is environment: rotate ENCRYPTION_KEYS instead (ops keys --help).',
-          );
+          throw new OpsError('KEY_DIRECTORY is not set: rotate ENCRYPTION_KEYS instead (ops keys --help).');
         const former = await session.keys.wrapsNow();
         return { done: yes, former, current: yes ? await upkeepOf(session).advance() : former };
       });

@@ -47,7 +47,7 @@ Examples:
     .addHelpText(
       'after',
       `
-Works only while KEY_DIRECTORY has the key, and it opens. Running processes see it within KEY_EPOCH_CACHE_MS. The epoch
+Works only while KEY_DIRECTORY has the key, and it opens. Running processes see it within five minutes. The epoch
 has ended: workers rewrap what it still wraps, and destroy its key when it is due. What failed meanwhile stays failed.
 
 Examples:

@@ -15,7 +15,7 @@ export const addStatusCommand = (keys: Command): void => {
     .addHelpText('after', '\nExamples:\n  ops keys status\n  ops keys status --json')
     .action(async (_: object, command: Command) => {
       const { provider, current, found, epochs } = await withSession(async (session) => ({
-        provider: session.config.KEY_PROVIDER,
+        provider: session.config.KEY_DIRECTORY ? 'file' : 'environment',
         current: session.ring.currentKeyId,
         found: await Promise.all(
           (await holdingsOf(session)).map(async ({ what, current, count }) => ({

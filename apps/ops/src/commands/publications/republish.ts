@@ -199,8 +199,7 @@ const sentence = (done: Done, yes: boolean): string => {
   if (!yes) return `${done.found} documents would be published again: add --yes to do it.`;
   const rest = [
     done.underWay > 0 && `${done.underWay} were being made already`,
-    done.tooManyVersions > 0 &&
-      `${done.tooManyVersions} have as many versions as they may (DOCUMENT_VERSIONS)`,
+    done.tooManyVersions > 0 && `${done.tooManyVersions} have as many versions as they may`,
     done.erased > 0 && `${done.erased} were erased`,
   ].filter((one) => one !== false);
   return [`${done.requested} versions requested`, ...rest].join('; ') + '.';

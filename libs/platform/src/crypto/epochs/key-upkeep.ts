@@ -209,6 +209,13 @@ const isToBeEmptied = ({ provider, endsAt, emptiedAt, destroyedAt }: EpochRow, n
 export const dueAtOf = ({ provider, endsAt, destroyedAt }: EpochRow, retentionMs: number): number | null =>
   provider === 'environment' || destroyedAt !== null || endsAt === null ? null : endsAt + retentionMs;
 
+/**
+ * How often a worker looks after keys (ms): wraps surviving ones again, destroys due ones, deletes those without a reading
+ * and erases old test readings. A tenth of an epoch at most, since keys of an epoch that ended must move to the next.
+ */
+export const upkeepEveryMs = ({ KEY_EPOCH_MS }: Pick<Config, 'KEY_EPOCH_MS'>): number =>
+  Math.min(60_000, KEY_EPOCH_MS / 10);
+
 export const upkeepSettings = (config: Config): UpkeepSettings => ({
   retentionMs: config.KEY_RETENTION_MS,
   noticeMs: config.KEY_DESTROY_NOTICE_MS,

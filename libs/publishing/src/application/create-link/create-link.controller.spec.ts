@@ -26,7 +26,7 @@ const controller = new CreateLinkController(
   { require: async () => undefined } as never,
   links as never,
   { now: () => now },
-  { DOCUMENT_LINKS: 5, HOST: '127.0.0.1', PUBLIC_URL: 'https://api.example.com' },
+  { HOST: '127.0.0.1', PUBLIC_URL: 'https://api.example.com' },
 );
 const asked = async (seed?: Buffer) => {
   const request = { socket: { localPort: 3_000 }, params: READING } as never;

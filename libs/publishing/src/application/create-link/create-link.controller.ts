@@ -18,6 +18,9 @@ import { LinkStore } from '../../links/link.store.js';
 import type { Config } from '../../settings.js';
 import { CreateLinkDto } from './create-link.body.js';
 
+/** Live links that the document of a reading may have. */
+const MOST_LINKS = 100;
+
 /** Makes links to a document, for people without a key. */
 @Controller('api/v1/readings/:readingId/document/links')
 @Accepts({ apiKey: 'documents:read' })
@@ -28,7 +31,7 @@ export class CreateLinkController {
     private readonly version: PublishedVersion,
     private readonly links: LinkStore,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_LINKS' | 'HOST' | 'PUBLIC_URL'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'HOST' | 'PUBLIC_URL'>,
   ) {}
 
   @Post()
@@ -67,16 +70,15 @@ export class CreateLinkController {
       version: version ?? null,
       expiresAt: instant(now + expiresInSeconds * 1_000),
     };
-    const { DOCUMENT_LINKS: most } = this.config;
     const { readingId, workspaceId } = reading;
     const { actor: createdBy } = principalOf(request);
     const added = await this.links.add(
       { ...link, readingId, workspaceId, createdAt: instant(now), createdBy, tokenHash: hash },
-      most,
+      MOST_LINKS,
     );
     if (added === 'erased') throw new Problem('reading_erased');
     if (added === 'too_many')
-      throw new Problem('link_limit_reached', { detail: `A document has at most ${most} live links` });
+      throw new Problem('link_limit_reached', { detail: `A document has at most ${MOST_LINKS} live links` });
     const { expiresAt } = added;
     return { ...link, expiresAt, url: `${this.baseUrl(request)}/d/${token}` };
   }

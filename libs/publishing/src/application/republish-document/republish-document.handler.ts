@@ -1,14 +1,16 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Optional } from '@nestjs/common';
 import { CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
-import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { CLOCK } from '#platform/tokens.js';
 import { GetPaper } from '#workspaces/contracts/index.js';
 import { artifactIdOf } from '../../artifacts/artifact-id.js';
 import { RepublishDocument, type RepublishResult } from '../../contracts/commands.js';
 import { CONTENT_VERSION } from '../../contracts/content-version.js';
 import { newestVersion } from '../../domain/publication/publication.decider.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
-import type { Config } from '../../settings.js';
+
+/** Versions that the document of a reading may have. */
+export const MOST_VERSIONS = 20;
 
 /**
  * Requests the next version. The publication's stream decides: of two requests at once, one is recorded, and both are
@@ -19,8 +21,8 @@ export class RepublishDocumentHandler implements ICommandHandler<RepublishDocume
   constructor(
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_VERSIONS'>,
     private readonly queries: QueryBus,
+    @Optional() private readonly most = MOST_VERSIONS,
   ) {}
 
   async execute({ readingId, workspaceId, options, by }: RepublishDocument): Promise<RepublishResult> {
@@ -38,7 +40,7 @@ export class RepublishDocumentHandler implements ICommandHandler<RepublishDocume
           publishedAt: instant(at),
           paper,
         },
-        most: this.config.DOCUMENT_VERSIONS,
+        most: this.most,
         unlessFrom: options.onlyIfTextsChanged ? CONTENT_VERSION : null,
       },
       { intent: `request:${version}`, by, workspaceId, at },

@@ -26,7 +26,7 @@ const input = {
   grammaticalProfile: { subjectGender: 'Female' },
 };
 const calculateResult = themeCalculator({ contentVersion: '2026.11.2', formats: ['document_v1'] });
-const config = { READING_LEASE_MS: 60_000, READING_RETRY_MS: 2_000, READING_ATTEMPTS: 3 };
+const config = { READING_LEASE_MS: 60_000 };
 
 let store: InMemoryEventStore;
 let keys: InMemoryKeys;
@@ -137,14 +137,16 @@ describe('generating a reading', () => {
     now += 2_000;
     await worker(failing).run(job);
     expect(store.log.at(-1)!.data).toMatchObject({ attempt: 2, retryAt: '2026-09-29T08:00:06.000Z' });
-    now += 4_000;
-    await worker(failing).run(job);
+    for (const pauseMs of [4_000, 8_000, 16_000]) {
+      now += pauseMs;
+      await worker(failing).run(job);
+    }
     expect(types().slice(-2)).toEqual(['ReadingStarted', 'ReadingFailed']);
     expect(store.log.at(-1)!.data).toEqual({
       workspaceId: 'ws_1',
       livemode: true,
       code: 'generation_failed',
-      attempts: 3,
+      attempts: 5,
       reservationId: 'r1',
     });
     expect(

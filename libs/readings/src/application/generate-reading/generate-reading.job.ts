@@ -54,6 +54,11 @@ export const OVERDUE_READINGS = `
   where due_at < now() and ${isNotQueued(`'${GENERATE_READING.task}:' || reading_id`)}
   order by due_at limit $1`;
 
+/** Attempts at a reading before it fails. */
+const ATTEMPTS = 5;
+/** The pause before the second attempt (ms); doubles each time. */
+const RETRY_MS = 2_000;
+
 /**
  * One attempt at a reading. The job only wakes a worker; the stream is the lock. Only the worker whose `ReadingStarted`
  * is appended continues, and only until its lease expires.
@@ -66,8 +71,7 @@ export class GenerateReadingJob {
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(THEME_CALCULATOR) private readonly calculate: ThemeCalculator,
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'READING_LEASE_MS' | 'READING_RETRY_MS' | 'READING_ATTEMPTS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READING_LEASE_MS'>,
     @Inject(LOGGER) private readonly log: Logger,
     private readonly keys: SubjectKeys,
     private readonly testOutcomes: TestOutcomes,
@@ -113,7 +117,7 @@ export class GenerateReadingJob {
         },
         'an attempt failed',
       );
-      await this.fail(job, attempt, code, isAsked ? attempt : this.config.READING_ATTEMPTS);
+      await this.fail(job, attempt, code, isAsked ? attempt : ATTEMPTS);
     }
   }
 
@@ -153,7 +157,7 @@ export class GenerateReadingJob {
         attempt,
         code,
         attemptsAllowed,
-        retryAt: instant(now + this.config.READING_RETRY_MS * 2 ** (attempt - 1)),
+        retryAt: instant(now + RETRY_MS * 2 ** (attempt - 1)),
       },
       contextOf(job, `fail:${attempt}`, now),
     );

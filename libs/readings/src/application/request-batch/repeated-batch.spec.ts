@@ -32,12 +32,12 @@ const handlerOf = (timeoutMs = 60_000): RequestBatchHandler => {
   return new RequestBatchHandler(
     { load: async () => ({ state: recorded }) } as never,
     { now: () => 0 },
-    { BULK_TIMEOUT_MS: timeoutMs },
     {} as never,
     {} as never,
     new Digester(Buffer.alloc(32, 7).toString('base64')),
     {} as never,
     { answered } as never,
+    timeoutMs,
   );
 };
 

@@ -78,12 +78,11 @@ const api = (): RequestBatchHandler => {
   const subjectKeys = keys as unknown as SubjectKeys;
   const bus = { execute: ledger } as unknown as CommandBus;
   const query = new ReadingQuery(rows as never, store, subjectKeys, digester);
-  const config = { ENQUEUE_TIMEOUT_MS: 60_000, BULK_TIMEOUT_MS: 60_000 };
+  const config = { ENQUEUE_TIMEOUT_MS: 60_000 };
   const single = new RequestReadingHandler(readings, clock, config, bus, digester, subjectKeys, query);
   return new RequestBatchHandler(
     createBatchExecutor(store),
     clock,
-    config,
     bus,
     readings,
     digester,

@@ -1,4 +1,4 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Optional } from '@nestjs/common';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#event-sourcing/core/clock.js';
@@ -8,13 +8,12 @@ import { withDeadline } from '#event-sourcing/timing/deadline.js';
 import { Lines } from '#platform/async/lines.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
-import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { CLOCK } from '#platform/tokens.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../../batch.executor.js';
 import { batchIdOf, batchReadingId } from '../../batch-reading-id.js';
 import { BOOK_UNREADABLE, ReserveMany } from '../../contracts/ports/index.js';
 import type { BatchRecord } from '../../domain/batch/batch.decider.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
-import type { Config } from '../../settings.js';
 import type { ReadingRequest, RequestReadingResult } from '../request-reading/request-reading.command.js';
 import { RequestReadingHandler } from '../request-reading/request-reading.handler.js';
 import { reservationIdAt } from '../reservation-id.js';
@@ -24,6 +23,8 @@ import { RequestBatch, type BatchItem, type RequestBatchResult } from './request
 const AT_ONCE = 64;
 /** Repeated batches of a workspace in one mode, under way or waiting: as many as the policy `create` lets in at once. */
 const MOST_REPEATS = 100;
+/** A bulk that is not accepted within this time (ms) is answered 503; its readings so far stay. */
+const ACCEPTED_WITHIN_MS = 15_000;
 
 interface Decided {
   readonly batch: BatchRecord;
@@ -44,17 +45,17 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
   constructor(
     @Inject(BATCH_EXECUTOR) private readonly batches: BatchExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'BULK_TIMEOUT_MS'>,
     private readonly commands: CommandBus,
     @Inject(READING_EXECUTOR) private readonly streams: ReadingExecutor,
     private readonly digester: Digester,
     private readonly keys: SubjectKeys,
     private readonly readings: RequestReadingHandler,
+    @Optional() private readonly acceptedWithinMs = ACCEPTED_WITHIN_MS,
   ) {}
 
   execute(command: RequestBatch): Promise<RequestBatchResult> {
     return withDeadline(
-      this.config.BULK_TIMEOUT_MS,
+      this.acceptedWithinMs,
       (givenUp) => this.request(command, givenUp),
       () => {
         throw new StoreUnavailable('The batch was not accepted in time', true);

@@ -55,9 +55,7 @@ const sweeper = (): KeySweep => {
       return readable(query) ? openHolds : null;
     },
   };
-  return new KeySweep(queries as unknown as QueryBus, executor, pool, {
-    KEY_ABANDONED_AFTER_MS: 3_600_000,
-  });
+  return new KeySweep(queries as unknown as QueryBus, executor, pool);
 };
 const sweep = (): Promise<void> => sweeper().sweep(never);
 const make = async (id: string = randomUUID()): Promise<string> => {

@@ -1,13 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { CONFIG } from '#platform/tokens.js';
 import { GetOpenHolds } from '../../contracts/ports/index.js';
 import { reservationIdsUpTo } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
-import type { Config } from '../../settings.js';
 
+/** The key of a request that became no reading within this time (ms) is deleted. */
+const ABANDONED_AFTER_MS = 3_600_000;
 /** Keys read with one statement. */
 const PAGE = 500;
 /** Most keys checked in one round, and most of them without a reading's row: each of those needs a stream read. */
@@ -41,7 +41,7 @@ export class KeySweep {
     private readonly queries: QueryBus,
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'KEY_ABANDONED_AFTER_MS'>,
+    @Optional() private readonly abandonedAfterMs = ABANDONED_AFTER_MS,
   ) {}
 
   /** Resumes where the last sweep stopped, oldest keys first. @throws StoreUnavailable */
@@ -106,7 +106,7 @@ export class KeySweep {
              order by created_at, subject_id limit ${PAGE}) as key
        left join readings.reading on reading.reading_id = key.subject_id
        order by key.created_at, key.subject_id`,
-      [this.config.KEY_ABANDONED_AFTER_MS / 1_000, after?.created_at ?? null, after?.subject_id ?? null],
+      [this.abandonedAfterMs / 1_000, after?.created_at ?? null, after?.subject_id ?? null],
     );
     return rows;
   }

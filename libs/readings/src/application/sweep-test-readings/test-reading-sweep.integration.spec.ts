@@ -17,7 +17,7 @@ import { TestReadingSweep } from './test-reading-sweep.js';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const DAY_MS = 86_400_000;
-const config = { TEST_DATA_KEPT_DAYS: 30, KEY_UPKEEP_EVERY_MS: 60_000 };
+const config = { TEST_DATA_KEPT_DAYS: 30, KEY_EPOCH_MS: 604_800_000 };
 const never = new AbortController().signal;
 
 let postgres: StartedPostgres;

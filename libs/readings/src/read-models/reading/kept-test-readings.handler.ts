@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
+import { upkeepEveryMs } from '#platform/crypto/epochs/key-upkeep.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { retentionStatus } from '#platform/retention/retention.js';
 import type { RetentionStatus } from '#platform/retention/retention-status.js';
@@ -16,7 +17,7 @@ export const TEST_READINGS = 'test-readings';
 export class LookAtTestReadingsHandler implements IQueryHandler<LookAtTestReadings> {
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'TEST_DATA_KEPT_DAYS' | 'KEY_UPKEEP_EVERY_MS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'TEST_DATA_KEPT_DAYS' | 'KEY_EPOCH_MS'>,
   ) {}
 
   execute({ now }: LookAtTestReadings): Promise<RetentionStatus> {
@@ -29,7 +30,7 @@ export class LookAtTestReadingsHandler implements IQueryHandler<LookAtTestReadin
         setting: 'TEST_DATA_KEPT_DAYS',
         days: this.config.TEST_DATA_KEPT_DAYS,
         graceDays: 0,
-        everyMs: this.config.KEY_UPKEEP_EVERY_MS,
+        everyMs: upkeepEveryMs(this.config),
         held: (before) => heldRows(this.pool, rows, before),
       },
       now,

@@ -4,6 +4,7 @@ import { CONFIG } from '#platform/tokens.js';
 import { ExamineIssuerKeys, type IssuerKeysReport } from '../../contracts/queries.js';
 import type { TokenSettings } from '../bearer.authenticator.js';
 import { fetchKeySet } from './fetch-key-set.js';
+import { KEY_SET_BOUNDS } from './issuer-keys.js';
 import { readKeySet } from './key-set.js';
 
 @QueryHandler(ExamineIssuerKeys)
@@ -16,15 +17,14 @@ export class ExamineIssuerKeysHandler implements IQueryHandler<ExamineIssuerKeys
     if (!issuer || (!local && !url)) return { source: 'nowhere', ...none };
     if (local) return { source: 'configuration', ...this.report(local) };
     try {
-      const { TOKEN_JWKS_TIMEOUT_MS: timeoutMs, TOKEN_JWKS_MAX_BYTES: maxBytes } = this.config;
-      return { source: 'url', ...this.report(await fetchKeySet(url!, { timeoutMs, maxBytes })) };
+      return { source: 'url', ...this.report(await fetchKeySet(url!, KEY_SET_BOUNDS)) };
     } catch (error) {
       return { source: 'url', ...none, failure: error instanceof Error ? error.message : 'unknown' };
     }
   }
 
   private report(value: unknown): Omit<IssuerKeysReport, 'source'> {
-    const read = readKeySet(value, this.config.TOKEN_JWKS_MAX_KEYS);
+    const read = readKeySet(value, KEY_SET_BOUNDS.keys);
     if (!read) return { used: 0, unused: [], failure: 'the response is not a key set' };
     return { used: read.keys.length, unused: read.unused, failure: null };
   }

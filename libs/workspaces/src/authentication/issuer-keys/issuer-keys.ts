@@ -3,20 +3,16 @@ import type { Clock } from '#event-sourcing/core/clock.js';
 import type { TokenShape } from '../tokens/token-shape.js';
 import { fetchKeySet } from './fetch-key-set.js';
 import { findKey, readKeySet, type KeySet, type UnusedKey, type VerificationKey } from './key-set.js';
-import type { Config } from '../../settings.js';
 
-export type IssuerSettings = Pick<
-  Config,
-  | 'TOKEN_JWKS'
-  | 'TOKEN_JWKS_URL'
-  | 'TOKEN_JWKS_TIMEOUT_MS'
-  | 'TOKEN_JWKS_MAX_BYTES'
-  | 'TOKEN_JWKS_MAX_KEYS'
-  | 'TOKEN_JWKS_FRESH_MS'
-  | 'TOKEN_JWKS_STALE_MS'
-  | 'TOKEN_JWKS_COOLDOWN_MS'
-  | 'TOKEN_JWKS_RETRY_MS'
->;
+/** What is taken of an issuer's key set: keys that are used, bytes that are read, and the longest wait for it (ms). */
+export const KEY_SET_BOUNDS = { keys: 32, maxBytes: 65_536, timeoutMs: 3_000 };
+
+/** The age of a key set from which it is fetched again, and up to which its keys are valid without that (ms). */
+const [FRESH_MS, STALE_MS] = [600_000, 3_600_000];
+/** The pause before a key set is fetched for a key that it did not have (ms), so that bad tokens cost the issuer nothing. */
+const COOLDOWN_MS = 30_000;
+/** The pause after a failure (ms). */
+const RETRY_MS = 5_000;
 
 export type Named = Pick<TokenShape, 'kid' | 'algorithm'>;
 
@@ -39,24 +35,15 @@ const LOG_EVERY_MS = 60_000;
 const NAMED_AT_MOST = 5;
 
 /** Keys from the configuration. */
-export const fixedKeys = (
-  value: unknown,
-  settings: IssuerSettings,
-  log: Pick<Logger, 'warn'>,
-): IssuerKeys => {
-  const { keys, unused } = readKeySet(value, settings.TOKEN_JWKS_MAX_KEYS) ?? { keys: [], unused: [] };
+export const fixedKeys = (value: unknown, log: Pick<Logger, 'warn'>): IssuerKeys => {
+  const { keys, unused } = readKeySet(value, KEY_SET_BOUNDS.keys) ?? { keys: [], unused: [] };
   logUnused(unused, log);
   return { find: async (token) => findKey(keys, token) };
 };
 
 /**
- * Keys fetched from the issuer, as rarely as possible:
- * - again when they are older than TOKEN_JWKS_FRESH_MS;
- * - for an unknown key, once per TOKEN_JWKS_COOLDOWN_MS, so that bad tokens cost the issuer nothing;
- * - after a failure, not before TOKEN_JWKS_RETRY_MS;
- * - with one request at a time, shared by all callers.
- *
- * Known keys stay valid for TOKEN_JWKS_STALE_MS after they were fetched, also while fetching fails.
+ * Keys fetched from the issuer, as rarely as possible, with one request at a time, shared by all callers. Known keys stay
+ * valid while fetching fails.
  */
 export class FetchedKeys implements IssuerKeys {
   private known: (KeySet & { readonly fetchedAt: number }) | null = null;
@@ -67,9 +54,9 @@ export class FetchedKeys implements IssuerKeys {
 
   constructor(
     private readonly url: string,
-    private readonly settings: IssuerSettings,
     private readonly clock: Clock,
     private readonly log: Pick<Logger, 'warn'>,
+    private readonly bounds = KEY_SET_BOUNDS,
   ) {}
 
   async find(token: Named): Promise<VerificationKey | null> {
@@ -87,27 +74,24 @@ export class FetchedKeys implements IssuerKeys {
   }
 
   private match(token: Named): VerificationKey | null {
-    return this.known && this.ageOf(this.known) < this.settings.TOKEN_JWKS_STALE_MS
-      ? findKey(this.known.keys, token)
-      : null;
+    return this.known && this.ageOf(this.known) < STALE_MS ? findKey(this.known.keys, token) : null;
   }
 
   /** Waits for the issuer only when the known keys cannot be used. Otherwise the fetch runs in the background. */
   private async renew(): Promise<void> {
-    const { TOKEN_JWKS_FRESH_MS: fresh, TOKEN_JWKS_STALE_MS: stale } = this.settings;
     const age = this.known ? this.ageOf(this.known) : Infinity;
-    if (age < fresh || this.isPausing()) return;
+    if (age < FRESH_MS || this.isPausing()) return;
     const fetched = this.fetch();
-    if (age >= stale || this.failedAt === null) await fetched;
+    if (age >= STALE_MS || this.failedAt === null) await fetched;
   }
 
   private mayFetchUnknown(): boolean {
-    const cooled = !this.known || this.ageOf(this.known) >= this.settings.TOKEN_JWKS_COOLDOWN_MS;
+    const cooled = !this.known || this.ageOf(this.known) >= COOLDOWN_MS;
     return cooled && !this.isPausing();
   }
 
   private isPausing(): boolean {
-    return this.failedAt !== null && this.clock.now() - this.failedAt < this.settings.TOKEN_JWKS_RETRY_MS;
+    return this.failedAt !== null && this.clock.now() - this.failedAt < RETRY_MS;
   }
 
   private ageOf({ fetchedAt }: { readonly fetchedAt: number }): number {
@@ -122,13 +106,8 @@ export class FetchedKeys implements IssuerKeys {
   }
 
   private async download(): Promise<void> {
-    const {
-      TOKEN_JWKS_TIMEOUT_MS: timeoutMs,
-      TOKEN_JWKS_MAX_BYTES: maxBytes,
-      TOKEN_JWKS_MAX_KEYS,
-    } = this.settings;
     try {
-      const read = readKeySet(await fetchKeySet(this.url, { timeoutMs, maxBytes }), TOKEN_JWKS_MAX_KEYS);
+      const read = readKeySet(await fetchKeySet(this.url, this.bounds), this.bounds.keys);
       if (!read) throw new Error('the response is not a key set');
       this.known = { ...read, fetchedAt: this.clock.now() };
       this.failedAt = null;

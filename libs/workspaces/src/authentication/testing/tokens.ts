@@ -25,14 +25,6 @@ const SETTINGS: TokenSettings = {
   TOKEN_AUDIENCE: 'reading-service',
   TOKEN_JWKS: undefined,
   TOKEN_JWKS_URL: undefined,
-  TOKEN_MAX_BYTES: 8_192,
-  TOKEN_JWKS_TIMEOUT_MS: 3_000,
-  TOKEN_JWKS_MAX_BYTES: 65_536,
-  TOKEN_JWKS_MAX_KEYS: 32,
-  TOKEN_JWKS_FRESH_MS: 600_000,
-  TOKEN_JWKS_STALE_MS: 3_600_000,
-  TOKEN_JWKS_COOLDOWN_MS: 30_000,
-  TOKEN_JWKS_RETRY_MS: 5_000,
 };
 
 /** What the verifiers logged. */
