@@ -28,3 +28,11 @@ it('What test readings ask for alarms nobody', () => {
   // Their status is asked_503.
   expect(without(/^http_requests_total$/, /^$|status=~"5\.\."/)).toEqual([]);
 });
+
+it('Every alert has an entry in the runbook, and the runbook names no other', () => {
+  const [, table = ''] = readFileSync(projectPath('docs/runbook.md'), 'utf8').split('## Find the entry');
+  const named = [...table.matchAll(/^\| ([A-Z][A-Za-z, ]+) \| \S/gm)].flatMap(([, names = '']) =>
+    names.split(', '),
+  );
+  expect(named.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+});

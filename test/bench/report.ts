@@ -82,6 +82,13 @@ export const told = (what: string, value: number, unit: string, digits = 1): Row
 export const machine = (): string =>
   `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
 
+/** Of a page: what was measured, its ratio to the floor, and the aim, with `**no**` where it is not met. */
+const markdownRow = ({ what, measured, floor, value, aim, met }: Row): string => {
+  const ratioIs = floor === '' || value === null ? '' : `, ${value.toFixed(2)} of the floor`;
+  return `| ${what} | ${measured}${ratioIs} | ${aim}${met === false ? ', **no**' : ''} |`;
+};
+
+/** @returns a section of the page, with the rows that have an aim */
 export const markdownSection = (
   { title, explanation }: Benchmark,
   rows: readonly Row[],
@@ -90,21 +97,19 @@ export const markdownSection = (
 ${explanation}
 Measured on ${machine()}.
 
-| what | measured | floor | value | aim | met |
-|---|---|---|---|---|---|
+| what | measured | aim |
+|---|---|---|
 ${rows
-  .map(
-    ({ what, measured, floor, value, aim, met }) =>
-      `| ${what} | ${measured} | ${floor} | ${value === null ? '' : `**${value.toFixed(2)}**`} | ${aim} | ${met === null ? '' : met ? 'yes' : 'no'} |`,
-  )
+  .filter(({ aim }) => aim !== '')
+  .map(markdownRow)
   .join('\n')}
 `;
 
 const INTRODUCTION = `# Benchmarks
 
-\`npm run bench\` measures each part against a floor of the same run, so that the ratios mean something on any machine.
-\`npm run bench -- --write\` writes this page; with names (\`npm run bench -- event-store --write\`), those sections of it.
-The load generator shares the cores with the system under load.
+\`npm run bench -- --write\` writes this page: each part against a floor of the same run, so that ratios mean something on
+any machine. It shows the rows that have an aim; the command prints all. The load generator shares the cores with the
+system under load.
 `;
 
 /** Replaces or adds sections of a page; existing sections keep their order. */

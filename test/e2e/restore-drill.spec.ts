@@ -232,7 +232,7 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   expect(await stack.ops(['projections', 'lag', '--max-seconds', '30'])).toBeDefined();
 });
 
-/** docs/operations.md, "By other tools". */
+/** docs/runbook.md, "PostgreSQL is newer than the event store". */
 it('An event store older than PostgreSQL takes no new work, however far its log grows, until all is replayed', async () => {
   let customer = await Integrator.open(stack, 400);
   const kept = await finished(customer);

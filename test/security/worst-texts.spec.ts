@@ -28,7 +28,7 @@ let neighbour: Integrator;
 let ids: Readonly<Record<string, string>>;
 let mayWaitMs: number;
 const agent = new Agent({ keepAlive: true });
-/** The longest wait by what was sent, for the table of docs/benchmarks.md. */
+/** The longest wait by what was sent, which the soak suite prints. */
 const waits = new Map<string, number>();
 
 beforeAll(async () => {
@@ -168,7 +168,7 @@ it(
   SLOW_MS,
 );
 
-/** For docs/benchmarks.md: the longest wait of each kind of field, and where it was. */
+/** The longest wait of each kind of field, and where it was. */
 const tellFigures = (bulks: number): void => {
   const kindOf = (field: string) =>
     /\b(bulk body|bulk line|body|query|path|header|form)\b/.exec(field)?.[1] ?? field;

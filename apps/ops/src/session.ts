@@ -72,7 +72,7 @@ export const withSession = async <T>(
       throw new OpsError(`${error.message}. It may have been recorded: ${whenUnknown}.`);
     }
     if (error instanceof StoreDamaged) {
-      throw new OpsError(`${error.message} Restore a backup: docs/operations.md, "A damaged event store".`);
+      throw new OpsError(`${error.message} Restore a backup: docs/runbook.md, "A damaged event store".`);
     }
     if (error instanceof ClockUntrusted) {
       throw new OpsError(

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** One row of the table in docs/operations.md. */
+/** One row of the table that `npm run recovery` prints. */
 export interface Recovery {
   readonly fault: string;
   /** What had to succeed again, such as `a POST` or `a reading`. */

@@ -1,13 +1,11 @@
 import { Argument, Command } from 'commander';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { projectPath } from '#platform/project-path.js';
 import { clusterFaults } from './cluster-faults.js';
 import type { Fault, Recovery } from './fault.js';
 import { networkFaults } from './network-faults.js';
 import { promotion } from './promotion.js';
 import { realCluster } from './real-cluster.js';
 import { stackFaults } from './stack-faults.js';
-import { recoveryTable, withRecoveries } from './table.js';
+import { recoveryTable } from './table.js';
 
 const FAULTS: readonly Fault[] = [networkFaults, clusterFaults, stackFaults, promotion, realCluster];
 
@@ -16,7 +14,6 @@ const command = new Command('recovery')
   .addArgument(
     new Argument('[names...]', 'kinds of faults; all by default').choices(FAULTS.map(({ name }) => name)),
   )
-  .option('--write', 'write the rows into the table of docs/operations.md')
   .addHelpText(
     'after',
     `
@@ -25,7 +22,7 @@ real-cluster needs RECOVERY_NODE_COMMAND, the command line of one node of EventS
 
 Examples:
   npm run recovery
-  npm run recovery -- network --write`,
+  npm run recovery -- network`,
   )
   .parse();
 
@@ -37,8 +34,4 @@ for (const { name, run } of FAULTS) {
   rows.push(...(await run(say)));
 }
 process.stdout.write(`${recoveryTable(rows)}\n`);
-if (command.opts<{ write?: boolean }>().write) {
-  const page = projectPath('docs/operations.md');
-  writeFileSync(page, withRecoveries(readFileSync(page, 'utf8'), rows));
-}
 process.exit(0);

@@ -48,7 +48,7 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
     return failure(
       check,
       `${message}, was made under version ${sortedBy} of its collation and sorts by ${sortsBy} now: indexes may miss rows, and unique ones admit doubles`,
-      'Stop API and worker, then reindex the database and refresh its collation version (docs/operations.md).',
+      'Stop API and worker, then reindex the database and refresh its collation version (docs/runbook.md).',
     );
   if (checksums !== 'on')
     return warning(

@@ -31,7 +31,7 @@ export const checkTables = async ({
   const byHand = misshapen.filter(({ table }) => !READ_MODELS.includes(table));
   const advice =
     irreplaceable.length > 0
-      ? `Only a backup has ${irreplaceable.join(', ')}: stop API and workers, then ops restore (docs/operations.md, "Lost tables").`
+      ? `Only a backup has ${irreplaceable.join(', ')}: stop API and workers, then ops restore (docs/runbook.md, "Lost tables").`
       : expendable.length > 0
         ? 'ops projections restore --all --make-empty; with --dry-run it says what is lost with each table.'
         : missing.length + emptied.length + misshapen.length > byHand.length

@@ -37,7 +37,7 @@ export const addStatusCommand = (keys: Command): void => {
         ...(gone > 0
           ? [`${gone} keys that wrap readings cannot be opened: is the key keeper configured correctly?`]
           : []),
-        ...(overdue > 0 ? [`${overdue} overdue: the worker’s log says why (docs/operations.md).`] : []),
+        ...(overdue > 0 ? [`${overdue} overdue: the worker’s log says why (docs/runbook.md).`] : []),
       ];
       print(
         command,
