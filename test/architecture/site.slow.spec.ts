@@ -59,7 +59,7 @@ describe('The documentation that the service serves', () => {
 
   it('is for integrators: what operators and contributors read is not served', () => {
     const served = [...documents.keys()].filter((path) =>
-      /operations|security|architecture|adr|telemetry|finance|scaling/.test(path),
+      /operations|runbook|security|architecture|adr|telemetry|finance|scaling/.test(path),
     );
     expect(served).toEqual([]);
   });
