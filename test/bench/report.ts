@@ -82,10 +82,10 @@ export const told = (what: string, value: number, unit: string, digits = 1): Row
 export const machine = (): string =>
   `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
 
-/** Of a page: what was measured, its ratio to the floor, and the aim, with `**no**` where it is not met. */
+/** Of a page: what was measured, its ratio to the floor, and the aim, with `**missed**` where it is not met. */
 const markdownRow = ({ what, measured, floor, value, aim, met }: Row): string => {
-  const ratioIs = floor === '' || value === null ? '' : `, ${value.toFixed(2)} of the floor`;
-  return `| ${what} | ${measured}${ratioIs} | ${aim}${met === false ? ', **no**' : ''} |`;
+  const ratioIs = floor === '' || value === null ? '' : ` (${value.toFixed(2)} of the floor)`;
+  return `| ${what} | ${measured}${ratioIs} | ${met === false ? '**missed** ' : ''}${aim} |`;
 };
 
 /** @returns a section of the page, with the rows that have an aim */
