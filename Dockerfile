@@ -14,7 +14,7 @@ COPY docs docs
 COPY tools tools
 COPY apps apps
 COPY libs libs
-# Assets stay where they are in the sources (docs/adr/0006): only the TypeScript is dropped.
+# Assets are read where they are in the sources: only the TypeScript is dropped.
 RUN npm run -s build && find libs -name '*.ts' -delete && find libs -type d -empty -delete
 
 FROM ${NODE_IMAGE} AS packages

@@ -84,7 +84,7 @@ const measure = async (benchmark: Benchmark): Promise<Row[]> => {
     hangs.refresh();
     say(text);
   };
-  step(`${benchmark.title}…`);
+  step(`${benchmark.title}…\n${benchmark.explanation}`);
   await benchmark.run({
     seconds: options.seconds,
     count: options.count,

@@ -89,12 +89,8 @@ const markdownRow = ({ what, measured, floor, value, aim, met }: Row): string =>
 };
 
 /** @returns a section of the page, with the rows that have an aim */
-export const markdownSection = (
-  { title, explanation }: Benchmark,
-  rows: readonly Row[],
-): string => `## ${title}
+export const markdownSection = ({ title }: Benchmark, rows: readonly Row[]): string => `## ${title}
 
-${explanation}
 Measured on ${machine()}.
 
 | what | measured | aim |
@@ -108,8 +104,8 @@ ${rows
 const INTRODUCTION = `# Benchmarks
 
 \`npm run bench -- --write\` writes this page: each part against a floor of the same run, so that ratios mean something on
-any machine. It shows the rows that have an aim; the command prints all. The load generator shares the cores with the
-system under load.
+any machine. It shows the rows that have an aim; the command prints all, and says what is loaded and what the floors
+are. The load generator shares the cores with the system under load.
 `;
 
 /** Replaces or adds sections of a page; existing sections keep their order. */
