@@ -62,7 +62,7 @@ const cases: readonly Case[] = vectors.flatMap(({ id, t, secrets: names, header,
 
 const snippet = (language: string): string => {
   const page = readFileSync(projectPath('docs/webhooks.md'), 'utf8');
-  const section = page.slice(page.indexOf('## Verification'), page.indexOf('## Answering'));
+  const section = page.slice(page.indexOf('## Verification'), page.indexOf('## Responding'));
   const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]+?)\`\`\``).exec(section)?.[1];
   if (!code) throw new Error(`docs/webhooks.md has no snippet in ${language}`);
   return code;
