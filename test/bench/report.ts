@@ -84,7 +84,7 @@ export const machine = (): string =>
 
 /** Of a page: what was measured, its ratio to the floor, and the aim, with `**missed**` where it is not met. */
 const markdownRow = ({ what, measured, floor, value, aim, met }: Row): string => {
-  const ratioIs = floor === '' || value === null ? '' : ` (${value.toFixed(2)} of the floor)`;
+  const ratioIs = floor === '' || value === null ? '' : `, ${value.toFixed(2)} ×`;
   return `| ${what} | ${measured}${ratioIs} | ${met === false ? '**missed** ' : ''}${aim} |`;
 };
 
@@ -93,7 +93,7 @@ export const markdownSection = ({ title }: Benchmark, rows: readonly Row[]): str
 
 Measured on ${machine()}.
 
-| what | measured | aim |
+| what | measured, × the floor | aim |
 |---|---|---|
 ${rows
   .filter(({ aim }) => aim !== '')
