@@ -30,7 +30,9 @@ it('What test readings ask for alarms nobody', () => {
 });
 
 it('Every alert has an entry in the runbook, and the runbook names no other', () => {
-  const [, table = ''] = readFileSync(projectPath('docs/runbook.md'), 'utf8').split(/^## (?:Find the entry|The service)$/m);
+  const [, table = ''] = readFileSync(projectPath('docs/runbook.md'), 'utf8').split(
+    /^## (?:Find the entry|The service)$/m,
+  );
   const named = [...table.matchAll(/^\| ([A-Z][A-Za-z, ]+) \| \S/gm)].flatMap(([, names = '']) =>
     names.split(', '),
   );
