@@ -70,27 +70,30 @@ it('A key-encryption key can be rotated under load; then the old one is no longe
   expect(await stack.ops(['encryption-keys', 'rewrap'])).toMatchObject({
     done: false,
     sealed: [
-      { what: 'keys of readings', due: 1, rewrapped: 0 },
+      { what: 'keys of readings', due: 0, rewrapped: 0 },
       // The signing secret, and the custom headers.
       { what: 'webhook secrets', due: 2, rewrapped: 0 },
-      { what: 'keys of epochs', due: 0, rewrapped: 0 },
+      { what: 'keys of epochs', due: 1, rewrapped: 0 },
     ],
   });
   expect(await stack.ops(['encryption-keys', 'rewrap', '--yes'])).toMatchObject({
     current: 'k2',
     done: true,
     sealed: [
-      { rewrapped: 1, unopened: [] },
-      { rewrapped: 2, unopened: [] },
       { rewrapped: 0, unopened: [] },
+      { rewrapped: 2, unopened: [] },
+      { rewrapped: 1, unopened: [] },
     ],
   });
   loading = false;
   await load;
   expect(during.length).toBeGreaterThan(0);
   for (const readingId of during) await customer.untilEnded(readingId);
-  const inUse = await keysInUse();
-  expect(Object.keys(inUse).sort()).toEqual(['keys of readings k2', 'webhook secrets k2']);
+  const inUse = Object.keys(await keysInUse());
+  expect(inUse.filter((one) => !one.startsWith('keys of readings')).sort()).toEqual([
+    'keys of epochs k2',
+    'webhook secrets k2',
+  ]);
 
   customer = customer.at(await start((keys) => keys.split(',')[0]!));
   for (const readingId of [first, during[0]!]) {
