@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { CorruptEvent } from '../core/event-catalogue.js';
+import { parkedStreams } from '../parking/parked-streams.js';
 import { rejoinLog } from '../rebuilding/rejoin-log.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
@@ -63,5 +65,26 @@ describe('an event store that is older than PostgreSQL', () => {
     expect((await appliedIds()).slice(3)).toEqual([1, 2, 3, 4].map((index) => uuid(700_000 + index)));
     expect(await consumerLag(consumers.pool, store)).toMatchObject([{ status: 'running', events: 0 }]);
     expect(await rejoinLog(consumers.pool, store)).toBe(0);
+  });
+
+  it('keeps no stream parked for an event that it does not have', async () => {
+    await append('a', 'b', 'c');
+    const unreadable = { stream: 'tally-b', revision: 0n, type: 'Torn' };
+    const before = start({
+      ...recording,
+      steps(events) {
+        if (events.some(({ stream }) => stream === 'tally-b')) throw new CorruptEvent(unreadable, 'no');
+        return recording.steps(events);
+      },
+    });
+    await caughtUp(recording.name);
+    await before.stop();
+    expect(await parkedStreams(consumers.pool)).toMatchObject([{ stream: 'tally-b' }]);
+    const store = await restored();
+    expect(await rejoinLog(consumers.pool, store)).toBe(1);
+    start(recording, { store });
+    await eventually(async () => (await appliedIds()).includes(uuid(700_004)));
+    expect(await appliedIds()).toContain(uuid(700_001));
+    expect(await parkedStreams(consumers.pool)).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ const MARGIN_MS = 60_000;
 
 /**
  * After a restore of an event store that is older than PostgreSQL: moves every checkpoint after the last event that both
- * have back to it, so that consumers handle what the log has got since. What their rows have of the lost events remains:
+ * have back to it, and parks no stream after it, so that consumers handle what the log has got since. What their rows have of the lost events remains:
  * replay every projection afterwards.
  * @returns how many consumers were moved; 0 when the two belong together
  */
@@ -24,8 +24,12 @@ export const rejoinLog = async (
     [[...beyond]],
   );
   const last = String(await lastBefore(store, rows[0]!.parted - MARGIN_MS));
+  // What waits for an event that the log has lost would keep the stream's new events from being handled.
   const { rowCount } = await pool.query(
-    `update event_sourcing.consumer
+    `with freed as (
+       delete from event_sourcing.parked_stream where position > coalesce(nullif($1, 'null')::numeric, -1)
+     )
+     update event_sourcing.consumer
      set position = nullif($1, 'null')::numeric, event_id = null, event_place = null, status = 'running', error = null,
          halted_stream = null, halted_position = null, epoch = epoch + 1, updated_at = now()
      where position > coalesce(nullif($1, 'null')::numeric, -1)`,
