@@ -63,7 +63,7 @@ export const settings = {
     'addresses of the worker’s machine that webhooks are sent from: one IPv4, one IPv6 or both, comma-separated',
   ),
   WEBHOOK_STATS_KEPT_DAYS: days(35, 'days for which the hourly sums of attempts are kept'),
-  WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints per workspace'),
+  WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints of a workspace for each mode, live and test'),
   WEBHOOK_CONNECT_TIMEOUT_MS: milliseconds(5_000, 'longest wait for a connection to a receiver'),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(15_000, 'longest whole exchange with a receiver'),
   WEBHOOK_ENDPOINT_CONCURRENCY: count(5, 'deliveries in flight per endpoint'),

@@ -43,6 +43,12 @@ describe('An endpoint', () => {
     expect(body).toMatchObject({ errors: [{ pointer, code }] });
   });
 
+  it('takes no place of the other mode', async () => {
+    for (let nr = 0; nr < 3; nr += 1) await test.created({ url }, testKey());
+    await test.post('', { url }, testKey()).expect(409);
+    await test.created({ url });
+  });
+
   it('is unknown to a key of the other mode, on every route', async () => {
     const live = await test.created({ url });
     const tested = await test.created({ url }, testKey());

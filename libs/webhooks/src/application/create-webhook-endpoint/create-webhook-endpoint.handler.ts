@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { MODES, type Mode } from '#event-sourcing/core/mode.js';
 import { drawUuid } from '#platform/crypto/draw.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
@@ -48,7 +49,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const refusal = urlRefusal(url, this.config);
     if (refusal) return refusal;
     const events = choice.events ?? PUBLIC_EVENT_TYPES;
-    if (!(await this.claimPlace(endpointId, workspaceId, secret))) {
+    if (!(await this.claimPlace(endpointId, workspaceId, { secret, modes }))) {
       return { outcome: 'endpoint_limit_reached', limit: this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE };
     }
     const at = instant(this.clock.now());
@@ -106,23 +107,32 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
 
   /**
    * Counts and stores the secret under one lock per workspace, so that concurrent requests cannot pass the limit. A place
-   * that an earlier attempt at the request has claimed is its own.
+   * that an earlier attempt at the request has claimed is its own. Each mode has as many places, so that test endpoints,
+   * which a live key does not see, take none of its own.
    * @returns whether there is a place; without one, stores nothing
    */
-  private claimPlace(endpointId: string, workspaceId: string, secret: NewSecret): Promise<boolean> {
+  private claimPlace(
+    endpointId: string,
+    workspaceId: string,
+    { secret, modes }: { readonly secret: NewSecret; readonly modes: readonly Mode[] },
+  ): Promise<boolean> {
     return transaction(this.pool, async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
         `webhooks|${workspaceId}`,
       ]);
-      const { rows } = await client.query<{ taken: number }>(
-        `select count(distinct secret.endpoint_id)::integer as taken
+      const { rows } = await client.query<{ all: number; taken: number }>(
+        `select count(distinct secret.endpoint_id)::integer as all,
+                count(distinct secret.endpoint_id)
+                  filter (where endpoint.endpoint_id is null or endpoint.modes && $5::text[])::integer as taken
          from webhooks.secret left join webhooks.endpoint using (endpoint_id)
          where secret.workspace_id = $1 and secret.endpoint_id <> $4
            and case when endpoint.endpoint_id is null then secret.created_at > $2::timestamptz - $3 * interval '1 second'
                     else endpoint.deleted_at is null end`,
-        [workspaceId, instant(this.clock.now()), CLAIM_SECONDS, endpointId],
+        [workspaceId, instant(this.clock.now()), CLAIM_SECONDS, endpointId, modes],
       );
-      if (rows[0]!.taken >= this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE) return false;
+      const { WEBHOOK_ENDPOINTS_PER_WORKSPACE: most } = this.config;
+      const { all, taken } = rows[0]!;
+      if (taken >= most || all >= MODES.length * most) return false;
       await this.vault.store(secret, { endpointId, workspaceId, at: instant(this.clock.now()) }, client);
       return true;
     });
