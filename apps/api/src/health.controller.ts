@@ -11,7 +11,7 @@ import { EVENT_STORE_CONNECTION, type StoreConnection } from '#event-sourcing/st
 import { WORKER_ROLES, type WorkerRole } from '#platform/config/settings.js';
 import { DiskReserve } from '#platform/disk/disk-reserve.js';
 import { faultOf } from '#platform/fault/fault.js';
-import { admissionOf } from '#platform/http/door/admission.js';
+import { admissionOf } from '#platform/http/admission.js';
 import { IgnoresParameters } from '#platform/http/known-parameters.interceptor.js';
 import { Answers } from '#platform/http/openapi/operation.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
@@ -167,9 +167,9 @@ const rootCauses = (failed: readonly (readonly [string, ReadinessCause])[]): Rea
   );
 };
 
-/** The front door repeats it to callers that ask too often. */
+/** `limitAddresses` repeats it to callers that ask too often. */
 const answer = (response: Response, status: number, body: Liveness | Readiness): void => {
-  admissionOf(response.req)?.remember(status, JSON.stringify(body));
+  admissionOf(response.req)?.remember(status, body);
   response.status(status).json(body);
 };
 

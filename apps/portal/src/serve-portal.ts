@@ -7,7 +7,6 @@ import { insideCaller } from '#platform/http/in-process.js';
 import { requestIdOf } from '#platform/http/request-id.js';
 import { serveDocuments } from '#platform/http/static-documents.js';
 import { within } from '#platform/async/within.js';
-import { forwardedFor } from '#platform/rate-limit/address.js';
 import type { RatePolicies } from '#platform/rate-limit/policies.js';
 import { ASKED_WITHIN_MS, RATE_POLICIES, rateSubject } from '#platform/rate-limit/rate-limit.guard.js';
 import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
@@ -284,7 +283,7 @@ class Portal {
     const subject = rateSubject(principal);
     const visit: Visit = {
       session,
-      api: new Api(this.call, principal, request.socket, forwardedFor(request.headers)),
+      api: new Api(this.call, principal, request.socket, request.get('x-forwarded-for')),
       queries: this.queries,
       commands: this.commands,
       texts: TEXTS[language],

@@ -74,9 +74,6 @@ const guards = (): Provider[] => {
     RATE_MANAGE_BURST: plenty,
     RATE_UNAUTHENTICATED_PER_MINUTE: plenty,
     RATE_PUBLIC_PER_MINUTE: plenty,
-    RATE_PUBLIC_BURST: plenty,
-    RATE_PROBE_PER_MINUTE: plenty,
-    RATE_PROBE_BURST: plenty,
   });
   const limiter = new RateLimiter(new TokenBuckets(pool), systemClock);
   const addresses = { refusal: () => Promise.resolve(null) };

@@ -12,7 +12,6 @@ const SETTINGS = {
   RATE_READ_PER_MINUTE: '1000000',
   RATE_READ_BURST: '1000000',
   RATE_UNAUTHENTICATED_PER_MINUTE: '30',
-  HTTP_REFUSAL_HOLD_MS: '20',
 };
 /** Characters that move the cursor, colour, reorder or hide text. */
 export const NASTY = '\u001b[31mred\u001b[0m\u009b1m\u202egnp.exe\u200b\u2066\u007f';

@@ -113,12 +113,6 @@ describe('a request is recorded', () => {
     ],
     ['in a tally when nobody is authenticated', { status: 401, isAnswered: true }, 'refused', 401],
     [
-      'with its refusal, although its caller did not wait',
-      { status: 429, isAnswered: false },
-      'refused',
-      429,
-    ],
-    [
       'in a tally when an unknown caller abandoned a guarded route',
       { status: 200, isAnswered: false },
       'refused',

@@ -5,7 +5,7 @@ import { GONE_AWAY, LOWEST_REFUSAL, finalStatus } from '../http/final-status.js'
 import { isGuarded } from '../http/guarded-path.js';
 import { requestIdOf } from '../http/request-id.js';
 import { routeOf } from '../http/route-of.js';
-import { addressKey, forwardedFor, fullClientAddress } from '../rate-limit/address.js';
+import { addressKey, fullClientAddress } from '../rate-limit/address.js';
 import { wasCounted } from '../rate-limit/counted.js';
 import { printable } from '../text/printable.js';
 import { isUuid } from '../text/uuid.js';
@@ -35,7 +35,7 @@ export const auditRequests =
   ) =>
   (request: Request, response: Response, next: NextFunction): void => {
     // A closed connection no longer has an address.
-    const address = addressOf(request, proxies);
+    const address = fullClientAddress(request, proxies);
     response.once('close', () => {
       const status = finalStatus(response);
       const isDecided = status !== GONE_AWAY;
@@ -60,9 +60,6 @@ export const auditRequests =
     });
     next();
   };
-
-const addressOf = ({ socket, headers }: Request, proxies: number): string | null =>
-  fullClientAddress(socket.remoteAddress ?? '', forwardedFor(headers), proxies);
 
 /** The id of the resource that the route names or has just created. */
 const auditedId = (

@@ -153,12 +153,11 @@ describe('the audit trail', () => {
     for (let route = 0; route < 200; route += 1) {
       for (const status of [401, 404, 405, 429])
         trail.refused(record({ ...loud, route: `/${route}`, status }));
-      trail.refusedAtDoor(record({ ...loud, route: 'door', status: 429 }));
       if (route % 2 === 1) await jest.advanceTimersByTimeAsync(250);
     }
     trail.refused(record({ ...unknown, address: '203.0.113.9', status: 401 }));
     await jest.advanceTimersByTimeAsync(120_000);
     expect(table.filter(({ address }) => address === '203.0.113.9')).toHaveLength(1);
-    expect(table.reduce((sum, { requests }) => sum + requests, 0)).toBe(1_001);
+    expect(table.reduce((sum, { requests }) => sum + requests, 0)).toBe(801);
   });
 });

@@ -14,6 +14,7 @@ const COMPLAIN_EVERY_MS = 60_000;
 /** At shutdown, waiting records are written within this time or lost (ms). */
 const LAST_WRITE_WITHIN_MS = 1_500;
 const UNAUTHENTICATED = 401;
+const RATE_LIMITED = 429;
 
 /** How often records are written (ms): a killed process loses those of this interval. */
 const WRITE_EVERY_MS = 250;
@@ -31,10 +32,10 @@ const BOUNDS = { waiting: 10_000, refusalsPerMinute: 1_000 };
 export class AuditTrail {
   private waiting: AuditRecord[] = [];
   /**
-   * Separate tallies, so that a flood of one kind hides none of another: what anyone can cause, guessed credentials,
-   * what known callers cause.
+   * Separate tallies, so that a flood of one kind hides none of another: what the limits of addresses refuse, guessed
+   * credentials, what else anyone can cause, what known callers cause.
    */
-  private readonly refusals: Readonly<Record<'door' | 'unknown' | 'guesses' | 'known', RefusalTally>>;
+  private readonly refusals: Readonly<Record<'limited' | 'unknown' | 'guesses' | 'known', RefusalTally>>;
   private loss: { since: number; until: number; requests: number } | null = null;
   private writing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
@@ -52,7 +53,7 @@ export class AuditTrail {
     private readonly bounds = BOUNDS,
   ) {
     const tally = () => new RefusalTally(bounds.refusalsPerMinute);
-    this.refusals = { door: tally(), unknown: tally(), guesses: tally(), known: tally() };
+    this.refusals = { limited: tally(), unknown: tally(), guesses: tally(), known: tally() };
     const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
     this.written = counter('audit_records_written_total', 'Audit records that PostgreSQL has stored');
     this.lost = counter('audit_records_lost_total', 'Requests whose audit record could not be kept');
@@ -86,17 +87,11 @@ export class AuditTrail {
 
   /** Records a request that was refused before the rate limit counted it, or by the rate limit. */
   refused(record: AuditRecord): void {
-    const { known, guesses, unknown } = this.refusals;
-    if (record.actor !== null) this.tally(record, known);
-    else this.tally(record, record.status === UNAUTHENTICATED ? guesses : unknown);
-  }
-
-  /** Records a request that was refused because of its address alone. */
-  refusedAtDoor(record: AuditRecord): void {
-    this.tally(record, this.refusals.door);
-  }
-
-  private tally(record: AuditRecord, tally: RefusalTally): void {
+    const { known, guesses, limited, unknown } = this.refusals;
+    const tally =
+      record.actor !== null
+        ? known
+        : ({ [UNAUTHENTICATED]: guesses, [RATE_LIMITED]: limited }[record.status] ?? unknown);
     this.endMinute(this.clock.now());
     const own = tally.take(record);
     if (own) this.admitted(own);

@@ -1,7 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { admissionOf } from '../http/door/admission.js';
 import { Problem } from '../http/problem.js';
 import type { Config } from '../config/settings.js';
 import { AddressLimiter } from '../rate-limit/address-limiter.js';
@@ -58,7 +57,7 @@ export class AuthGuard implements CanActivate {
     refused: RefusedKey | null,
     accepts: NeededScopes,
   ): Promise<Problem> {
-    const limited = await this.tooMany(request);
+    const limited = await this.addresses.refusal(request);
     if (limited) return limited;
     if (refused?.refusal === 'network') {
       return new Problem('network_not_allowed', { detail: 'This API key works only from other networks' });
@@ -71,11 +70,7 @@ export class AuthGuard implements CanActivate {
 
   /** Credentials that cannot be verified now (503) count on the address like wrong ones. */
   private async unproved(error: unknown, request: Request): Promise<never> {
-    throw (error instanceof Problem ? await this.tooMany(request) : null) ?? error;
-  }
-
-  private tooMany(request: Request): Promise<Problem | null> {
-    return this.addresses.refusal(admissionOf(request)?.address ?? request.ip ?? '');
+    throw (error instanceof Problem ? await this.addresses.refusal(request) : null) ?? error;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { forwardedFor, fullClientAddress } from '../rate-limit/address.js';
+import { fullClientAddress } from '../rate-limit/address.js';
 import type { Authenticator, Principal, RefusedKey } from './authentication.js';
 
 /**
@@ -10,14 +10,14 @@ import type { Authenticator, Principal, RefusedKey } from './authentication.js';
  */
 export const verifyCredentials = async (
   authenticator: Authenticator,
-  { headers, socket }: Request,
+  request: Request,
   proxies: number,
 ): Promise<Principal | RefusedKey | null> => {
+  const { headers } = request;
   const apiKey = headers['x-api-key'];
   if (apiKey !== undefined) {
     if (typeof apiKey !== 'string') return null;
-    const from = fullClientAddress(socket.remoteAddress ?? '', forwardedFor(headers), proxies);
-    return authenticator.verifyApiKey(apiKey, from);
+    return authenticator.verifyApiKey(apiKey, fullClientAddress(request, proxies));
   }
   const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(headers.authorization ?? '') ?? [];
   return token === undefined ? null : authenticator.verifyBearer(token);

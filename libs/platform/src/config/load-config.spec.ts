@@ -25,8 +25,7 @@ describe('loadConfig', () => {
     expect(loadConfig(settings, REQUIRED)).toMatchObject({
       HOST: '127.0.0.1',
       PORT: 3000,
-      HTTP_BODY_LIMIT_BYTES: 16_384,
-      HTTP_BULK_LIMIT_BYTES: 4_194_304,
+      HTTP_KEEP_ALIVE_MS: 75_000,
       EVENT_STORE_PROXY: false,
       WORKER_ROLES: ['follow', 'jobs', 'webhooks', 'upkeep'],
     });

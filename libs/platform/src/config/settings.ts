@@ -104,17 +104,7 @@ export const settings = z.object({
   ),
   RATE_PUBLIC_PER_MINUTE: count(
     600,
-    'other requests without proven sender (public routes, unknown paths) from one address per minute; a /64 of IPv6 is one address',
-  ),
-  RATE_PUBLIC_BURST: count(60, 'such requests from one address at once'),
-  RATE_PROBE_PER_MINUTE: count(
-    600,
-    'requests for /healthz and /readyz from one address per minute, counted separately; beyond that, the last answer is repeated',
-  ),
-  RATE_PROBE_BURST: count(60, 'requests for /healthz and /readyz from one address at once'),
-  RATE_ADDRESSES: count(
-    20_000,
-    'addresses that a process counts separately; when more are active, new ones share one count',
+    'other requests without proven sender (public routes, unknown paths) from one address per minute, a tenth of them at once; a /64 of IPv6 is one address',
   ),
   TRUSTED_PROXIES: count(0, 'number of reverse proxies in front, whose X-Forwarded-For is trusted', 0),
   READINESS_ROLES: setting(

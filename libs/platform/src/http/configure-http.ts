@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { NextFunction, Request, Response } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
 import { AUTHENTICATOR, type Authenticator } from '../auth/authentication.js';
@@ -8,12 +8,12 @@ import type { Config } from '../config/settings.js';
 import { finalStatus } from './final-status.js';
 import { setCodingAside } from './json-body.interceptor.js';
 import { dropLongPreferences } from './long-preferences.js';
-import { admissionOf } from './door/admission.js';
+import { admissionOf } from './admission.js';
 import { toProblem } from './problem.filter.js';
-import { rawBodies } from './raw-bodies.js';
+import { rawBodies, type BodyLimits } from './raw-bodies.js';
 import { requestId, requestIdOf } from './request-id.js';
 import { routeOf } from './route-of.js';
-import { refuse } from './send-problem.js';
+import { sendProblem } from './send-problem.js';
 import { traceRequests } from './trace-requests.js';
 
 /** Pages load only assets of this service: nothing from other hosts, no inline script, no inline style. */
@@ -38,30 +38,41 @@ const pageHeaders = (directives: Record<string, string[]>) =>
 /** The paths of pages; exact ones, as the router takes them. */
 const PAGE = /^\/(docs(\/.*)?|changelog)?$/;
 
-/** The HTTP setup shared by all processes: ids, size limit, security headers, one log line per request, problems. */
-export const configureHttp = (app: NestExpressApplication, config: Config, log: Logger): void => {
+interface HttpOptions {
+  /** Decides first; what it refuses gets no log line, which would amplify a flood. */
+  readonly admit?: RequestHandler;
+  /** Limits of bodies (bytes), for tests. */
+  readonly bodies?: BodyLimits;
+}
+
+/** The HTTP setup: ids, security headers, one log line per request, bodies, problems. */
+export const configureHttp = (
+  app: NestExpressApplication,
+  { TRUSTED_PROXIES }: Pick<Config, 'TRUSTED_PROXIES'>,
+  log: Logger,
+  { admit, bodies }: HttpOptions = {},
+): void => {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.set('trust proxy', config.TRUSTED_PROXIES);
+  app.set('trust proxy', TRUSTED_PROXIES);
   app.getHttpAdapter().getInstance().response.json = sendAsJson;
   app.use(requestId);
+  // The headers relevant to an API; pages get the full set.
+  app.use(strictTransportSecurity(), xContentTypeOptions());
+  if (admit) app.use(admit);
   app.use('/api', keptByNobody);
   app.use(traceRequests);
   app.use(logRequests(log));
-  // The headers relevant to an API; pages get the full set.
-  app.use(strictTransportSecurity(), xContentTypeOptions());
   app.use(PAGE, pageHeaders(PAGE_POLICY));
   app.use('/docs/reference', pageHeaders(REFERENCE_POLICY));
   app.use(dropLongPreferences);
   app.use(setCodingAside);
   const authenticator = (): Authenticator => app.get<Authenticator>(AUTHENTICATOR, { strict: false });
-  app.use(
-    rawBodies(config, async (request) => verifyCredentials(authenticator(), request, config.TRUSTED_PROXIES)),
-  );
+  app.use(rawBodies(async (request) => verifyCredentials(authenticator(), request, TRUSTED_PROXIES), bodies));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     // Runs before the credentials are checked, so the request counts as one without credentials.
-    refuse(request, response, admissionOf(request)?.charge() ?? toProblem(error), requestIdOf(request));
+    sendProblem(response, admissionOf(request)?.charge() ?? toProblem(error), requestIdOf(request));
   });
 };
 

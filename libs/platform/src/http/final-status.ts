@@ -4,9 +4,6 @@ import type { ServerResponse } from 'node:http';
 export const GONE_AWAY = 499;
 export const LOWEST_REFUSAL = 400;
 
-/**
- * The status of an answer, once its connection has finished with it; 499 when the caller left before there was one. A delayed
- * refusal has its status before it is sent.
- */
+/** The status of an answer, once its connection has finished with it; 499 when the caller left before there was one. */
 export const finalStatus = ({ headersSent, statusCode }: ServerResponse): number =>
-  headersSent || statusCode >= LOWEST_REFUSAL ? statusCode : GONE_AWAY;
+  headersSent ? statusCode : GONE_AWAY;

@@ -1,11 +1,33 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express from 'express';
+import { Counter, type Registry } from 'prom-client';
 import type { Config } from '../config/settings.js';
-import { FrontDoor } from './door/front-door.js';
+import { addressKey } from '../rate-limit/address.js';
 
-/** By default, Node checks for late requests only every 30 seconds, whatever their limits. */
-const LOOK_EVERY_MS = 1_000;
+/** What one process takes of connections. Times are in milliseconds. */
+export const CONNECTION_LIMITS = {
+  /** A connection is closed (408) when it sends the head of a request more slowly. */
+  headersTimeout: 8_000,
+  /** The same for a whole request: 4 MiB come in this time at 1.1 Mbit/s. */
+  requestTimeout: 30_000,
+  /** By default, Node checks for late requests only every 30 seconds, whatever their limits. */
+  connectionsCheckingInterval: 1_000,
+  /**
+   * A connection is closed when nothing moves on it for so long in the middle of a request, such as when a caller does not
+   * read an answer. Longer than a request is held (`Prefer: wait=60`).
+   */
+  silence: 90_000,
+  /** Open connections; each takes some 20 kB. */
+  connections: 10_000,
+  /** Open connections of one address, for which a company behind one address has no need. */
+  perAddress: 500,
+  /** Pipelined requests that wait for an earlier answer. Hardly any client pipelines. */
+  waiting: 4,
+};
+
+type CutReason = 'connections' | 'waiting';
 
 /**
  * A path has one spelling: neither `/API` nor `/api/` is `/api`. Otherwise an Idempotency-Key would have several
@@ -18,25 +40,98 @@ const strictExpress = (): express.Express => {
   return app;
 };
 
-/**
- * Express behind the front door, on a server that closes connections of clients that send requests too slowly (408).
- */
+/** Express on a server that bounds what one connection and one address can make the process hold. */
 export class HttpAdapter extends ExpressAdapter {
-  readonly door: FrontDoor;
+  /** Connections cut since the start. */
+  private readonly cuts: Record<CutReason, number> = { connections: 0, waiting: 0 };
+  private readonly limits: typeof CONNECTION_LIMITS;
 
-  constructor(private readonly config: Config) {
+  /** @param limits other than the usual ones, for tests */
+  constructor(
+    private readonly config: Pick<Config, 'HTTP_KEEP_ALIVE_MS' | 'TRUSTED_PROXIES'>,
+    limits: Partial<typeof CONNECTION_LIMITS> = {},
+  ) {
     super(strictExpress());
-    this.door = new FrontDoor(config);
+    this.limits = { ...CONNECTION_LIMITS, ...limits };
   }
 
   override initHttpServer(): void {
-    const server = createServer({
-      headersTimeout: this.config.HTTP_HEADERS_TIMEOUT_MS,
-      requestTimeout: this.config.HTTP_REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: this.config.HTTP_KEEP_ALIVE_MS,
-      connectionsCheckingInterval: LOOK_EVERY_MS,
-    });
-    this.door.guard(server, this.getInstance<RequestListener>());
+    const { headersTimeout, requestTimeout, connectionsCheckingInterval, silence, connections } = this.limits;
+    const keepAliveTimeout = this.config.HTTP_KEEP_ALIVE_MS;
+    const listener = this.oneAtATime(this.getInstance<RequestListener>());
+    const server = createServer(
+      { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval },
+      listener,
+    );
+    // Node would answer 417.
+    server.on('checkExpectation', listener);
+    server.timeout = silence;
+    server.maxConnections = connections;
+    server.on('drop', () => (this.cuts.connections += 1));
+    // Behind proxies, connections belong to the proxies, not to callers.
+    if (this.config.TRUSTED_PROXIES === 0) this.limitAddresses(server);
     this.setHttpServer(server);
+  }
+
+  measure(registry: Registry): void {
+    const { cuts } = this;
+    new Counter({
+      name: 'http_connections_cut_total',
+      help: 'Connections closed: too many (connections), or too many pipelined requests on one (waiting)',
+      labelNames: ['reason'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [reason, count] of Object.entries(cuts)) this.inc({ reason }, count);
+      },
+    });
+  }
+
+  /**
+   * Starts the requests of a connection one after the other. Node would start all that it has parsed, hundreds at a time,
+   * and keep every answer. The connection is not paused meanwhile: a paused one does not show that its caller has left.
+   */
+  private oneAtATime(listener: RequestListener): RequestListener {
+    const waiting = new WeakMap<Socket, (() => void)[]>();
+    return (request, response) => {
+      const { socket } = request;
+      // Node has parsed all that it has read, even if the connection was cut after the first of it.
+      if (socket.destroyed) return;
+      const start = (): void => {
+        response.once('close', () => {
+          const next = socket.destroyed ? undefined : waiting.get(socket)?.shift();
+          if (next) next();
+          else waiting.delete(socket);
+        });
+        listener(request, response);
+      };
+      const queue = waiting.get(socket);
+      if (queue && queue.length >= this.limits.waiting) this.cut(socket, 'waiting');
+      else if (queue) queue.push(start);
+      else {
+        waiting.set(socket, []);
+        start();
+      }
+    };
+  }
+
+  private limitAddresses(server: Server): void {
+    const open = new Map<string, number>();
+    const add = (address: string, change: number): void => {
+      const count = (open.get(address) ?? 0) + change;
+      if (count > 0) open.set(address, count);
+      else open.delete(address);
+    };
+    server.on('connection', (socket: Socket) => {
+      const address = addressKey(socket.remoteAddress ?? '') ?? 'unknown';
+      if ((open.get(address) ?? 0) >= this.limits.perAddress) return this.cut(socket, 'connections');
+      add(address, 1);
+      socket.once('close', () => add(address, -1));
+    });
+  }
+
+  private cut(socket: Socket, reason: CutReason): void {
+    this.cuts[reason] += 1;
+    socket.resetAndDestroy();
   }
 }

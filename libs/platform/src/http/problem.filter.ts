@@ -15,10 +15,10 @@ import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { LOGGER } from '../tokens.js';
 import { allowedMethods } from './allowed-methods.js';
 import { setAsked } from './asked.js';
-import { admissionOf } from './door/admission.js';
+import { admissionOf } from './admission.js';
 import { Problem, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
-import { refuse } from './send-problem.js';
+import { sendProblem } from './send-problem.js';
 
 /** The only place that turns errors into problems. It logs causes and never sends them. */
 @Catch()
@@ -42,7 +42,7 @@ export class ProblemFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    refuse(request, response, problem, requestId);
+    sendProblem(response, problem, requestId);
   }
 
   /**

@@ -98,8 +98,6 @@ export interface ProblemOptions {
   readonly isLogged?: boolean;
   /** Whether the caller asked for this refusal, as a test reading may: nothing is wrong, and nobody is alarmed. */
   readonly isAsked?: boolean;
-  /** Whether the answer is delayed a moment, so that an immediate retry gains nothing. */
-  readonly isHeldBack?: boolean;
 }
 
 /** A refusal that the caller receives as application/problem+json. */

@@ -2,10 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { httpUnderTest } from './testing/http-under-test.js';
+import { httpUnderTest, LARGEST } from './testing/http-under-test.js';
 
-/** HTTP_BULK_LIMIT_BYTES of the application. */
-const LARGEST = 8_192;
 const { listen } = httpUnderTest();
 const open: ClientRequest[] = [];
 

@@ -1,16 +1,25 @@
 import express, { type NextFunction, type Request, type Response } from 'express';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal, RefusedKey } from '../auth/authentication.js';
-import type { Config } from '../config/settings.js';
-import { BodyRoom, type Place } from './body-room.js';
 import { Problem } from './problem.js';
+
+/** The largest body of a request (bytes). */
+export const LARGEST_BODY = 16_384;
+/** The largest body of a bulk (bytes). */
+const LARGEST_BULK = 4_194_304;
 
 /** Paths whose bodies hold many requests, and the scope that each needs. */
 const BULK_SCOPES: ReadonlyMap<string, string> = new Map([['/api/v1/readings/bulk', 'readings:write']]);
 
-/** Bodies of HTTP_BULK_LIMIT_BYTES for which a process has room, in all and for a workspace. */
+/** The largest bulks for which a process has room, in all and for a workspace, which must leave some to others. */
 const BULKS_HELD = 16;
 const BULKS_HELD_OF_ONE = 4;
+
+/** The largest ordinary body, and the largest bulk (bytes). */
+export interface BodyLimits {
+  readonly limit: number;
+  readonly bulkLimit: number;
+}
 
 const REFUSAL = Symbol('refusal');
 type WithBody = Request & { [REFUSAL]?: Problem };
@@ -24,28 +33,57 @@ export const refusalOfBody = (request: Request): Problem | null => (request as W
  * no memory.
  */
 export const rawBodies = (
-  {
-    HTTP_BODY_LIMIT_BYTES: limit,
-    HTTP_BULK_LIMIT_BYTES: bulkLimit,
-  }: Pick<Config, 'HTTP_BODY_LIMIT_BYTES' | 'HTTP_BULK_LIMIT_BYTES'>,
   verify: (request: Request) => Promise<Principal | RefusedKey | null>,
+  { limit, bulkLimit }: BodyLimits = { limit: LARGEST_BODY, bulkLimit: LARGEST_BULK },
 ) => {
   const ordinary = express.raw({ type: () => true, inflate: false, limit });
-  const room = new BodyRoom(BULKS_HELD * bulkLimit, BULKS_HELD_OF_ONE * bulkLimit);
+  /** Bytes of large bodies under way, by workspace. */
+  const held = new Map<string, number>();
+  let heldOfAll = 0;
+  const hold = (workspaceId: string, bytes: number): void => {
+    heldOfAll += bytes;
+    const own = (held.get(workspaceId) ?? 0) + bytes;
+    if (own > 0) held.set(workspaceId, own);
+    else held.delete(workspaceId);
+  };
+  const refusalOf = (workspaceId: string, bytes: number): Problem | null => {
+    if ((held.get(workspaceId) ?? 0) + bytes > BULKS_HELD_OF_ONE * bulkLimit) return tooManyOfOne();
+    return heldOfAll + bytes > BULKS_HELD * bulkLimit ? tooMany() : null;
+  };
 
-  /** The room is given back with the answer: until then, the process holds what the body says. */
+  /** Takes a body as it comes: one that is only announced has no room yet. Never settles when the caller leaves. */
+  const readBulk = (workspaceId: string, request: Request, response: Response): Promise<Buffer | Problem> =>
+    new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      const take = (chunk: Buffer): void => {
+        const tooLarge = bytes + chunk.length > bulkLimit ? new Problem('payload_too_large') : null;
+        const refusal = tooLarge ?? refusalOf(workspaceId, chunk.length);
+        if (refusal) {
+          request.off('data', take).pause();
+          return resolve(refusal);
+        }
+        bytes += chunk.length;
+        hold(workspaceId, chunk.length);
+        chunks.push(chunk);
+      };
+      // Until the answer, the process holds what the body says.
+      response.once('close', () => hold(workspaceId, -bytes));
+      request.on('data', take).once('end', () => resolve(Buffer.concat(chunks)));
+    });
+
   const read = async (
     request: Request,
     response: Response,
-    caller: Principal | RefusedKey | null,
     scope: string,
   ): Promise<Buffer | Problem | null> => {
+    const caller = await verify(request).catch(() => null);
+    // The caller may have gone, and its answer may be closed already.
+    if (request.destroyed) return null;
     if (caller === null || 'refusal' in caller) return unproved();
     // A guard refuses it.
     if (!caller.scopes.includes(scope)) return null;
-    const place = room.enter(caller.workspaceId);
-    response.once('close', () => place.leave());
-    return readInto(place, request, bulkLimit);
+    return readBulk(caller.workspaceId, request, response);
   };
 
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -56,10 +94,7 @@ export const rawBodies = (
     // What announces more than any body may have, or another coding, is refused without being read.
     if (!isLarge || bytes > bulkLimit || headers['content-encoding'] !== undefined)
       return ordinary(request, response, next);
-    verify(request)
-      .catch(() => null)
-      // The caller may have gone, and its answer may be closed already.
-      .then((caller) => (request.destroyed ? null : read(request, response, caller, scope)))
+    read(request, response, scope)
       .then((body) => {
         if (body instanceof Problem) (request as WithBody)[REFUSAL] = body;
         else if (body) request.body = body;
@@ -68,25 +103,6 @@ export const rawBodies = (
       .catch(next);
   };
 };
-
-/** Takes a body as it comes: one that is only announced has no room yet. Never settles when the caller leaves. */
-const readInto = (place: Place, request: Request, limit: number): Promise<Buffer | Problem> =>
-  new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const refuse = (problem: Problem): void => {
-      request.off('data', take).pause();
-      resolve(problem);
-    };
-    const take = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes > limit) return refuse(new Problem('payload_too_large'));
-      const filledBy = place.add(chunk.length);
-      if (filledBy !== null) return refuse(filledBy === 'sender' ? tooManyOfOne() : tooMany());
-      chunks.push(chunk);
-    };
-    request.on('data', take).once('end', () => resolve(Buffer.concat(chunks)));
-  });
 
 /** The announced length, or the most that a body without one may have. */
 const mostBytes = (headers: IncomingHttpHeaders, most: number): number =>

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { addressKey, clientAddress, fullAddress, fullClientAddress } from './address.js';
 
+const from = (peer: string, forwardedFor?: string) => ({
+  socket: { remoteAddress: peer },
+  headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+});
+
 describe('The key of an address', () => {
   it.each([
     ['203.0.113.9', '203.0.113.9'],
@@ -41,10 +46,10 @@ describe('A full address', () => {
 
   it('of a caller comes from the same place as its key', () => {
     const peer = '10.0.0.1';
-    expect(fullClientAddress(peer, 'unknown, [2001:db8::1]:80', 1)).toBe('2001:db8::1');
-    expect(fullClientAddress(peer, 'unknown', 1)).toBe(peer);
-    expect(fullClientAddress(peer, '203.0.113.9', 0)).toBe(peer);
-    expect(fullClientAddress('', undefined, 0)).toBeNull();
+    expect(fullClientAddress(from(peer, 'unknown, [2001:db8::1]:80'), 1)).toBe('2001:db8::1');
+    expect(fullClientAddress(from(peer, 'unknown'), 1)).toBe(peer);
+    expect(fullClientAddress(from(peer, '203.0.113.9'), 0)).toBe(peer);
+    expect(fullClientAddress(from(''), 0)).toBeNull();
   });
 });
 
@@ -60,6 +65,6 @@ describe('The address of a caller', () => {
     ['is the nearest address when the chain is shorter', '203.0.113.9', 2, '203.0.113.9'],
     ['is that of the peer when the text is not an address', 'unknown', 1, peer],
   ])('%s', (_, forwardedFor, proxies, address) =>
-    expect(clientAddress(peer, forwardedFor, proxies)).toBe(address),
+    expect(clientAddress(from(peer, forwardedFor), proxies)).toBe(address),
   );
 });

@@ -1,32 +1,27 @@
 import ipaddr from 'ipaddr.js';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 
-/** X-Forwarded-For as one list, however many headers of that name a request has. */
-export const forwardedFor = ({ 'x-forwarded-for': found }: IncomingHttpHeaders): string | undefined =>
-  Array.isArray(found) ? found.join() : found;
+type Sent = Pick<IncomingMessage, 'headers'> & { readonly socket: { readonly remoteAddress?: string } };
 
 /**
  * The key of the address that a request comes from: the peer's address or, behind this many reverse proxies, the one
  * that the outermost proxy wrote into X-Forwarded-For. Ignores earlier entries, which the caller wrote. Ignores text
  * that is not an address, and then uses the address nearest to us.
  */
-export const clientAddress = (peer: string, forwardedFor: string | undefined, proxies: number): string => {
-  const hop = outermost(peer, forwardedFor, proxies);
-  return addressKey(hop) ?? peer;
-};
+export const clientAddress = (request: Sent, proxies: number): string =>
+  addressKey(outermost(request, proxies)) ?? peerOf(request);
 
 /** The same address in full. `null` when there is none, as for a closed connection. */
-export const fullClientAddress = (
-  peer: string,
-  forwardedFor: string | undefined,
-  proxies: number,
-): string | null => fullAddress(outermost(peer, forwardedFor, proxies));
+export const fullClientAddress = (request: Sent, proxies: number): string | null =>
+  fullAddress(outermost(request, proxies));
 
-const outermost = (peer: string, forwardedFor: string | undefined, proxies: number): string => {
-  if (proxies === 0 || forwardedFor === undefined) return peer;
-  const hops = forwardedFor.split(',').slice(-proxies);
-  return hops.find((hop) => parse(hop) !== null) ?? peer;
+const peerOf = ({ socket }: Sent): string => socket.remoteAddress ?? '';
+
+const outermost = (request: Sent, proxies: number): string => {
+  // Several headers of the name are one list.
+  const hops = String(request.headers['x-forwarded-for'] ?? '').split(',');
+  return (proxies > 0 && hops.slice(-proxies).find((hop) => parse(hop) !== null)) || peerOf(request);
 };
 
 /** The canonical spelling of an address: `::ffff:1.2.3.4` becomes 1.2.3.4. `null` for text that is not an address. */

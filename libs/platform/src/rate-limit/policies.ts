@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.js';
 
 /** A token bucket: `perMinute` tokens flow in evenly; `burst` is its capacity. */
 export interface RatePolicy {
-  readonly name: 'read' | 'create' | 'manage' | 'unauthenticated' | 'public' | 'probe';
+  readonly name: 'read' | 'create' | 'manage' | 'unauthenticated' | 'public';
   readonly perMinute: number;
   readonly burst: number;
 }
@@ -19,9 +19,6 @@ export type RateSettings = Pick<
   | 'RATE_MANAGE_BURST'
   | 'RATE_UNAUTHENTICATED_PER_MINUTE'
   | 'RATE_PUBLIC_PER_MINUTE'
-  | 'RATE_PUBLIC_BURST'
-  | 'RATE_PROBE_PER_MINUTE'
-  | 'RATE_PROBE_BURST'
 >;
 
 export const ratePolicies = (settings: RateSettings): RatePolicies => ({
@@ -33,6 +30,10 @@ export const ratePolicies = (settings: RateSettings): RatePolicies => ({
     perMinute: settings.RATE_UNAUTHENTICATED_PER_MINUTE,
     burst: settings.RATE_UNAUTHENTICATED_PER_MINUTE,
   },
-  public: { name: 'public', perMinute: settings.RATE_PUBLIC_PER_MINUTE, burst: settings.RATE_PUBLIC_BURST },
-  probe: { name: 'probe', perMinute: settings.RATE_PROBE_PER_MINUTE, burst: settings.RATE_PROBE_BURST },
+  public: {
+    name: 'public',
+    perMinute: settings.RATE_PUBLIC_PER_MINUTE,
+    // A page of the documentation takes some ten requests.
+    burst: Math.ceil(settings.RATE_PUBLIC_PER_MINUTE / 10),
+  },
 });

@@ -1,12 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { BodyPipe } from '#platform/http/body.pipe.js';
 import { Problem, invalidRequest, type FieldError } from '#platform/http/problem.js';
+import { LARGEST_BODY } from '#platform/http/raw-bodies.js';
 import { decoded, parseStrictJson, toPointer } from '#platform/http/strict-json.js';
 import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
 
 export const MOST_READINGS = 1_000;
-/** Bytes of one reading, at most: as many as `POST /readings` takes by default (HTTP_BODY_LIMIT_BYTES). */
-export const LARGEST_READING = 16_384;
+/** Bytes of one reading, at most: as many as `POST /readings` takes. */
+export const LARGEST_READING = LARGEST_BODY;
 /** Characters around the readings, at most: they are read as one text, without a turn for others. */
 const LARGEST_AROUND = 16_384;
 const NEWLINE = 0x0a;

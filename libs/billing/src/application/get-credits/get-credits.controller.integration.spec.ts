@@ -64,7 +64,7 @@ beforeAll(async () => {
     ],
   }).compile();
   app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
-  configureHttp(app, { HTTP_BODY_LIMIT_BYTES: 16_384 } as Config, pino({ level: 'silent' }));
+  configureHttp(app, { TRUSTED_PROXIES: 0 }, pino({ level: 'silent' }));
   observeServer(app.getHttpServer());
   await app.listen(0, '127.0.0.1');
 });

@@ -187,14 +187,15 @@ const authenticator: Authenticator = {
   },
 };
 
+/** The largest bulk that the application takes (bytes). */
+export const LARGEST = 8_192;
+
 const KEY = Buffer.alloc(32).toString('base64');
 const config = loadConfig(settings, {
   DATABASE_URL: 'postgresql://x@localhost/x',
   EVENTSTORE_URL: 'esdb://localhost:1',
   ENCRYPTION_KEYS: `k1:${KEY}`,
   DIGEST_KEY: KEY,
-  HTTP_BODY_LIMIT_BYTES: '1024',
-  HTTP_BULK_LIMIT_BYTES: '8192',
 });
 
 /** One application with all that the platform puts around a route. The members are available only within tests. */
@@ -221,7 +222,7 @@ export const httpUnderTest = (trustedProxies = 0) => {
       ],
     }).compile();
     const nest = built.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
-    configureHttp(nest, config, log);
+    configureHttp(nest, config, log, { bodies: { limit: 1_024, bulkLimit: LARGEST } });
     app = await nest.init();
   });
 

@@ -5,7 +5,6 @@ import type { Clock } from '#event-sourcing/core/clock.js';
 import { GivesPersonalData, setAbout } from '#platform/audit/personal-data.js';
 import { Public, setIdentified } from '#platform/auth/authentication.js';
 import { Produces } from '#platform/http/accept.guard.js';
-import { admissionOf } from '#platform/http/door/admission.js';
 import { IgnoresParameters } from '#platform/http/known-parameters.interceptor.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { Problem } from '#platform/http/problem.js';
@@ -101,7 +100,8 @@ export class OpenLinkController {
   ): Promise<void> {
     const hash = hashOfToken(token);
     const link = hash === null ? null : await this.links.byToken(hash);
-    if (!link) throw (await this.tooMany(request)) ?? new Problem('link_not_found');
+    // An address that tries unknown tokens is limited like one that tries wrong keys.
+    if (!link) throw (await this.addresses.refusal(request)) ?? new Problem('link_not_found');
     setIdentified(request, { workspaceId: link.workspaceId, actor: `link:${link.linkId}` });
     setAbout(request, link.readingId);
     const { bytes, mediaType } = await this.read(link);
@@ -120,10 +120,5 @@ export class OpenLinkController {
     if (artifact === null || (await this.publications.isWithdrawn(readingId)))
       throw new Problem('link_expired');
     throw new Problem('document_not_available', { detail: 'The stored document is lost' });
-  }
-
-  /** Limits an address that tries unknown tokens like one that tries wrong keys. */
-  private tooMany(request: Request): Promise<Problem | null> {
-    return this.addresses.refusal(admissionOf(request)?.address ?? request.ip ?? '');
   }
 }

@@ -75,7 +75,7 @@ beforeAll(async () => {
     ],
   }).compile();
   app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
-  configureHttp(app, { HTTP_BODY_LIMIT_BYTES: 16_384 } as Config, log);
+  configureHttp(app, { TRUSTED_PROXIES: 0 }, log);
   await app.init();
   observeServer(app.getHttpServer());
 });

@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Request, Response } from 'express';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Registry } from 'prom-client';
+import { CONNECTION_LIMITS, HttpAdapter } from './http-adapter.js';
+
+const opened: { server?: Server; sockets: Socket[] } = { sockets: [] };
+
+afterEach(() => {
+  for (const socket of opened.sockets.splice(0)) socket.destroy();
+  opened.server?.closeAllConnections();
+  opened.server?.close();
+});
+
+const REQUEST = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
+
+/** A server whose every request is answered by `answer`. */
+const serverOf = async (
+  answer: (request: Request, response: Response) => void,
+  limits: Partial<typeof CONNECTION_LIMITS> = {},
+  proxies = 0,
+) => {
+  const adapter = new HttpAdapter({ HTTP_KEEP_ALIVE_MS: 75_000, TRUSTED_PROXIES: proxies }, limits);
+  adapter.use(answer);
+  adapter.initHttpServer();
+  const server: Server = adapter.getHttpServer();
+  opened.server = server;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const registry = new Registry();
+  adapter.measure(registry);
+  return {
+    open: () => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      opened.sockets.push(socket);
+      socket.on('error', () => undefined);
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      return { socket, closed };
+    },
+    cuts: () => registry.getSingleMetricAsString('http_connections_cut_total'),
+  };
+};
+
+describe('the requests of a connection', () => {
+  it('start one after the other', async () => {
+    const running: Response[] = [];
+    let started = 0;
+    const { open } = await serverOf((_, response) => {
+      started += 1;
+      running.push(response);
+    });
+    const { socket } = open();
+    socket.write(REQUEST.repeat(3));
+    for (let expected = 1; expected <= 3; expected += 1) {
+      while (running.length === 0) await new Promise(setImmediate);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(started).toBe(expected);
+      running.shift()?.end();
+    }
+  });
+
+  it('end the connection when too many wait; those that waited never start', async () => {
+    let started = 0;
+    const { open, cuts } = await serverOf(() => (started += 1));
+    const { socket, closed } = open();
+    socket.write(REQUEST.repeat(1_500));
+    await closed;
+    expect(started).toBe(1);
+    expect(await cuts()).toContain('http_connections_cut_total{reason="waiting"} 1');
+  });
+
+  it('do not start once their caller has left', async () => {
+    let started = 0;
+    const { open } = await serverOf(() => (started += 1));
+    const { socket } = open();
+    socket.write(REQUEST.repeat(2));
+    while (started === 0) await new Promise(setImmediate);
+    const [server] = [opened.server!];
+    socket.resetAndDestroy();
+    while ((await connectionsOf(server)) > 0) await new Promise(setImmediate);
+    expect(started).toBe(1);
+  });
+});
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+
+describe('an answer', () => {
+  it('that its caller does not read ends the connection', async () => {
+    const { open } = await serverOf((_, response) => response.end(Buffer.alloc(64 * 1_048_576)), {
+      silence: 200,
+    });
+    const { socket } = open();
+    socket.pause().write(REQUEST);
+    const server = opened.server!;
+    await once(server, 'request');
+    while ((await connectionsOf(server)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(socket.bytesRead).toBeLessThan(64 * 1_048_576);
+  });
+});
+
+describe('the connections of an address', () => {
+  const ok = (_: Request, response: Response): void => void response.end('ok');
+
+  it('are limited; one that closes makes room', async () => {
+    const { open, cuts } = await serverOf(ok, { perAddress: 2 });
+    const [first, second, third] = [open(), open(), open()];
+    await third.closed;
+    second.socket.write(REQUEST);
+    expect(String(await once(second.socket, 'data'))).toContain('200 OK');
+    expect(await cuts()).toContain('http_connections_cut_total{reason="connections"} 1');
+    first.socket.destroy();
+    while ((await connectionsOf(opened.server!)) > 1) await new Promise(setImmediate);
+    const fourth = open();
+    fourth.socket.write(REQUEST);
+    expect(String(await once(fourth.socket, 'data'))).toContain('200 OK');
+  });
+
+  it('are not limited behind a proxy, to which they all belong', async () => {
+    const { open } = await serverOf(ok, { perAddress: 2 }, 1);
+    for (const { socket } of [open(), open(), open()]) {
+      socket.write(REQUEST);
+      expect(String(await once(socket, 'data'))).toContain('200 OK');
+    }
+  });
+});
