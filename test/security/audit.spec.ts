@@ -147,6 +147,8 @@ describe('refused requests', () => {
     const FLOOD = 300;
     const rows = async () => (await countOf('true')).rows;
     const before = await rows();
+    const strangers = async () => (await countOf('actor is null')).requests;
+    const strangersBefore = await strangers();
     const elsewhere = await service.customer.withKey('--network', '192.0.2.0/24');
     const flood = async (headers: Record<string, string>, path: string) => {
       for (let sent = 0; sent < FLOOD; sent += 50) {
@@ -161,15 +163,9 @@ describe('refused requests', () => {
     expect((await rows()) - before).toBeLessThan(100);
     // The process writes all counts before it stops.
     expect((await countOf(`route = '/api/v1/keys' and status in (403, 429)`)).requests).toBe(FLOOD);
-    expect(
-      (await countOf(`actor is null and route = '/api/v1/readings' and status in (401, 429)`)).requests,
-    ).toBe(FLOOD);
-    const answered = seen.slice(beforeLast);
-    const refused = answered.filter(({ status }) => status === 429);
+    expect((await strangers()) - strangersBefore).toBe(2 * FLOOD);
+    const refused = seen.slice(beforeLast).filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
-    expect((await countOf(`route = 'unmatched' and status = 429 and actor is null`)).requests).toBe(
-      refused.length,
-    );
     const ids = refused.map(({ id }) => `'${id.slice(4)}'`).join();
     expect((await countOf(`request_id in (${ids}) and address = '127.0.0.1'`)).rows).toBeGreaterThan(0);
     await service.startApi();

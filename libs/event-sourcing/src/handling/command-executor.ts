@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
 import type { EventCatalogue, EventOf } from '../core/event-catalogue.js';
@@ -12,7 +13,6 @@ import { AppendPacing } from './append-pacing.js';
 import { metadataOf, type CommandContext } from './command-context.js';
 import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
 import { isAhead, readPastRival } from './read-past-rival.js';
-import { RecentlyUsed } from './recently-used.js';
 import type { Folded } from './folded.js';
 import { StreamFolder, type Checkpoint } from './stream-folder.js';
 
@@ -49,8 +49,8 @@ const PACED_STREAMS = 1_000;
  */
 export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejection> {
   private readonly queues = new Map<string, Waiting<C, EventOf<Cat>, S, R>[]>();
-  private readonly cache: RecentlyUsed<string, Folded<S>>;
-  private readonly pacing = new RecentlyUsed<string, AppendPacing>(PACED_STREAMS);
+  private readonly cache: LRUCache<string, Folded<S>> | null;
+  private readonly pacing = new LRUCache<string, AppendPacing>({ max: PACED_STREAMS });
   private readonly streams: StreamFolder<Cat, S>;
   private readonly batchSize: number;
   private readonly attempts: number;
@@ -61,7 +61,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     private readonly decider: Decider<C, EventOf<Cat>, S, R>,
     private readonly options: ExecutorOptions<NoInfer<EventOf<Cat>>, NoInfer<S>> = {},
   ) {
-    this.cache = new RecentlyUsed(options.cachedStreams ?? 0);
+    this.cache = options.cachedStreams ? new LRUCache({ max: options.cachedStreams }) : null;
     this.streams = new StreamFolder(store, catalogue, decider, options.checkpoint);
     this.batchSize = options.batchSize ?? 64;
     this.attempts = options.attempts ?? ATTEMPTS;
@@ -95,14 +95,14 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
    */
   async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
     const stream = streamName(this.catalogue.category, id);
-    return this.read(stream, this.cache.get(stream) ?? null);
+    return this.read(stream, this.cache?.get(stream) ?? null);
   }
 
   /** Reads what came since, and holds it at once: the fold of a long stream outlives a command that fails. */
   private async read(stream: string, known: Folded<S> | null): Promise<Folded<S>> {
     const loaded = await this.streams.read(stream, known);
     // Another command may have gone further meanwhile.
-    if (isNewer(loaded, this.cache.get(stream))) this.cache.set(stream, loaded);
+    if (isNewer(loaded, this.cache?.get(stream))) this.cache?.set(stream, loaded);
     return loaded;
   }
 
@@ -111,7 +111,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
    * continued since, the append meets a conflict and reads the rest, as always.
    */
   remember(id: string, folded: Folded<S>): void {
-    this.cache.set(streamName(this.catalogue.category, id), folded);
+    this.cache?.set(streamName(this.catalogue.category, id), folded);
   }
 
   private enqueue(
@@ -151,7 +151,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     const { contended, pauseMs } = pacing.approach();
     if (pauseMs > 0) await delay(pauseMs);
     pacing.begin();
-    const remembered = this.cache.get(stream) ?? null;
+    const remembered = this.cache?.get(stream) ?? null;
     const fresh = batch.every((waiting) => waiting.fresh);
     let loaded = remembered ?? (fresh ? this.streams.empty() : await this.read(stream, null));
     let certain = !remembered && !fresh;
@@ -177,7 +177,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           decided.loaded.revision = revision;
           pacing.end();
         }
-        this.cache.set(stream, decided.loaded);
+        this.cache?.set(stream, decided.loaded);
         for (const settle of decided.settle) settle();
         return decided.commands;
       } catch (error) {
@@ -201,7 +201,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private readOn(stream: string, loaded: Folded<S>, conflict: WrongExpectedRevision): Promise<Folded<S>> {
     const isLonger = isAhead(conflict.expected, conflict.actual);
     // The store lacks events of this fold: it was restored from a copy.
-    if (isLonger) this.cache.delete(stream);
+    if (isLonger) this.cache?.delete(stream);
     return readPastRival(conflict, () => this.read(stream, isLonger ? null : loaded));
   }
 

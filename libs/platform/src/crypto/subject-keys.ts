@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
+import { LRUCache } from 'lru-cache';
 import { steadyClock, type Clock } from '#event-sourcing/core/clock.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import { askedTogether } from '../postgres/asked-together.js';
 import type { SealedColumn } from './rewrapping.js';
 import { SealBroken, open, seal } from './sealing.js';
@@ -50,7 +50,7 @@ interface KeyToStore extends WrappedKey {
  * it, is gone. docs/operations.md says when that is.
  */
 export class SubjectKeys {
-  private readonly opened = new RecentlyUsed<string, { key: SubjectKey; until: number }>(OPENED_KEYS);
+  private readonly opened = new LRUCache<string, { key: SubjectKey; until: number }>({ max: OPENED_KEYS });
   private readonly stored = askedTogether((subjectIds: readonly string[]) => this.select(subjectIds));
   private readonly inserted = askedTogether((keys: readonly KeyToStore[]) => this.insert(keys));
 

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import type { RatePolicy } from './policies.js';
 import type { Taken } from './token-buckets.js';
 
@@ -48,7 +48,7 @@ const ADVANCE = 1 / 4;
  * across any number of processes.
  */
 export class RateLimiter {
-  private readonly shares = new RecentlyUsed<string, Share>(SHARES);
+  private readonly shares = new LRUCache<string, Share>({ max: SHARES });
 
   constructor(
     private readonly buckets: Buckets,

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import type { Principal, RefusedKey } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import { Notifications } from '#platform/postgres/notifications.js';
@@ -37,7 +37,7 @@ interface Trusted {
  */
 @Injectable()
 export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicationShutdown {
-  private cache = new RecentlyUsed<string, Trusted>(CACHED_KEYS);
+  private cache = new LRUCache<string, Trusted>({ max: CACHED_KEYS });
   private readonly revocations: Notifications;
   private readonly lanes = new Lanes(LOOKED_UP_AT_ONCE, MAY_WAIT);
   /** Look-ups in progress by key id, with their start. */
@@ -54,7 +54,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     this.revocations = new Notifications(config.DATABASE_URL, API_KEY_REVOKED, {
       onNotification: (keyId) => this.revoked.add(keyId),
       onConnected: () => {
-        this.cache = new RecentlyUsed(CACHED_KEYS);
+        this.cache = new LRUCache({ max: CACHED_KEYS });
         this.lookUps.clear();
       },
     });

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import { LRUCache } from 'lru-cache';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK, LOGGER } from '#platform/tokens.js';
 import { WrittenTogether } from '#platform/work/written-together.js';
@@ -17,7 +17,7 @@ const KEYS = 10_000;
  */
 @Injectable()
 export class KeyUse extends WrittenTogether<number> {
-  private readonly known = new RecentlyUsed<string, number>(KEYS);
+  private readonly known = new LRUCache<string, number>({ max: KEYS });
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,

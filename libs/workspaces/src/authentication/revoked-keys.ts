@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
+
 import { Injectable } from '@nestjs/common';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 
 /** Far more keys than can be revoked while a row of one is still trusted. */
 const REMEMBERED = 10_000;
@@ -10,7 +11,7 @@ const REMEMBERED = 10_000;
  */
 @Injectable()
 export class RevokedKeys {
-  private readonly ids = new RecentlyUsed<string, true>(REMEMBERED);
+  private readonly ids = new LRUCache<string, true>({ max: REMEMBERED });
 
   add(keyId: string): void {
     this.ids.set(keyId, true);

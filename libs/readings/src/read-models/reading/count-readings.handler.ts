@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { STEADY_CLOCK } from '#platform/tokens.js';
 import { CountReadings, type ReadingsOfDay } from '../../contracts/queries.js';
@@ -14,10 +14,10 @@ const KEPT = 1_000;
 
 @QueryHandler(CountReadings)
 export class CountReadingsHandler implements IQueryHandler<CountReadings> {
-  private readonly counted = new RecentlyUsed<
+  private readonly counted = new LRUCache<
     string,
     { at: number; days: Promise<readonly ReadingsOfDay[]> }
-  >(KEPT);
+  >({ max: KEPT });
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,

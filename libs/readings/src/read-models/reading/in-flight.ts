@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CONFIG, STEADY_CLOCK } from '#platform/tokens.js';
 import type { Config } from '../../settings.js';
@@ -40,7 +40,7 @@ interface Count {
  */
 @Injectable()
 export class ReadingsInFlight {
-  private readonly counts = new RecentlyUsed<string, Count>(WORKSPACES);
+  private readonly counts = new LRUCache<string, Count>({ max: WORKSPACES });
   /** Counts under way, by workspace and mode: requests that come meanwhile wait for the same one. */
   private readonly underWay = new Map<string, Promise<Count>>();
 

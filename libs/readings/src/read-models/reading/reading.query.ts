@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { LRUCache } from 'lru-cache';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { SealBroken } from '#platform/crypto/sealing.js';
@@ -46,7 +46,7 @@ const OWN_PROJECTION_POLL_MS = 15;
 export class ReadingQuery {
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
   /** Readings that this process has answered from their streams with a status after `queued`. */
-  private readonly aheadOfRow = new RecentlyUsed<string, true>(AHEAD_OF_ROW);
+  private readonly aheadOfRow = new LRUCache<string, true>({ max: AHEAD_OF_ROW });
   private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
 
   constructor(

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { LRUCache } from 'lru-cache';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import type { SealedColumn } from '#platform/crypto/rewrapping.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
@@ -20,7 +20,7 @@ const OPENED = 1_000;
 @Injectable()
 export class HeaderVault {
   /** The headers behind a reference never change. */
-  private readonly opened = new RecentlyUsed<string, CustomHeaders>(OPENED);
+  private readonly opened = new LRUCache<string, CustomHeaders>({ max: OPENED });
 
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,

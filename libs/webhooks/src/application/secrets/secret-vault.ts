@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
+import { LRUCache } from 'lru-cache';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
 import { drawBytes, drawUuid } from '#platform/crypto/draw.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import type { SealedColumn } from '#platform/crypto/rewrapping.js';
@@ -23,7 +23,7 @@ const OPENED_SECRETS = 1_000;
 @Injectable()
 export class SecretVault {
   /** The secret behind a reference never changes, so an opened one stays valid. */
-  private readonly opened = new RecentlyUsed<string, string>(OPENED_SECRETS);
+  private readonly opened = new LRUCache<string, string>({ max: OPENED_SECRETS });
 
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,

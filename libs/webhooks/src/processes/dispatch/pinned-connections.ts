@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { LRUCache } from 'lru-cache';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
 import { isAddress, isReachable, isSameAddress } from '../../domain/url/addresses.js';
 import { portOf } from '../../domain/url/webhook-url.js';
@@ -61,7 +61,7 @@ const RESPONSE_HEADER_BYTES = 16_384;
  * cannot redirect a connection (rebinding). Proxy variables of the environment have no effect.
  */
 export class PinnedConnections {
-  private readonly agents = new RecentlyUsed<string, http.Agent>(KEPT_RECEIVERS);
+  private readonly agents = new LRUCache<string, http.Agent>({ max: KEPT_RECEIVERS });
 
   constructor(private readonly limits: ConnectionLimits) {}
 

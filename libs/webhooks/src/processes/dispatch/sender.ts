@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import type pg from 'pg';
-import { RecentlyUsed } from '#event-sourcing/handling/recently-used.js';
+import { LRUCache } from 'lru-cache';
 import { isTracing, startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import { judgeStatus, type AttemptResult } from '../../domain/delivery/attempt-result.js';
@@ -29,8 +29,8 @@ const MOST_ADDRESSES = 64;
 export class Sender {
   private readonly pending = new Set<Exchange>();
   /** The verdict on a URL or an address never changes. The addresses of a name do: it is resolved at every attempt. */
-  private readonly verdicts = new RecentlyUsed<string, UrlVerdict>(CACHED_VERDICTS);
-  private readonly reachable = new RecentlyUsed<string, boolean>(CACHED_VERDICTS);
+  private readonly verdicts = new LRUCache<string, UrlVerdict>({ max: CACHED_VERDICTS });
+  private readonly reachable = new LRUCache<string, boolean>({ max: CACHED_VERDICTS });
 
   constructor(
     private readonly connections: PinnedConnections,
@@ -116,7 +116,7 @@ export class Sender {
   }
 }
 
-const remembered = <V>(known: RecentlyUsed<string, V>, key: string, find: () => V): V => {
+const remembered = <V extends {}>(known: LRUCache<string, V>, key: string, find: () => V): V => {
   const value = known.get(key) ?? find();
   known.set(key, value);
   return value;
