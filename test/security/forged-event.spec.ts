@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer as createNetServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -10,15 +10,13 @@ import { Server as TlsServer, connect, createServer as createTlsServer } from 'n
 import pg from 'pg';
 import { WrongExpectedRevision } from '#event-sourcing/store/errors.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
-import { selfSignedCertificate } from '../../apps/embedded/src/certificate/self-signed.js';
+import { selfSignedCertificate } from '../../apps/embedded/src/certificate.js';
 import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
 /** How long the test tries a key whose event was appended. Only the attack with the login gets that far. */
 const BELIEVED_WITHIN_MS = 120_000;
-
-const othersKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 let stack: StartedStack;
 let victim: Integrator;
@@ -177,17 +175,14 @@ describe('another user of the machine', () => {
   });
 
   it('does not receive the login when it takes the port of a stopped store', async () => {
-    const certificate = selfSignedCertificate({
-      keys: othersKeys,
+    const identity = await selfSignedCertificate({
       name: 'localhost',
       from: new Date(Date.now() - 60_000),
       until: new Date(Date.now() + 600_000),
-      serial: randomBytes(16),
     });
-    const key = othersKeys.privateKey.export({ type: 'pkcs8', format: 'pem' });
     const impostors = [
       createNetServer(),
-      createTlsServer({ cert: certificate, key, ALPNProtocols: ['h2'] }),
+      createTlsServer({ ...identity, ALPNProtocols: ['h2'] }),
     ] as Server[];
     const [, login] = LOGIN.exec(stack.eventStoreUrl)!;
     for (const server of impostors) {

@@ -53,7 +53,7 @@ export class HostilePortal {
 
   static async start(): Promise<HostilePortal> {
     const folder = mkdtempSync(join(tmpdir(), 'hostile-portal-'));
-    const identity = makeCertificate({ name: 'localhost' });
+    const identity = await makeCertificate({ name: 'localhost' });
     writeFileSync(join(folder, 'cert.pem'), identity.cert);
     const server = createServer({ key: identity.key, cert: identity.cert });
     const portal = new HostilePortal(server, folder);

@@ -1,6 +1,6 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { selfSignedCertificate } from './certificate/self-signed.js';
+import { selfSignedCertificate } from './certificate.js';
 import type { DataFolder } from './data-folder.js';
 import { writePrivateFile } from './private-file.js';
 
@@ -21,25 +21,22 @@ export interface EventStoreAccess {
 }
 
 /** Creates a certificate and a login. They are new at each start, so nothing must be kept, rotated or upgraded. */
-export const newAccess = (folder: DataFolder): EventStoreAccess => {
+export const newAccess = async (folder: DataFolder): Promise<EventStoreAccess> => {
   const files = {
     certificate: join(folder.eventStoreAccess, 'server.crt'),
     key: join(folder.eventStoreAccess, 'server.key'),
     login: join(folder.eventStoreAccess, 'login'),
   };
-  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const now = Date.now();
-  const certificate = selfSignedCertificate({
-    keys,
+  const { cert, key } = await selfSignedCertificate({
     name: HOST,
     // The clock of a machine that sleeps may be set back.
     from: new Date(now - DAY_MS),
     until: new Date(now + VALID_MS),
-    serial: randomBytes(16),
   });
   const password = randomBytes(24).toString('base64url');
-  writePrivateFile(files.certificate, certificate);
-  writePrivateFile(files.key, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  writePrivateFile(files.certificate, cert);
+  writePrivateFile(files.key, key);
   writePrivateFile(files.login, `${LOGIN}:${password}\n`);
   const trusted = encodeURIComponent(files.certificate);
   return {

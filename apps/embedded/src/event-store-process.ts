@@ -63,7 +63,7 @@ export const startEmbeddedEventStore = async ({
   adopt,
 }: Owner): Promise<EventStoreProcess> => {
   const log = new LogFile(folder.logs, 'event-store');
-  const access = newAccess(folder);
+  const access = await newAccess(folder);
   let port = 0;
   const supervisor = new Supervisor(
     {

@@ -1,4 +1,12 @@
-import { X509Certificate, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+// Before @peculiar/x509, which needs it.
+import 'reflect-metadata';
+import {
+  BasicConstraintsExtension,
+  PemConverter,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { KeyObject, webcrypto } from 'node:crypto';
 
 export interface Identity {
   /** Both in PEM. */
@@ -8,61 +16,40 @@ export interface Identity {
 
 export interface CertificateOptions {
   readonly name: string;
-  /** Milliseconds since the epoch. Default: from a day ago until a day from now. */
-  readonly notBefore?: number;
+  /** Milliseconds since the epoch. Default: a day from now. */
   readonly notAfter?: number;
   /** The issuer. Default: self-signed. */
   readonly issuer?: Identity & { readonly name: string };
 }
 
 const DAY = 86_400_000;
-const ECDSA_WITH_SHA256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
-const COMMON_NAME = [0x55, 0x04, 0x03];
-const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
-const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** A certificate for a name and its subdomains, with a new key. It may sign others (X.509 v3, RFC 5280). */
-export const makeCertificate = ({
+/** A certificate for a name and its subdomains, valid since a day ago, with a new key. It may sign others. */
+export const makeCertificate = async ({
   name,
-  notBefore = Date.now() - DAY,
   notAfter = Date.now() + DAY,
   issuer,
-}: CertificateOptions): Identity => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const algorithm = sequence(der(0x06, Buffer.from(ECDSA_WITH_SHA256)));
-  const content = sequence(
-    der(0xa0, der(0x02, Buffer.from([2]))),
-    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
-    algorithm,
-    distinguishedName(issuer?.name ?? name),
-    sequence(time(notBefore), time(notAfter)),
-    distinguishedName(name),
-    publicKey.export({ type: 'spki', format: 'der' }),
-    der(
-      0xa3,
-      sequence(
-        extension(BASIC_CONSTRAINTS, sequence(der(0x01, Buffer.from([0xff])))),
-        extension(SUBJECT_ALTERNATIVE_NAME, sequence(der(0x82, Buffer.from(name)))),
-      ),
-    ),
-  );
-  const key: string | KeyObject = issuer?.key ?? privateKey;
-  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign('sha256', content, key)]));
-  return {
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-    cert: new X509Certificate(sequence(content, algorithm, signature)).toString(),
-  };
+}: CertificateOptions): Promise<Identity> => {
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const signingKey = issuer
+    ? await webcrypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(issuer.key), ALGORITHM, false, [
+        'sign',
+      ])
+    : keys.privateKey;
+  const certificate = await X509CertificateGenerator.create({
+    subject: `CN=${name}`,
+    issuer: `CN=${issuer?.name ?? name}`,
+    notBefore: new Date(Date.now() - DAY),
+    notAfter: new Date(notAfter),
+    publicKey: keys.publicKey,
+    signingKey,
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new BasicConstraintsExtension(true),
+      new SubjectAlternativeNameExtension([{ type: 'dns', value: name }]),
+    ],
+  });
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
+  return { key: String(key), cert: certificate.toString('pem') };
 };
-
-const der = (tag: number, content: Buffer): Buffer => {
-  const { length } = content;
-  const header = length < 0x80 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(header), content]);
-};
-const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, Buffer.concat(parts));
-const distinguishedName = (name: string): Buffer =>
-  sequence(der(0x31, sequence(der(0x06, Buffer.from(COMMON_NAME)), der(0x0c, Buffer.from(name)))));
-const extension = (id: readonly number[], value: Buffer): Buffer =>
-  sequence(der(0x06, Buffer.from(id)), der(0x04, value));
-const time = (at: number): Buffer =>
-  der(0x18, Buffer.from(`${new Date(at).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`));

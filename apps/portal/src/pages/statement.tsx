@@ -6,7 +6,7 @@ import {
   type LedgerEntry,
   type StreamedMonth,
 } from '#billing/contracts/index.js';
-import { Line, LineFull } from '#platform/async/line.js';
+import { LineFull, Lines } from '#platform/async/lines.js';
 import { csvRecord } from '#platform/text/csv.js';
 import { GetPaper } from '#workspaces/contracts/index.js';
 import { GetWorkspace } from '#workspaces/contracts/index.js';
@@ -26,7 +26,8 @@ const USUAL_PAPER = { fr: 'a4', en: 'us-letter' } as const;
 const MOVEMENTS_A_REQUEST = 100;
 
 /** A month with many readings takes a while to read: one statement at a time in each process, two of a workspace. */
-const line = new Line(8, 2);
+const ofProcess = new Lines(8);
+const ofWorkspaces = new Lines(2);
 
 /** The answer of a query for the month of the page, in its turn. @throws ApiProblem */
 const inTurn = async <T,>(
@@ -39,7 +40,9 @@ const inTurn = async <T,>(
   if (session.mode !== 'live' || !/^\d{4}-(0[1-9]|1[0-2])$/.test(period)) throw notFound();
   const { workspaceId } = session;
   try {
-    const found = await line.run(workspaceId, () => find(workspaceId, period));
+    const found = await ofWorkspaces.run(workspaceId, () =>
+      ofProcess.run('all', () => find(workspaceId, period)),
+    );
     if (found !== null) return found;
   } catch (error) {
     throw error instanceof LineFull ? busy() : error;

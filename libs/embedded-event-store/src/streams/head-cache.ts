@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { LogStore } from '../log/log-store.js';
-import { BoundedMap } from './bounded-map.js';
 import type { StreamHead } from './stream-head.js';
 
 /** Number of heads cached in memory, in addition to those not yet durable (about 200 bytes each). */
@@ -11,7 +11,7 @@ const CACHED_HEADS = 50_000;
  */
 export class HeadCache {
   private readonly pending = new Map<string, StreamHead>();
-  private readonly settled = new BoundedMap<string, StreamHead>(CACHED_HEADS);
+  private readonly settled = new LRUCache<string, StreamHead>({ max: CACHED_HEADS });
 
   constructor(private readonly store: LogStore) {}
 

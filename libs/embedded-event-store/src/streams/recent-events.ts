@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.js';
+import { LRUCache } from 'lru-cache';
 
 /** Number of remembered event ids. They let the writer recognise a repeated append without an exact revision. */
 const REMEMBERED_EVENTS = 50_000;
@@ -12,7 +12,7 @@ export interface RecentEvent {
 
 /** The most recent events by id, and those not yet durable by revision. */
 export class RecentEvents {
-  private readonly byId = new BoundedMap<string, RecentEvent>(REMEMBERED_EVENTS);
+  private readonly byId = new LRUCache<string, RecentEvent>({ max: REMEMBERED_EVENTS });
   private readonly pending = new Map<string, RecentEvent>();
 
   add(event: RecentEvent): void {

@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { LineFull } from './line.js';
-import { Lines } from './lines.js';
+import { LineFull, Lines } from './lines.js';
 
 const turns = () => new Promise(setImmediate);
 
@@ -22,4 +21,12 @@ it("does one asker's work one after another, beside that of others, and refuses 
   expect(started).toEqual(['a1', 'b1', 'a2']);
   await lines.run('a', work('a4'));
   expect(started).toContain('a4');
+});
+
+it('does the next work also after one that failed', async () => {
+  const lines = new Lines(2);
+  const failing = lines.run('a', () => Promise.reject(new Error('lost')));
+  const next = lines.run('a', async () => 'done');
+  await expect(failing).rejects.toThrow('lost');
+  expect(await next).toBe('done');
 });

@@ -1,12 +1,11 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
-import { selfSignedCertificate } from '../../../../embedded/src/certificate/self-signed.js';
+import { selfSignedCertificate } from '../../../../embedded/src/certificate.js';
 import { checkCertificates } from './certificates.js';
 
 const DAY_MS = 86_400_000;
@@ -16,15 +15,11 @@ const NO_TLS = {
   DATABASE_URL: 'postgresql://a:b@127.0.0.1:1/c',
 };
 
-const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const KEY = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-const certificateFor = (days: number): string =>
+const identityFor = (days: number) =>
   selfSignedCertificate({
-    keys,
     name: 'localhost',
     from: new Date(NOW - 400 * DAY_MS),
     until: new Date(NOW + days * DAY_MS),
-    serial: Buffer.alloc(16, 1),
   });
 
 describe('certificates', () => {
@@ -42,16 +37,17 @@ describe('certificates', () => {
   };
   /** An event store whose certificate is valid for so many days. */
   const eventStore = async (days: number): Promise<string> => {
-    const server = createTlsServer({ cert: certificateFor(days), key: KEY });
+    const server = createTlsServer(await identityFor(days));
     return `esdb://a:b@127.0.0.1:${await portOf(server)}?tls=true`;
   };
   /** PostgreSQL as it begins TLS. */
   const postgres = async (days: number): Promise<string> => {
+    const identity = await identityFor(days);
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => {
         socket.write('S');
-        const secure = new TLSSocket(socket, { isServer: true, cert: certificateFor(days), key: KEY });
+        const secure = new TLSSocket(socket, { isServer: true, ...identity });
         secure.on('error', () => undefined);
       });
     });
@@ -81,7 +77,10 @@ describe('certificates', () => {
 
   it('in files that an address names count as well', async () => {
     const file = join(folder, 'ca.crt');
-    writeFileSync(file, `${certificateFor(300)}${certificateFor(3)}`);
+    writeFileSync(
+      file,
+      [await identityFor(300), await identityFor(3)].map(({ cert }) => `${cert}\n`).join(''),
+    );
     expect(await check({ EVENTSTORE_URL: `esdb://127.0.0.1:1?tlsCAFile=${file}` })).toMatchObject([
       {
         level: 'warning',

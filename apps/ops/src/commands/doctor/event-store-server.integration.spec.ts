@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -9,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { selfSignedCertificate } from '../../../../embedded/src/certificate/self-signed.js';
+import { selfSignedCertificate } from '../../../../embedded/src/certificate.js';
 import { checkEventStore } from './dependencies.js';
 import type { Config } from '../../../../service/src/settings.js';
 
@@ -62,17 +61,13 @@ it('The doctor says when an event store shows its limits to operators only', asy
 });
 
 it('The doctor trusts over TLS what the address trusts', async () => {
-  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const now = Date.now();
-  const cert = selfSignedCertificate({
-    keys,
+  const identity = await selfSignedCertificate({
     name: 'localhost',
     from: new Date(now - 60_000),
     until: new Date(now + 60_000),
-    serial: Buffer.alloc(16, 1),
   });
-  const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-  const port = await serving({ '/info': { esVersion: '23.10.6' } }, { key, cert });
+  const port = await serving({ '/info': { esVersion: '23.10.6' } }, identity);
   const says = async (options: string) => (await check(`esdb://localhost:${port}?${options}`)).message;
   expect(await says('tlsVerifyCert=false')).toContain('EventStoreDB 23.10.6');
   expect(await says('tls=true')).toContain('version unknown');

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monthFiles, signedMonth } from '#billing/audit/month-files.js';
-import { writeMonth } from './month-archive.js';
+import { packMonth, writeMonth } from './month-archive.js';
 
 const PERIOD = '2026-06';
 const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5', refunds: '6' };
@@ -23,6 +23,9 @@ let out: string;
 beforeEach(() => void (out = mkdtempSync(join(tmpdir(), 'month-'))));
 afterEach(() => rmSync(out, { recursive: true }));
 
+const write = async (files: Parameters<typeof writeMonth>[2], replace: boolean) =>
+  writeMonth(out, PERIOD, files, await packMonth(PERIOD, files), replace);
+
 const onDisk = (): Record<string, string> =>
   Object.fromEntries(
     readdirSync(out, { recursive: true, withFileTypes: true })
@@ -31,38 +34,38 @@ const onDisk = (): Record<string, string> =>
   );
 
 describe('a month that was written before', () => {
-  it('stays as it is when the same month is written again', () => {
-    writeMonth(out, PERIOD, monthWith(5), false);
+  it('stays as it is when the same month is written again', async () => {
+    await write(monthWith(5), false);
     const before = onDisk();
     expect(Object.keys(before)).toContain(`ledger-${PERIOD}.tar.gz`);
-    writeMonth(out, PERIOD, monthWith(5), false);
+    await write(monthWith(5), false);
     expect(onDisk()).toEqual(before);
   });
 
-  it('is not replaced by a different one, unless asked', () => {
-    writeMonth(out, PERIOD, monthWith(5), false);
+  it('is not replaced by a different one, unless asked', async () => {
+    await write(monthWith(5), false);
     const before = onDisk();
-    expect(() => writeMonth(out, PERIOD, monthWith(6), false)).toThrow(
+    await expect(write(monthWith(6), false)).rejects.toThrow(
       /differs from this one in reconciliation[.]json.*--replace/,
     );
     expect(onDisk()).toEqual(before);
-    writeMonth(out, PERIOD, monthWith(6), true);
+    await write(monthWith(6), true);
     expect(onDisk()['month.json']).not.toBe(before['month.json']);
-    expect(() => writeMonth(out, PERIOD, monthWith(5), false)).toThrow(/--replace/);
+    await expect(write(monthWith(5), false)).rejects.toThrow(/--replace/);
   });
 
-  it('is not replaced by one with another key', () => {
-    writeMonth(out, PERIOD, monthWith(5), false);
+  it('is not replaced by one with another key', async () => {
+    await write(monthWith(5), false);
     const other = monthWith(5, generateKeyPairSync('ed25519').privateKey);
-    expect(() => writeMonth(out, PERIOD, other, false)).toThrow(/publicKeySha256/);
+    await expect(write(other, false)).rejects.toThrow(/publicKeySha256/);
   });
 
-  it('is not replaced when only its archive is left', () => {
-    const { folder } = writeMonth(out, PERIOD, monthWith(5), false);
+  it('is not replaced when only its archive is left', async () => {
+    const { folder } = await write(monthWith(5), false);
     rmSync(folder, { recursive: true });
     const before = onDisk();
-    expect(() => writeMonth(out, PERIOD, monthWith(6), false)).toThrow(/--replace/);
+    await expect(write(monthWith(6), false)).rejects.toThrow(/--replace/);
     expect(onDisk()).toEqual(before);
-    writeMonth(out, PERIOD, monthWith(5), false);
+    await write(monthWith(5), false);
   });
 });

@@ -1,15 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 import type { MonthManifest } from '#billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
-import { tar } from '../../tar.js';
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
  * Writes a month: month.json and its signature last, the archive after them. What is there is complete. Somebody may
  * rely on a signed month, so a different one does not take its place.
+ * @param packed the files as `packMonth` gives them
  * @param replace replaces a different month
  * @throws OpsError when a different month is there; it stays as it is
  */
@@ -17,13 +19,10 @@ export const writeMonth = (
   out: string,
   period: string,
   files: Files,
+  packed: Buffer,
   replace: boolean,
 ): { readonly folder: string; readonly archive: string } => {
   const [folder, archive] = [join(out, period), join(out, `ledger-${period}.tar.gz`)];
-  const packed = tar(
-    [...files].map(([name, bytes]) => ({ name: `${period}/${name}`, bytes })),
-    Date.parse(`${period}-01`),
-  );
   if (!replace) requireSame(folder, archive, files, packed);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of ['month.json', 'month.sig']) rmSync(join(folder, name), { force: true });
@@ -31,6 +30,18 @@ export const writeMonth = (
   writeFileSync(`${archive}.part`, gzipSync(packed), { mode: 0o600 });
   renameSync(`${archive}.part`, archive);
   return { folder, archive };
+};
+
+/** An archive (tar). The same files give the same bytes: they belong to nobody, and all have one time. */
+export const packMonth = (period: string, files: Files): Promise<Buffer> => {
+  const archive = pack();
+  for (const [name, bytes] of files)
+    archive.entry(
+      { name: `${period}/${name}`, mode: 0o600, mtime: new Date(`${period}-01`) },
+      Buffer.from(bytes),
+    );
+  archive.finalize();
+  return buffer(archive);
 };
 
 const requireSame = (folder: string, archive: string, files: Files, packed: Buffer): void => {

@@ -11,7 +11,7 @@ import { OpsError } from '../../ops-error.js';
 import { print, table, tell } from '../../output.js';
 import { withSession } from '../../session.js';
 import { wholeNumber } from '../options.js';
-import { writeMonth } from './month-archive.js';
+import { packMonth, writeMonth } from './month-archive.js';
 import { parsePeriod } from './options.js';
 import { passedOver } from './passed-over.js';
 import { onFile } from './seal.js';
@@ -89,7 +89,8 @@ Example:
         return;
       }
       const { manifest, closedNow, setAside, notes, files } = result;
-      const written = onFile(out, () => writeMonth(out, period, files, replace));
+      const packed = await packMonth(period, files);
+      const written = onFile(out, () => writeMonth(out, period, files, packed, replace));
       print(
         command,
         { ok: true, ...written, closedNow, ...manifest, setAside, notes },

@@ -2,7 +2,7 @@ import { expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
-import { LineFull } from '#platform/async/line.js';
+import { LineFull } from '#platform/async/lines.js';
 import { Problem } from '#platform/http/problem.js';
 import type { RequestBatch } from './request-batch.command.js';
 import { RequestBatchController } from './request-batch.controller.js';

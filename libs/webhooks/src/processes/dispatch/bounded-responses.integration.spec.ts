@@ -162,7 +162,7 @@ describe('A hostile receiver', () => {
     let bytes = 0;
     const server = createTlsServer(
       {
-        ...makeCertificate({ name: 'receiver.example' }),
+        ...(await makeCertificate({ name: 'receiver.example' })),
         SNICallback: (name, done) => (names.push(name), done(null)),
       },
       (socket) => socket.on('data', (chunk) => (bytes += chunk.length)),

@@ -85,7 +85,7 @@ describe('Sending through an egress proxy', () => {
 
   it('verifies certificates by the name, as without a proxy', async () => {
     const names: string[] = [];
-    const identity = makeCertificate({ name: 'receiver.example' });
+    const identity = await makeCertificate({ name: 'receiver.example' });
     const server = createTlsServer({
       ...identity,
       SNICallback: (name, done) => (names.push(name), done(null)),

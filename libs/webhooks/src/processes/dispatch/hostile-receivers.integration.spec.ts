@@ -112,9 +112,9 @@ describe('A receiver over TLS', () => {
   let authority: Identity;
   let issuer: Identity & { readonly name: string };
 
-  beforeAll(() => {
+  beforeAll(async () => {
     const name = 'Authority of a test';
-    authority = makeCertificate({ name });
+    authority = await makeCertificate({ name });
     issuer = { ...authority, name };
     folder = mkdtempSync(join(tmpdir(), 'webhooks-tls-'));
     writeFileSync(join(folder, 'authority.pem'), authority.cert);
@@ -139,10 +139,10 @@ describe('A receiver over TLS', () => {
   ])('is sent nothing if self-signed, expired, or of another host; %s', async (_, environment) => {
     const anHourAgo = Date.now() - 3_600_000;
     const urls = [
-      await serving(makeCertificate({ name: HOST, issuer })),
-      await serving(makeCertificate({ name: HOST })),
-      await serving(makeCertificate({ name: HOST, issuer, notAfter: anHourAgo })),
-      await serving(makeCertificate({ name: 'other.example', issuer })),
+      await serving(await makeCertificate({ name: HOST, issuer })),
+      await serving(await makeCertificate({ name: HOST })),
+      await serving(await makeCertificate({ name: HOST, issuer, notAfter: anHourAgo })),
+      await serving(await makeCertificate({ name: 'other.example', issuer })),
     ];
     const { results } = await attempts(urls, { environment: { ...environment, ...trusting() } });
     expect(results.flat()).toEqual([
@@ -154,7 +154,7 @@ describe('A receiver over TLS', () => {
   });
 
   it('is also cut off before the deadline when it floods the connection', async () => {
-    const pouring = await serving(makeCertificate({ name: HOST, issuer }), (socket) =>
+    const pouring = await serving(await makeCertificate({ name: HOST, issuer }), (socket) =>
       pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
     );
     const { results } = await attempts([pouring], { environment: trusting() });

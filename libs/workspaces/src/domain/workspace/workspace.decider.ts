@@ -5,16 +5,15 @@ import type { Decider } from '#event-sourcing/core/decider.js';
 import type { ApiKeyTerms } from '../../contracts/commands.js';
 import { LOW_CREDITS_PERCENT, type Paper, type WorkspaceEvent } from '../../contracts/events.js';
 import { beyondCaller, completed, expiryOf, type StandingKey } from './key-terms.js';
-import { PersistentMap } from './persistent-map.js';
 import type { WebhookContent, WorkspaceCommand, WorkspaceRejection } from './workspace.commands.js';
 
 export interface Workspace {
   readonly open: boolean;
   /** Each key that is not revoked, by id. */
-  readonly standing: PersistentMap<StandingKey>;
+  readonly standing: ReadonlyMap<string, StandingKey>;
   /** The modes of the keys revoked last, by id: the REMEMBERED before are in `revokedBefore`, older ones nowhere. */
-  readonly revoked: PersistentMap<Mode>;
-  readonly revokedBefore: PersistentMap<Mode>;
+  readonly revoked: ReadonlyMap<string, Mode>;
+  readonly revokedBefore: ReadonlyMap<string, Mode>;
   readonly paper: Paper;
   readonly webhookContent: WebhookContent;
 }
@@ -150,6 +149,15 @@ const isFull = ({ standing }: Workspace, limit: number, now: number): boolean =>
   return active >= limit;
 };
 
+/** A copy: these maps hold a thousand entries at most, so that one costs some microseconds an event. */
+const added = <V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> =>
+  new Map(map).set(key, value);
+const without = <V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, V> => {
+  const copy = new Map(map);
+  copy.delete(key);
+  return copy;
+};
+
 const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
   const { standing, revoked, revokedBefore } = state;
   switch (event.type) {
@@ -158,13 +166,13 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
     case 'ApiKeyIssued': {
       const { keyId, label, mode, scopes, networks, expiresAt } = event.data;
       const key = { label, mode, scopes, networks, expiresAt, endsAt: expiryOf(expiresAt) };
-      return { ...state, standing: standing.with(keyId, key) };
+      return { ...state, standing: added(standing, keyId, key) };
     }
     case 'ApiKeyReplaced': {
       const { keyId, expiresAt } = event.data;
       const key = standing.get(keyId);
       return key
-        ? { ...state, standing: standing.with(keyId, { ...key, endsAt: expiryOf(expiresAt) }) }
+        ? { ...state, standing: added(standing, keyId, { ...key, endsAt: expiryOf(expiresAt) }) }
         : state;
     }
     case 'ApiKeyRevoked': {
@@ -173,8 +181,8 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
       const isTurn = revoked.size >= REMEMBERED;
       return {
         ...state,
-        standing: standing.without(keyId),
-        revoked: (isTurn ? PersistentMap.empty<Mode>() : revoked).with(keyId, mode),
+        standing: without(standing, keyId),
+        revoked: added(isTurn ? new Map() : revoked, keyId, mode),
         revokedBefore: isTurn ? revoked : revokedBefore,
       };
     }
@@ -190,9 +198,9 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
 export const workspaceDecider: Decider<WorkspaceCommand, WorkspaceEvent, Workspace, WorkspaceRejection> = {
   initialState: {
     open: false,
-    standing: PersistentMap.empty(),
-    revoked: PersistentMap.empty(),
-    revokedBefore: PersistentMap.empty(),
+    standing: new Map(),
+    revoked: new Map(),
+    revokedBefore: new Map(),
     paper: 'by-locale',
     webhookContent: { externalId: true, lowCreditsPercent: LOW_CREDITS_PERCENT },
   },
