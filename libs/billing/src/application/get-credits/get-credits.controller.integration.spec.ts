@@ -21,7 +21,6 @@ import { CLOCK, CONFIG, LOGGER, TRUSTED_CLOCK } from '#platform/tokens.js';
 import { BillingHttpModule } from '../../billing-http.module.js';
 import { ReserveCredits } from '#readings/contracts/index.js';
 import { OpenBook, PurchasePack, SubscribeToPlan } from '../../contracts/index.js';
-import type { Config } from '../../settings.js';
 
 const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
 

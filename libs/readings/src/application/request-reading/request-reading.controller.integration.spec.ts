@@ -21,7 +21,6 @@ import type { RequestReading, RequestReadingResult } from './request-reading.com
 import { ReadingsInFlight } from '../../read-models/reading/in-flight.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { RequestReadingController } from './request-reading.controller.js';
-import type { Config } from '../../settings.js';
 
 const body = {
   productId: 'theme',

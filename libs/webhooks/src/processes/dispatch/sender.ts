@@ -116,7 +116,11 @@ export class Sender {
   }
 }
 
-const remembered = <V extends {}>(known: LRUCache<string, V>, key: string, find: () => V): V => {
+const remembered = <V extends NonNullable<unknown>>(
+  known: LRUCache<string, V>,
+  key: string,
+  find: () => V,
+): V => {
   const value = known.get(key) ?? find();
   known.set(key, value);
   return value;

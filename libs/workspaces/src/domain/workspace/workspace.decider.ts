@@ -182,7 +182,7 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
       return {
         ...state,
         standing: without(standing, keyId),
-        revoked: added(isTurn ? new Map() : revoked, keyId, mode),
+        revoked: added(isTurn ? new Map<string, Mode>() : revoked, keyId, mode),
         revokedBefore: isTurn ? revoked : revokedBefore,
       };
     }
