@@ -65,8 +65,7 @@ create table webhooks.endpoint_health (
   endpoint_id           text primary key,
   consecutive_failures  integer not null default 0,
   failing_since         timestamptz,
-  probe_at              timestamptz,       -- while it keeps failing: nothing is sent before
-  paced_until           timestamptz        -- while it has a limit of its own: nothing more is sent before
+  probe_at              timestamptz        -- while it keeps failing: nothing is sent before
 );
 
 -- The probes of endpoints that are not verified.
@@ -178,8 +177,7 @@ create table webhooks.delivery (
   sequence      integer not null,
   status        text not null check (status in ('pending', 'succeeded', 'exhausted', 'skipped')),
   attempts      integer not null default 0,
-  due_at        timestamptz not null,      -- next attempt; while leased, the end of the lease
-  lease         uuid,                      -- of the worker that is sending it
+  due_at        timestamptz not null,      -- next attempt
   test          boolean not null default false,
   redelivery    boolean not null default false,
   replay_id     uuid,
@@ -193,7 +191,6 @@ create index delivery_due on webhooks.delivery (endpoint_id, due_at) where statu
 create index delivery_replay_due on webhooks.delivery (endpoint_id, due_at)
   where status = 'pending' and replay_id is not null;
 create index delivery_order on webhooks.delivery (endpoint_id, reading_id, sequence) where status = 'pending';
-create index delivery_leased on webhooks.delivery (endpoint_id, workspace_id, due_at) where lease is not null;
 create index delivery_history on webhooks.delivery (endpoint_id, created_at desc, delivery_id desc);
 create index delivery_of_event on webhooks.delivery (endpoint_id, event_id);
 create index delivery_of_replay on webhooks.delivery (replay_id, status) where replay_id is not null;
@@ -308,15 +305,12 @@ return overlay(overlay(
          || substr(sha256(convert_to(endpoint_id || '|' || event_id, 'UTF8')), 1, 10), 'hex')
   placing '8' from 13) placing '8' from 17)::uuid;
 
--- The queue of a workspace: when it is ready, and the lease of the worker that claimed it. One worker at a time holds it,
--- for a time slice, so that it keeps order and limits without coordination with other workers.
-create table webhooks.lane (
+-- Which worker sends for a workspace: one at a time, so that it keeps order and limits without asking others.
+create table webhooks.workspace_lease (
   workspace_id  text primary key,
-  ready_at      timestamptz not null,      -- never later than something can be sent; infinity: nothing is pending
-  lease         uuid,
-  leased_until  timestamptz not null default '-infinity'
+  lease         uuid,                      -- null: no worker has it
+  leased_until  timestamptz not null
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-create index lane_ready on webhooks.lane (ready_at);
 
 -- Endpoints that were disabled or deleted with more pending deliveries than could be skipped at once. All deliveries up
 -- to this number will be skipped. Until then nothing is sent to the endpoint, and no replay reads its deliveries.

@@ -23,7 +23,7 @@ export const webhooks = {
     'webhooks.skipping': 'deliveries of disabled endpoints still to be skipped',
     'webhooks.attempt': 'the result of each attempt at a delivery that is not settled',
     'webhooks.replay': 'requested replays',
-    'webhooks.lane': 'when the queue of each workspace has something to send',
+    'webhooks.workspace_lease': 'which worker sends for each workspace',
   },
   expendableTables: {
     'webhooks.endpoint_health': 'how often each endpoint failed in a row: counting starts again',
@@ -33,7 +33,7 @@ export const webhooks = {
     'webhooks.endpoint_hour': 'the hourly figures of endpoints so far',
     'webhooks.attempt': 'the attempts of deliveries that are not settled',
     'webhooks.replay': 'replays that were requested: request unfinished ones again',
-    'webhooks.lane': 'nothing: workers fill it within 30 seconds',
+    'webhooks.workspace_lease': 'nothing: workers fill it again',
   },
   projections: {
     'webhooks.endpoint.v1': 'endpoints and their settings',

@@ -66,6 +66,10 @@ export const settings = {
   WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints of a workspace for each mode, live and test'),
   WEBHOOK_CONNECT_TIMEOUT_MS: milliseconds(5_000, 'longest wait for a connection to a receiver'),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(15_000, 'longest whole exchange with a receiver'),
+  WEBHOOK_PROCESS_CONCURRENCY: count(
+    256,
+    'deliveries in flight per worker process: half of them to endpoints that answer within a second, half to slower ones',
+  ),
   WEBHOOK_ENDPOINT_CONCURRENCY: count(5, 'deliveries in flight per endpoint'),
   WEBHOOK_WORKSPACE_CONCURRENCY: count(25, 'deliveries in flight per workspace'),
   WEBHOOK_RETRY_SCHEDULE_MS: spans(
@@ -74,7 +78,7 @@ export const settings = {
   ),
   WEBHOOK_LEASE_MS: milliseconds(
     25_000,
-    'how long a worker owns a delivery, WEBHOOK_ATTEMPT_TIMEOUT_MS and 2,000 more at least; a killed worker’s deliveries are retaken after it',
+    'how long only one worker sends for a workspace, WEBHOOK_ATTEMPT_TIMEOUT_MS and 2,000 more at least; after it, others send what a killed one left',
   ),
   WEBHOOK_REPLAY_GIVE_UP_MS: span(
     86_400_000,
@@ -110,10 +114,7 @@ export const settings = {
 
 export type Config = ConfigWith<typeof settings>;
 
-/**
- * A worker starts attempts for a second after it took a lease. In the other second it asks the database for what an attempt
- * needs, and records its outcome.
- */
+/** A worker renews a lease every second, and starts no attempt that could outlive it. The rest is for recording the outcome. */
 const LEASE_MARGIN_MS = 2_000;
 
 /** Reports a lease that can end during an attempt: another worker would then send the same delivery beside it. */

@@ -18,8 +18,7 @@ import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openSender } from './processes/dispatch/open-sender.js';
 import type { Sender } from './processes/dispatch/sender.js';
-import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
-import { repairQueues } from './processes/dispatch/repair-queues.js';
+import { Dispatcher } from './processes/dispatch/dispatcher.js';
 import { contentProjection } from './read-models/content/content.projection.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
 import { accountLooks } from './processes/notices/account-looks.js';
@@ -58,7 +57,6 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS, log));
     this.registry.addLoop(skipNoted(pool, log));
-    this.registry.addLoop(repairQueues(pool, clock, log));
     const looks = [...endpointLooks(pool, config), ...accountLooks(pool, queryBus)];
     this.registry.addLoop(watchNotices({ pool, clock: trustedClock, config, looks, log }));
     this.registry.addLoop(makePartitions(pool, trustedClock, log));
@@ -87,7 +85,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop({
       name: 'webhooks.dispatcher',
       role: 'webhooks',
-      run: (signal) => openDispatcher(parts).run(signal),
+      run: (signal) => new Dispatcher(parts).run(signal),
     });
   }
 }

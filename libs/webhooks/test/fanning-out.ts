@@ -50,7 +50,7 @@ export const fanningOut = (): FanningOut => {
   beforeEach(async () => {
     await test.database.pool.query(
       `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery, webhooks.skipping, webhooks.secret,
-         webhooks.lane, webhooks.unreleased_failure, webhooks.notice, webhooks.replay, webhooks.content,
+         webhooks.workspace_lease, webhooks.unreleased_failure, webhooks.notice, webhooks.replay, webhooks.content,
          webhooks.deleted_past, webhooks.last_sequence, platform.retention_round`,
     );
   });

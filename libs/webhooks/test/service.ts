@@ -27,7 +27,7 @@ import { createWebhookEndpointExecutor } from '../src/webhook-endpoint.executor.
 import { resolveHost, type ResolveHost } from '../src/application/resolve-host.js';
 import { SecretVault } from '../src/application/secrets/secret-vault.js';
 import { KnownHosts } from '../src/application/verification/known-hosts.js';
-import { openDispatcher } from '../src/processes/dispatch/open-dispatcher.js';
+import { Dispatcher } from '../src/processes/dispatch/dispatcher.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
 import { skipNoted } from '../src/processes/skipping/skip-pending.js';
 import { EndpointRows } from '../src/read-models/endpoint/endpoint-rows.js';
@@ -130,7 +130,7 @@ export class TestService {
             ? (this.options.asksForRefusal?.(query.attempt) ?? false)
             : (this.options.externalId?.((query as GetExternalId).readingId) ?? null)) as never,
       };
-      const dispatcher = openDispatcher({
+      const dispatcher = new Dispatcher({
         pool,
         config,
         clock,
@@ -259,7 +259,7 @@ export const wipe = (database: TestDatabase): Promise<unknown> =>
   database.pool.query(
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
        webhooks.settled_delivery,
-       webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
+       webhooks.secret, webhooks.replay, webhooks.workspace_lease, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
        webhooks.endpoint_headers, webhooks.verification, webhooks.probe_rest, webhooks.endpoint_hour, webhooks.deleted_past,
        webhooks.last_sequence, platform.retention_round,
        event_sourcing.consumer, event_sourcing.parked_stream`,

@@ -77,7 +77,7 @@ const measureHostile = async (setting: Setting): Promise<void> => {
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const measured of [alone, beside]) {
       await pool.query(
-        'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.lane, webhooks.endpoint_health',
+        'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.workspace_lease, webhooks.endpoint_health',
       );
       if (measured === beside) await addDeliveries(pool, hostile, 2_000);
       measured.latencies.push(await pacedLatency(setting, seconds));
@@ -98,7 +98,7 @@ const measureHostile = async (setting: Setting): Promise<void> => {
   add(told(`due delivery to arrival at ${PACE}/s beside the two, p99`, besideP99, 'ms'));
   add(atMost('p99 beside the two; floor: p99 without them', besideP99 / p99, '×', 2));
   await pool.query(
-    'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.lane, webhooks.endpoint_health',
+    'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.workspace_lease, webhooks.endpoint_health',
   );
 };
 
@@ -146,7 +146,6 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
      where endpoint.endpoint_id = $1 and delivery_id in (select delivery_id from webhooks.delivery limit $2)`,
     [failing, Math.round(count / 10)],
   );
-  await pool.query('update webhooks.lane set ready_at = now()');
   await pool.query('analyze webhooks.delivery');
   const large = await measurePickUp(setting);
   const name = `${count.toLocaleString('en-US')} pending`;

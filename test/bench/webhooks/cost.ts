@@ -19,7 +19,7 @@ import { projectPath } from '#platform/project-path.js';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
-import { markQueuesReady } from '#webhooks/read-models/delivery/delivery-sql.js';
+import { notifyDue } from '#webhooks/read-models/delivery/delivery-sql.js';
 import { settings } from '../../../apps/service/src/settings.js';
 import { addEndpoint, eventBody, settingsFor } from './deliveries.js';
 
@@ -69,8 +69,8 @@ const ENQUEUE = `
     select webhooks.delivery_id(endpoint_id, event_id, now()), endpoint_id, workspace_id, event_id, gen_random_uuid(), 1,
            'pending', now(), now()
     from unnest($1::text[], $2::text[]) event (event_id, endpoint_id) join webhooks.endpoint using (endpoint_id)
-    returning workspace_id, status, due_at)
-  ${markQueuesReady('inserted')}`;
+    returning workspace_id)
+  ${notifyDue('inserted')}`;
 
 const measure = async (
   pool: pg.Pool,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { loadConfig } from '#platform/config/load-config.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
-import { markQueuesReady } from '#webhooks/read-models/delivery/delivery-sql.js';
+import { notifyDue } from '#webhooks/read-models/delivery/delivery-sql.js';
 import { SecretVault } from '#webhooks/application/secrets/secret-vault.js';
 import { settings } from '../../../apps/service/src/settings.js';
 
@@ -68,11 +68,10 @@ export const addDeliveries = async (
      select webhooks.delivery_id(endpoint_id, event_id, at), endpoint_id, workspace_id, event_id, reading_id, 1, 'pending',
             at + $4 * interval '1 second' + place * interval '1 microsecond', at
      from added join webhooks.endpoint on endpoint_id = ($3::text[])[1 + place % array_length($3::text[], 1)]
-     returning workspace_id, status, due_at)
-     ${markQueuesReady('inserted')}`,
+     returning workspace_id)
+     ${notifyDue('inserted')}`,
     [count, eventBody('<event>', '<reading>', '<at>'), endpointIds, dueInSeconds],
   );
-  await pool.query(`select pg_notify('webhooks_due', '')`);
 };
 
 /**
@@ -80,14 +79,11 @@ export const addDeliveries = async (
  */
 export const addPending = (pool: pg.Pool, endpointIds: readonly string[], count: number): Promise<unknown> =>
   pool.query(
-    `with inserted as (
-     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+    `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                     created_at)
      select gen_random_uuid(), endpoint.endpoint_id, endpoint.workspace_id, 'evt_' || place,
             gen_random_uuid(), 1, 'pending', now() + interval '1 day' + place * interval '1 millisecond', now()
      from generate_series(1, $1::integer) place
-     join webhooks.endpoint on endpoint_id = ($2::text[])[1 + place % array_length($2::text[], 1)]
-     returning workspace_id, status, due_at)
-     ${markQueuesReady('inserted')}`,
+     join webhooks.endpoint on endpoint_id = ($2::text[])[1 + place % array_length($2::text[], 1)]`,
     [count, endpointIds],
   );

@@ -18,7 +18,7 @@ import { resolveHost } from '#webhooks/application/resolve-host.js';
 import { AnswerVault } from '#webhooks/application/answers/answer-vault.js';
 import { HeaderVault } from '#webhooks/application/custom-headers/header-vault.js';
 import { SecretVault } from '#webhooks/application/secrets/secret-vault.js';
-import { openDispatcher } from '#webhooks/processes/dispatch/open-dispatcher.js';
+import { Dispatcher } from '#webhooks/processes/dispatch/dispatcher.js';
 import { settings } from '../../../apps/service/src/settings.js';
 import { eventBody, settingsFor } from './deliveries.js';
 
@@ -33,7 +33,7 @@ const work = async (databaseUrl: string): Promise<void> => {
     onError: () => undefined,
   });
   const store = new InMemoryEventStore();
-  const dispatcher = openDispatcher({
+  const dispatcher = new Dispatcher({
     pool,
     config,
     clock: systemClock,

@@ -10,7 +10,7 @@ const ROUNDS = 3;
 
 const empty = ({ pool }: Setting): Promise<unknown> =>
   pool.query(
-    'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.lane, webhooks.endpoint_health',
+    'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.workspace_lease, webhooks.endpoint_health',
   );
 
 /** Alternates runs without and with hundreds of endpoints that never answer, with one worker and with two. */

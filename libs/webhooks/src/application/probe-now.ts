@@ -11,13 +11,9 @@ export const probeNow = async (client: pg.PoolClient, endpointId: string, at: st
     `with waiting as (
        select endpoint_id from webhooks.endpoint_health where endpoint_id = $1 and probe_at > $2
        for update skip locked
-     ), probed as (
-       update webhooks.endpoint_health set probe_at = $2 from waiting
-       where endpoint_health.endpoint_id = waiting.endpoint_id
      )
-     update webhooks.lane set ready_at = $2
-     from waiting join webhooks.endpoint using (endpoint_id)
-     where lane.workspace_id = endpoint.workspace_id and lane.ready_at > $2`,
+     update webhooks.endpoint_health set probe_at = $2 from waiting
+     where endpoint_health.endpoint_id = waiting.endpoint_id`,
     [endpointId, at],
   );
 };

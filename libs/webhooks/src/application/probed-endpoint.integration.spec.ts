@@ -14,9 +14,10 @@ const failsOften = async () => {
      on conflict (endpoint_id) do update set consecutive_failures = 12, probe_at = excluded.probe_at`,
     [test.endpointId],
   );
-  // A claim of before knows nothing of it.
+  // A worker that has the workspace reads it only later.
   await eventually(
-    async () => (await pool.query('select from webhooks.lane where lease is not null')).rowCount === 0,
+    async () =>
+      (await pool.query('select from webhooks.workspace_lease where lease is not null')).rowCount === 0,
   );
 };
 const received = () => test.receiver.received.length;

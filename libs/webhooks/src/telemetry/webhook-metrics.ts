@@ -21,9 +21,9 @@ const DUE = `
     from webhooks.delivery
     join webhooks.endpoint using (endpoint_id)
     left join webhooks.endpoint_health health using (endpoint_id)
-    where status = 'pending' and due_at <= now() and lease is null and endpoint.enabled and endpoint.verified
+    where status = 'pending' and due_at <= now() and endpoint.enabled and endpoint.verified
       and not exists (select from webhooks.skipping where skipping.endpoint_id = delivery.endpoint_id)
-    group by endpoint_id, health.consecutive_failures, health.probe_at, health.paced_until
+    group by endpoint_id, health.consecutive_failures, health.probe_at
   ) of_endpoint`;
 const DISABLED = `
   select disabled_reason as reason, count(*)::float8 as endpoints from webhooks.endpoint

@@ -8,7 +8,7 @@ import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
 import { DeletedPast } from '../../read-models/deleted-past/deleted-past.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
-import { NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
+import { NEVER_ATTEMPTED } from '../../read-models/delivery/delivery-sql.js';
 import { ALL_DELIVERIES, INSERT_SKIPPED } from '../../read-models/delivery/settled-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
@@ -27,15 +27,9 @@ const FIND = `
     and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
   order by created_at limit 1`;
 
-/** Makes a scheduled redelivery due now, unless it is in flight, and its workspace queue ready. */
+/** Makes a scheduled redelivery due now. */
 const SEND_NOW = `
-  with brought as (
-    update webhooks.delivery set due_at = $2
-    where delivery_id = $1 and status = 'pending' and lease is null and due_at > $2
-    returning workspace_id
-  )
-  update webhooks.lane set ready_at = $2
-  from brought where lane.workspace_id = brought.workspace_id and lane.ready_at > $2`;
+  update webhooks.delivery set due_at = $2 where delivery_id = $1 and status = 'pending' and due_at > $2`;
 
 /** A redelivery that was skipped without an attempt is replaced. */
 const REMOVE_SKIPPED = `
@@ -51,15 +45,12 @@ const ADD = `
   ), skipped as (${INSERT_SKIPPED}
     select $5, endpoint_id, event_id, 'skipped', 0, test, true, $4::timestamptz, $4::timestamptz
     from again where not is_open
-  ), inserted as (
-    insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                   due_at, test, redelivery, created_at)
-    select $5, endpoint_id, workspace_id, event_id, coalesce(reading_id, $5), sequence, 'pending', $4::timestamptz, test,
-           true, $4::timestamptz
-    from again where is_open
-    returning workspace_id, status, due_at
   )
-  ${markQueuesReady('inserted')}`;
+  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                 due_at, test, redelivery, created_at)
+  select $5, endpoint_id, workspace_id, event_id, coalesce(reading_id, $5), sequence, 'pending', $4::timestamptz, test,
+         true, $4::timestamptz
+  from again where is_open`;
 
 @CommandHandler(Redeliver)
 export class RedeliverHandler implements ICommandHandler<Redeliver> {
@@ -77,12 +68,17 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     const first = await this.deliveries.find(endpointId, deliveryId);
     if (!first || !(first.test || seesMode({ sees }, first.livemode)))
       return this.deleted.refusalOfDelivery(endpointId, sees);
-    const again = await this.queue(endpointId, known.record.enabled, deliveryId);
+    const again = await this.queue(endpointId, workspaceId, known.record.enabled, deliveryId);
     return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
   }
 
   /** @returns the id of the redelivery, which may be an existing one */
-  private queue(endpointId: string, enabled: boolean, deliveryId: string): Promise<string> {
+  private queue(
+    endpointId: string,
+    workspaceId: string,
+    enabled: boolean,
+    deliveryId: string,
+  ): Promise<string> {
     const at = instant(this.clock.now());
     return transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
@@ -96,7 +92,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
         await client.query(ADD, [...of, at, again]);
       }
       await probeNow(client, endpointId, at);
-      await client.query(`select pg_notify('webhooks_due', '')`);
+      await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
       return again;
     });
   }

@@ -7,7 +7,7 @@ import type { Statement } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
-import { EVENT_OUTCOME, NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
+import { EVENT_OUTCOME, NEVER_ATTEMPTED } from '../../read-models/delivery/delivery-sql.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 import { LOCK_ENDPOINT } from '../open-endpoint.js';
 
@@ -78,8 +78,6 @@ const REPLAY_PAGE = `
     from chosen cross join replay
     where not replay.dry_run
     on conflict (delivery_id) do nothing
-    returning workspace_id, status, due_at
-  ), ready as (${markQueuesReady('inserted')}
   )
   update webhooks.replay
   set position = coalesce((select max(position) from page), position),
@@ -88,7 +86,7 @@ const REPLAY_PAGE = `
       finished_at = case when (select count(*) from page) < ${PAGE} then $2::timestamptz end,
       updated_at = $2
   where replay_id = $1
-  returning state`;
+  returning state, workspace_id`;
 
 /**
  * Works through a replay for a time slice. Each page is a transaction, so a retried job resumes after the last page. A
@@ -130,9 +128,10 @@ const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolea
       );
       return false;
     }
-    const moved = await client.query<{ state: string }>(REPLAY_PAGE, [replayId, at]);
-    await client.query(`select pg_notify('webhooks_due', '')`);
-    return moved.rows[0]!.state === 'running';
+    const moved = await client.query<{ state: string; workspace_id: string }>(REPLAY_PAGE, [replayId, at]);
+    const { state, workspace_id: workspaceId } = moved.rows[0]!;
+    await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
+    return state === 'running';
   });
 
 /**

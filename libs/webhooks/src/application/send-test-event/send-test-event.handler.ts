@@ -8,12 +8,7 @@ import { CLOCK, CONFIG } from '#platform/tokens.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { madeUpEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
-import {
-  isReferenced,
-  markQueuesReady,
-  showsExternalIds,
-  storedBody,
-} from '../../read-models/delivery/delivery-sql.js';
+import { isReferenced, showsExternalIds, storedBody } from '../../read-models/delivery/delivery-sql.js';
 import { INSERT_SKIPPED } from '../../read-models/delivery/settled-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
@@ -65,9 +60,8 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
                                         due_at, test, created_at)
          select $9, $1, workspace_id, event_id, $10::uuid, sequence, 'pending', occurred_at, true, occurred_at
          from sample cross join open_endpoint where is_open
-         returning workspace_id, status, due_at
-       ), ready as (${markQueuesReady('inserted')})
-       select pg_notify('webhooks_due', '')`,
+       )
+       select pg_notify('webhooks_due', $4)`,
         [
           endpointId,
           known.record.enabled,

@@ -11,11 +11,10 @@ import type { DeliveryStatus } from '../../contracts/deliveries.js';
  *
  * - scheduled: pending, `due_at` is in the future. It waits for its first attempt, for the back-off of a retry, or for
  *   the retry of an earlier delivery of the same reading.
- * - due: pending, `due_at` has passed. It is sent when a worker has claimed the workspace queue, the in-flight limits
- *   allow it, and no earlier delivery of its reading is pending.
- * - in flight: pending, an attempt is being made under the lease of the workspace queue. If the answer takes longer than
- *   the claim, the delivery is detached: its own row holds the lease, and `due_at` is when that expires. A lease that
- *   expires before an outcome is recorded makes the delivery due again.
+ * - due: pending, `due_at` has passed. It is sent when a worker has the lease of the workspace, the in-flight limits allow
+ *   it, and no earlier delivery of its reading is pending.
+ * - in flight: pending, an attempt is being made under the lease of the workspace. Only the worker that has the lease knows.
+ *   When it is given up, or expires before an outcome is recorded, the delivery is due.
  * - succeeded: the receiver answered 2xx.
  * - exhausted: the last attempt of the retry schedule failed. A failure of the service's own proxy is never the last.
  * - skipped: the endpoint was disabled or deleted, before or after the insert.
@@ -23,16 +22,6 @@ import type { DeliveryStatus } from '../../contracts/deliveries.js';
  * The last three are final. An outcome that arrives afterwards adds its attempt to the history and changes no status. A
  * redelivery or a replay is a new delivery of the same event. The first three are `pending` rows of the queue
  * (`webhooks.delivery`); a settled delivery is a row of the history (`webhooks.settled_delivery`).
- *
- * The states of a workspace queue (a row of `webhooks.lane`), which holds the deliveries of a workspace's endpoints:
- *
- *     idle ──▶ ready ──▶ claimed (sending ──▶ draining) ──▶ idle or ready
- *
- * - idle: `ready_at` is in the future: when the earliest delivery is due, or infinity while nothing is pending.
- * - ready: `ready_at` has passed and no lease runs. An insert, a redelivery or the end of a detached delivery moves
- *   `ready_at` forward.
- * - claimed: one worker holds the lease. It sends for a time slice, drains what is in flight, detaches the rest, and
- *   releases the queue. A lease that expires makes the queue ready again.
  */
 export type DeliveryTransition = 'succeed' | 'retry' | 'exhaust' | 'skip';
 

@@ -18,17 +18,17 @@ import {
 } from '../../domain/delivery/attempt-result.js';
 import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { pauseAfterOwnFailure, retryPause } from '../../domain/delivery/retry-schedule.js';
-import type { ClaimedEndpoint, ClaimedWorkspace } from './claimed-workspace.js';
 import type { DueDelivery } from './due-deliveries.js';
+import type { HeldEndpoint, HeldWorkspace } from './held-workspace.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
 import type { Config } from '../../settings.js';
 import type { SendsRequests } from './sender.js';
-import type { WorkspaceQueues } from './workspace-queues.js';
+import type { EndpointSnapshot } from './workspace-leases.js';
 
 /** A delivery that counts as in flight. */
 export interface DeliveryInFlight {
-  readonly workspace: ClaimedWorkspace;
-  readonly endpoint: ClaimedEndpoint;
+  readonly workspace: HeldWorkspace;
+  readonly endpoint: HeldEndpoint;
   readonly delivery: DueDelivery;
   /** Called once, when the delivery no longer counts as in flight. `null`: nothing is known of its outcome. */
   readonly onExchangeEnd: (result: AttemptResult | null) => void;
@@ -37,7 +37,6 @@ export interface DeliveryInFlight {
 export interface AttemptParts {
   readonly sender: SendsRequests;
   readonly outcomes: OutcomeLog;
-  readonly queues: WorkspaceQueues;
   readonly vault: SecretVault;
   readonly answers: AnswerVault;
   readonly headers: HeaderVault;
@@ -59,22 +58,23 @@ export class DeliveryAttempts {
 
   /** Resolves when the outcome is recorded, or the attempt was cancelled or put off. */
   async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
-    const { clock, queues } = this.parts;
+    const { clock } = this.parts;
     const startedAt = clock.now();
-    const result = await this.send(endpoint, delivery, startedAt).catch((error: unknown) =>
+    // The endpoint may be read again during the attempt.
+    const { snapshot } = endpoint;
+    const result = await this.send(snapshot, delivery, startedAt).catch((error: unknown) =>
       this.putOff(workspace, delivery, error).finally(() => onExchangeEnd(null)),
     );
     if (result === undefined) return;
     if (result === 'cancelled') {
       onExchangeEnd(null);
-      if (workspace.isReleased) await queues.releaseDelivery(workspace, delivery.deliveryId, clock.now());
       return;
     }
     const attempt = {
       deliveryId: delivery.deliveryId,
       number: delivery.attempt,
-      endpointId: endpoint.endpoint.endpointId,
-      url: endpoint.endpoint.url,
+      endpointId: snapshot.endpointId,
+      url: snapshot.url,
       redelivery: delivery.redelivery,
       lease: workspace.lease,
       startedAt,
@@ -94,14 +94,17 @@ export class DeliveryAttempts {
    * endpoint's other deliveries: it holds no place of theirs meanwhile, and counts no attempt.
    */
   private async putOff(
-    workspace: ClaimedWorkspace,
-    { deliveryId, readingId, requestId }: DueDelivery,
+    workspace: HeldWorkspace,
+    { deliveryId, attempt, readingId, requestId }: DueDelivery,
     error: unknown,
   ): Promise<undefined> {
-    const { queues, clock, log } = this.parts;
+    const { outcomes, clock, log } = this.parts;
     workspace.recording += 1;
     try {
-      await queues.putOff(workspace, deliveryId, clock.now() + PUT_OFF_MS);
+      await outcomes.putOff(
+        { deliveryId, number: attempt, lease: workspace.lease },
+        clock.now() + PUT_OFF_MS,
+      );
     } finally {
       workspace.recording -= 1;
     }
@@ -115,8 +118,8 @@ export class DeliveryAttempts {
   }
 
   private async record(
-    workspace: ClaimedWorkspace,
-    endpoint: ClaimedEndpoint,
+    workspace: HeldWorkspace,
+    endpoint: HeldEndpoint,
     delivery: DueDelivery,
     attempt: FinishedAttempt,
   ): Promise<void> {
@@ -133,7 +136,6 @@ export class DeliveryAttempts {
     } finally {
       workspace.recording -= 1;
     }
-    if (workspace.isReleasing) await this.parts.queues.markReady(workspace.workspaceId, attempt.endedAt);
   }
 
   /** A delivered webhook is the rule: at thousands a second, only `LOG_LEVEL=debug` shows each. */
@@ -154,7 +156,7 @@ export class DeliveryAttempts {
   }
 
   private async send(
-    { endpoint }: ClaimedEndpoint,
+    endpoint: EndpointSnapshot,
     delivery: DueDelivery,
     at: number,
   ): Promise<AttemptResult | 'cancelled'> {
@@ -186,32 +188,32 @@ export class DeliveryAttempts {
     return this.parts.queryBus.execute(new AsksForRefusal(readingId, attempt));
   }
 
-  private async recordSuccess(endpoint: ClaimedEndpoint, attempt: FinishedAttempt): Promise<void> {
-    if (await this.parts.outcomes.succeeded(attempt)) endpoint.succeeded();
+  private async recordSuccess(endpoint: HeldEndpoint, attempt: FinishedAttempt): Promise<void> {
+    if (await this.parts.outcomes.succeeded(attempt)) endpoint.succeeded(performance.now());
   }
 
   private async recordFailure(
-    workspace: ClaimedWorkspace,
-    endpoint: ClaimedEndpoint,
+    workspace: HeldWorkspace,
+    endpoint: HeldEndpoint,
     attempt: FinishedAttempt,
   ): Promise<void> {
     const { outcomes, config } = this.parts;
-    const { deliveryId, number, endpointId, endedAt, result } = attempt;
+    const { deliveryId, number, endpointId, url, endedAt, result } = attempt;
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
     const backOffMs = isOfWayOut(result.error)
       ? pauseAfterOwnFailure(schedule, deliveryId, number)
       : retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, backOffMs);
-    // It says nothing about the receiver, the endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
+    // It says nothing about the receiver, the endpoint has another URL now, or another worker has the workspace and counts failures itself.
     if (failures === null) return;
-    endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS);
+    endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS, performance.now());
     const { statusCode } = result;
     const reason = disablement({ statusCode, ...failures, at: endedAt }, config.WEBHOOK_DISABLE_AFTER_MS);
     if (reason === null) return;
     endpoint.disable();
     const { kind } = await this.parts.streams.execute(
       endpointId,
-      { type: 'DisableEndpoint', reason, url: endpoint.endpoint.url },
+      { type: 'DisableEndpoint', reason, url },
       {
         workspaceId: workspace.workspaceId,
         by: causedBy({ correlationId: deliveryId, causationId: deliveryId }, 'webhooks.dispatcher'),

@@ -1,72 +1,98 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from '#event-sourcing/core/clock.js';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
+import type { ResolveHost } from '../../application/resolve-host.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { Places } from '../../domain/delivery/places.js';
-import type { WayOut } from '../../domain/delivery/way-out.js';
-import { ClaimedWorkspace, type Limits, type Moment } from './claimed-workspace.js';
-import type { DeliveryAttempts } from './delivery-attempts.js';
+import { Bulkhead } from '../../domain/delivery/bulkhead.js';
+import { WayOut } from '../../domain/delivery/way-out.js';
+import type { Config } from '../../settings.js';
+import { DeliveryAttempts, type AttemptParts } from './delivery-attempts.js';
 import { readDue, type DueDelivery } from './due-deliveries.js';
-import type { WakeSignal } from './wake-signal.js';
-import type { WorkspaceQueues } from './workspace-queues.js';
+import { HeldWorkspace, type HeldEndpoint, type Limits, type Moment } from './held-workspace.js';
+import { openSender } from './open-sender.js';
+import { OutcomeLog } from './outcome-log.js';
+import { observedSender, type AttemptObserver } from './sender.js';
+import { WakeSignal } from './wake-signal.js';
+import { WorkspaceLeases } from './workspace-leases.js';
 
-/** Queues claimed at once; the rest is left for other workers. */
-const CLAIM_BATCH = 8;
+/** Postgres channel that is notified of a workspace with new deliveries; without a payload, of any. */
+const DUE_CHANNEL = 'webhooks_due';
+/** Workspaces taken at once; the rest is left for other workers. */
+const TAKE_BATCH = 8;
+/** Workspaces that nobody else has taken for a second are taken at once, whether there are slots for them or not. */
+const LEFT_BATCH = 64;
 /** New deliveries of one endpoint read at once. */
 const READ_BATCH = 32;
-/** Pause of a busy worker before it queries the database again, so that batches fill. */
+/** Pause of a busy worker before it queries the database again, so that batches fill (ms). */
 const PAUSE_MS = 5;
 const BUSY_IN_FLIGHT = 16;
-/** Queues released at once: hundreds may end their time slices together, and others wait meanwhile. */
-const RELEASE_BATCH = 8;
-/** How often claimed workspaces are checked for release. */
-const RELEASE_CHECK_MS = 10;
-/** How long attempts may take after the worker was stopped, before they are cancelled. */
+/** How often a worker that holds workspaces looks for turns of endpoints with a pace, and for slow attempts (ms). */
+const LOOK_MS = 10;
+/** How long a worker keeps a workspace while others might take a part of its load (ms). */
+const KEPT_MS = 5_000;
+/** An attempt ends so long before its lease: time to read what it needs, and to record its outcome (ms). */
+const RECORD_MS = 500;
+/** How long attempts may take after the worker was stopped, before they are cancelled (ms). */
 const SHUTDOWN_MS = 5_000;
 const RELEASE_TRIES = 20;
 
-export interface DispatcherParts {
+export interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes' | 'config'> {
   readonly pool: pg.Pool;
-  readonly queues: WorkspaceQueues;
-  readonly limits: Limits & { readonly leaseMs: number };
-  readonly attempts: DeliveryAttempts;
-  readonly wayOut: WayOut;
-  readonly wake: WakeSignal;
-  readonly clock: Clock;
+  readonly config: Config;
+  readonly resolve: ResolveHost;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+  readonly observer?: AttemptObserver;
 }
 
 /**
- * Sends due deliveries until it is stopped: claims workspace queues, reads their due deliveries, makes attempts, and
- * releases the queues. When it dies, its leases expire and another worker sends the rest: at least once.
+ * Sends due deliveries until it is stopped: takes the leases of workspaces, reads their due deliveries, makes attempts, and
+ * gives up the leases when nothing is left. When it dies, its leases expire and another worker sends the rest: at least once.
  */
 export class Dispatcher implements WorkLoop {
   readonly name = 'webhooks.dispatcher';
   readonly role = 'webhooks';
-  private claimed: ClaimedWorkspace[] = [];
+  private readonly attempts: DeliveryAttempts;
+  private readonly leases: WorkspaceLeases;
+  private readonly limits: Limits & { readonly leaseMs: number; readonly marginMs: number };
+  private readonly bulkhead: Bulkhead;
+  private readonly wayOut = new WayOut();
+  private readonly wake: WakeSignal;
+  /** The one that was served longest ago first. */
+  private held: readonly HeldWorkspace[] = [];
+  /** Workspaces that may have something due and are not held. */
+  private wanted = new Set<string>();
+  /** Those of them that nobody has taken for a second. */
+  private left: readonly string[] = [];
   private readonly attemptsUnderWay = new Set<Promise<void>>();
-  private readonly places = new Places();
   private readonly recurring = new Recurring();
-  /** There may be ready queues that no worker has claimed. */
-  private mayClaim = true;
   private isSendScheduled = false;
   private isStopping = false;
 
-  constructor(private readonly parts: DispatcherParts) {}
+  constructor(private readonly parts: DispatcherDependencies) {
+    const { pool, config, resolve, clock, log, observer = { attempted: () => undefined } } = parts;
+    const sender = observedSender(openSender({ config, resolve, clock, log }), pool, observer);
+    this.attempts = new DeliveryAttempts({ ...parts, sender, outcomes: new OutcomeLog(pool) });
+    this.leases = new WorkspaceLeases(pool, config.WEBHOOK_LEASE_MS);
+    this.limits = {
+      perEndpoint: config.WEBHOOK_ENDPOINT_CONCURRENCY,
+      perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
+      leaseMs: config.WEBHOOK_LEASE_MS,
+      marginMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS + RECORD_MS,
+    };
+    this.bulkhead = new Bulkhead(config.WEBHOOK_PROCESS_CONCURRENCY);
+    this.wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
+  }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { wake } = this.parts;
+    const { wake } = this;
     const listening = wake.listen(signal);
-    while (!signal.aborted) {
-      await this.step().catch((error: unknown) => this.logError(error));
-      if (this.places.inFlight > BUSY_IN_FLIGHT) await delay(PAUSE_MS);
-      const mayHaveNews = await wake.wait(this.claimed.length > 0 ? RELEASE_CHECK_MS : Infinity, signal);
-      if (!mayHaveNews) continue;
-      this.mayClaim = true;
-      for (const { endpoints } of this.claimed) for (const endpoint of endpoints) endpoint.readAgain();
+    for (let isPoll = false; !signal.aborted;) {
+      await this.step(isPoll).catch((error: unknown) => this.logError(error));
+      if (this.bulkhead.inFlight > BUSY_IN_FLIGHT) await delay(PAUSE_MS);
+      isPoll = await wake.wait(this.held.length > 0 ? LOOK_MS : Infinity, signal);
     }
     await this.shutDown();
     await listening;
@@ -76,96 +102,133 @@ export class Dispatcher implements WorkLoop {
     return { elapsed: performance.now(), now: this.parts.clock.now() };
   }
 
-  private async step(): Promise<void> {
-    this.places.look(performance.now());
-    const finished = this.claimed.filter((workspace) => workspace.isReleasable(this.moment));
-    await this.release(finished.slice(0, RELEASE_BATCH));
-    if (finished.length > RELEASE_BATCH) this.parts.wake.now();
-    await this.claim();
+  private async step(isPoll: boolean): Promise<void> {
+    this.bulkhead.look(performance.now());
+    if (isPoll) await this.poll();
+    this.hear();
+    await this.take();
     await this.read();
     this.send();
+    await this.release(this.held.filter((workspace) => workspace.isIdle(this.parts.clock.now())));
   }
 
-  private async claim(): Promise<void> {
-    const { queues, limits, clock, wayOut } = this.parts;
-    const elapsed = performance.now();
-    if (!wayOut.isOpen(elapsed)) return;
-    const wanted = this.claimed.reduce(
-      (sum, workspace) => sum + workspace.demand(elapsed) - workspace.inFlight,
-      0,
+  /** Renews leases, reads endpoints again, and looks for what no worker has taken. */
+  private async poll(): Promise<void> {
+    await this.renew(this.held);
+    for (const workspace of this.held) workspace.readAgain();
+    const due = await this.leases.due(this.parts.clock.now());
+    this.left = due.filter((workspaceId) => this.wanted.has(workspaceId)).slice(0, LEFT_BATCH);
+    this.wanted = new Set(due);
+    if (this.bulkhead.promptFree <= 0) this.leaveOne();
+  }
+
+  private async renew(workspaces: readonly HeldWorkspace[]): Promise<void> {
+    const { elapsed, now } = this.moment;
+    const kept = workspaces.filter((workspace) => !workspace.hasLost(elapsed));
+    const taken = await this.leases.take(kept, now);
+    for (const workspace of kept) {
+      const endpoints = taken.get(workspace.workspaceId);
+      if (endpoints) workspace.renewed(endpoints, elapsed);
+    }
+    this.held = this.held.filter(({ workspaceId }) => taken.has(workspaceId));
+  }
+
+  /** So that a worker that was added gets a part of a long queue. */
+  private leaveOne(): void {
+    const before = performance.now() - KEPT_MS;
+    const [longest] = this.held
+      .filter((workspace) => workspace.heldSince < before && !workspace.hasSlow)
+      .toSorted((a, b) => a.heldSince - b.heldSince);
+    if (longest) longest.isLeaving = true;
+  }
+
+  private hear(): void {
+    const heard = this.wake.take();
+    if (heard.size === 0) return;
+    for (const workspace of this.held) if (heard.delete(workspace.workspaceId)) workspace.readAgain();
+    for (const workspaceId of heard) this.wanted.add(workspaceId);
+  }
+
+  /** As many workspaces as there are slots for, and those that no other worker has slots for either. */
+  private async take(): Promise<void> {
+    const { elapsed, now } = this.moment;
+    if (this.wanted.size === 0 || !this.wayOut.isOpen(elapsed)) return;
+    const free = Math.min(TAKE_BATCH, Math.ceil(this.bulkhead.promptFree / this.limits.perEndpoint));
+    const workspaceIds = new Set([...this.left, ...shuffled(this.wanted).slice(0, Math.max(0, free))]);
+    const asked = [...workspaceIds].map(
+      (workspaceId) =>
+        new HeldWorkspace({ workspaceId, lease: randomUUID() }, this.limits, this.bulkhead, elapsed),
     );
-    const free = Math.ceil((this.places.available - wanted) / limits.perEndpoint);
-    if (!this.mayClaim || free <= 0) return;
-    const count = Math.min(CLAIM_BATCH, free);
-    const claims = await queues.claim(count, clock.now());
-    this.mayClaim = claims.length === count;
-    if (this.mayClaim) this.parts.wake.now();
-    for (const claim of claims)
-      this.claimed.push(new ClaimedWorkspace(claim, limits, this.places, performance.now()));
+    const taken = await this.leases.take(asked, now);
+    this.left = [];
+    for (const workspace of asked) {
+      this.wanted.delete(workspace.workspaceId);
+      const endpoints = taken.get(workspace.workspaceId);
+      if (!endpoints) continue;
+      workspace.renewed(endpoints, elapsed);
+      this.held = [...this.held, workspace];
+    }
+    if (this.wanted.size > 0 && this.bulkhead.promptFree > 0) this.wake.now();
   }
 
   private async read(): Promise<void> {
-    const endpoints = this.claimed.flatMap((workspace) => workspace.endpointsToRead(this.moment));
+    const { moment } = this;
+    // Slow endpoints may be many, and wait long for a slot.
+    let { slowFree } = this.bulkhead;
+    const endpoints = this.held
+      .flatMap((workspace) => workspace.endpointsToRead(moment))
+      .filter((endpoint) => !endpoint.isSlow || (slowFree -= 1) >= 0);
     if (endpoints.length === 0) return;
-    const { pool, limits, clock } = this.parts;
+    const { pool } = this.parts;
     const queries = endpoints.map((endpoint) => endpoint.startRead());
-    const batch = { fresh: READ_BATCH, replayed: limits.perEndpoint };
-    const batches = await readDue(pool, queries, batch, clock.now());
+    const batch = { fresh: READ_BATCH, replayed: this.limits.perEndpoint };
+    const batches = await readDue(pool, queries, batch, moment.now);
     for (const [index, one] of batches.entries()) endpoints[index]!.addBatch(one);
-    this.parts.wake.now();
+    this.wake.now();
   }
 
-  private async release(finished: readonly ClaimedWorkspace[]): Promise<void> {
-    if (finished.length === 0) return;
-    const { queues, clock } = this.parts;
-    for (const workspace of finished) workspace.finish(this.moment);
-    const { released, isAnyReady } = await queues.release(finished, clock.now());
-    for (const workspace of released) workspace.isReleased = true;
-    // A queue that another worker has claimed since cannot be released.
-    this.claimed = this.claimed.filter(
-      (workspace) => !workspace.isReleased && !workspace.hasLostLease(performance.now()),
-    );
-    if (!isAnyReady) return;
-    this.mayClaim = true;
-    this.parts.wake.now();
+  private async release(workspaces: readonly HeldWorkspace[]): Promise<void> {
+    if (workspaces.length === 0) return;
+    for (const workspace of workspaces) workspace.isLeaving = true;
+    await this.leases.release(workspaces);
+    this.held = this.held.filter((workspace) => !workspaces.includes(workspace));
   }
 
-  /** Round-robin over the claimed workspaces, as long as there are places. */
+  /** Round-robin over the workspaces, as long as there are slots. */
   private send(): void {
     const { moment } = this;
-    for (let sending = this.claimed; sending.length > 0;)
-      sending = sending.filter((workspace) => this.places.available > 0 && this.sendNext(workspace, moment));
-    // The first comes last the next time.
-    const [first, ...others] = this.claimed;
-    if (first) this.claimed = [...others, first];
+    for (let sending = this.held; sending.length > 0;) {
+      sending = sending.filter((workspace) => this.sendNext(workspace, moment));
+      const served = new Set(sending);
+      this.held = [...this.held.filter((workspace) => !served.has(workspace)), ...served];
+    }
   }
 
-  private sendNext(workspace: ClaimedWorkspace, moment: Moment): boolean {
-    if (this.isStopping || !this.parts.wayOut.isOpen(moment.elapsed)) return false;
+  private sendNext(workspace: HeldWorkspace, moment: Moment): boolean {
+    if (this.isStopping || !this.wayOut.isOpen(moment.elapsed)) return false;
     const next = workspace.startNext(moment);
     if (next === null) return false;
-    const ended = this.parts.wayOut.began();
+    const ended = this.wayOut.began();
     const onExchangeEnd = (result: AttemptResult | null): void => {
       const elapsed = performance.now();
       ended(result, elapsed);
-      this.places.end(next.place, elapsed, result?.error === null);
+      this.bulkhead.end(next.slot, elapsed);
       workspace.exchangeEnded(next.endpoint);
       this.scheduleSend();
     };
-    const attempt = this.parts.attempts
+    const attempt = this.attempts
       .make({ workspace, ...next, onExchangeEnd })
       .then(
         () => next.endpoint.settled(next.delivery.deliveryId),
         (error: unknown) => {
-          workspace.stopSending(performance.now());
+          // Its outcome is not recorded. The next to take the workspace sends it again.
+          workspace.isLeaving = true;
           this.logError(error, next.delivery);
         },
       )
       .finally(() => {
         this.attemptsUnderWay.delete(attempt);
-        // Its queue is ready again.
-        if (workspace.isReleasing) this.mayClaim = true;
-        this.parts.wake.now();
+        this.wake.now();
       });
     this.attemptsUnderWay.add(attempt);
     return true;
@@ -190,19 +253,25 @@ export class Dispatcher implements WorkLoop {
     const { deliveryId, readingId, requestId } = delivery;
     this.parts.log.error(
       { deliveryId, readingId, requestId, reason, times },
-      'a delivery is retried when its lease expires',
+      'the outcome of a delivery cannot be recorded; it is sent again',
     );
   }
 
-  /** Lets attempts finish for a while, cancels the rest, and releases all queues. */
+  /** Lets attempts finish for a while, cancels the rest, and gives up all leases. */
   private async shutDown(): Promise<void> {
     this.isStopping = true;
-    const timer = setTimeout(() => this.parts.attempts.cancel(), SHUTDOWN_MS);
+    const timer = setTimeout(() => this.attempts.cancel(), SHUTDOWN_MS);
     await Promise.allSettled(this.attemptsUnderWay);
     clearTimeout(timer);
-    for (let tries = 0; this.claimed.length > 0 && tries < RELEASE_TRIES; tries += 1) {
-      await this.release(this.claimed).catch((error: unknown) => this.logError(error));
-      if (this.claimed.length > 0) await delay(PAUSE_MS);
+    for (let tries = 0; this.held.length > 0 && tries < RELEASE_TRIES; tries += 1) {
+      await this.release(this.held).catch((error: unknown) => this.logError(error));
+      if (this.held.length > 0) await delay(PAUSE_MS);
     }
   }
 }
+
+/** At random, since other workers want the same. */
+const shuffled = <T>(items: Iterable<T>): readonly T[] =>
+  Array.from(items, (item) => ({ item, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);

@@ -5,9 +5,16 @@ import { reading } from '../../../test/events.js';
 import { eventually, ok, status } from '../../../test/receiver.js';
 import { TestService } from '../../../test/service.js';
 import { OutcomeLog } from './outcome-log.js';
-import { WorkspaceQueues } from './workspace-queues.js';
+import { WorkspaceLeases } from './workspace-leases.js';
 
 const test = dispatching();
+
+const leases = async (): Promise<readonly (string | null)[]> => {
+  const { rows } = await test.database.pool.query<{ lease: string | null }>(
+    'select lease from webhooks.workspace_lease',
+  );
+  return rows.map(({ lease }) => lease);
+};
 
 describe('A worker', () => {
   it('takes over from a worker that was killed, once its lease expires', async () => {
@@ -16,10 +23,13 @@ describe('A worker', () => {
     await test.service.create(test.receiver.url);
     await test.service.happen(reading(randomUUID()).completed());
     await eventually(async () => (await test.service.deliveries()).length === 1);
-    const queues = new WorkspaceQueues(test.database.pool, 1_000);
+    const leases = new WorkspaceLeases(test.database.pool, 1_000);
     const now = Date.now();
-    const [lost] = await queues.claim(1, now);
-    expect(await queues.claim(1, now)).toEqual([]);
+    const [lost, other] = [randomUUID(), randomUUID()].map((lease) => ({ workspaceId: 'ws_1', lease }));
+    expect(await leases.due(now)).toEqual(['ws_1']);
+    const [endpoint] = (await leases.take([lost!], now)).get('ws_1')!;
+    expect(await leases.due(now)).toEqual([]);
+    expect(await leases.take([other!], now)).toEqual(new Map());
     const answers: (() => void)[] = [];
     test.receiver.answer = (response) => void answers.push(() => response.writeHead(204).end());
     test.service.dispatch();
@@ -27,7 +37,7 @@ describe('A worker', () => {
     expect(test.receiver.received[0]!.headers['x-service-attempt']).toBe('1');
     // The worker was late, not dead.
     const deliveryId = (await test.service.deliveries())[0]!.delivery_id;
-    const { endpointId, url } = lost!.endpoints[0]!;
+    const { endpointId, url } = endpoint!;
     const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
     const late = {
       deliveryId,
@@ -66,33 +76,22 @@ describe('A worker', () => {
     test.receiver.answer = () => undefined;
     await test.service.create(test.receiver.url);
     await test.service.happen(reading(randomUUID()).completed());
-    const leased = async (): Promise<string | null> => {
-      const { rows } = await test.database.pool.query<{ lease: string | null }>(
-        'select lease from webhooks.delivery',
-      );
-      return rows[0]?.lease ?? null;
-    };
-    // It is detached first, and then its worker stops.
-    await eventually(async () => (await leased()) !== null);
+    await eventually(() => test.receiver.received.length === 1);
+    expect(await leases()).toEqual([expect.any(String)]);
     await test.service.stop();
-    expect(await leased()).toBeNull();
+    expect(await leases()).toEqual([null]);
     test.receiver.answer = ok;
     test.start();
     await test.settled(1);
     expect(test.receiver.received).toHaveLength(2);
   });
 
-  it('does not claim a workspace whose failing endpoint has nothing to send', async () => {
+  it('gives up a workspace whose failing endpoint has nothing to send', async () => {
     test.start({ settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0' } });
     test.receiver.answer = status(500);
     await test.service.create(test.receiver.url);
     for (let n = 0; n < 10; n += 1) await test.service.happen(reading(randomUUID()).completed());
     await test.settled(10);
-    await eventually(async () => {
-      const { rows } = await test.database.pool.query(
-        `select from webhooks.lane where ready_at = 'infinity' and lease is null`,
-      );
-      return rows.length === 1;
-    });
+    await eventually(async () => (await leases())[0] === null);
   });
 });

@@ -9,7 +9,7 @@ import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { noteSkipping, skipNext } from '../skipping/skip-pending.js';
-import { WorkspaceQueues, type WorkspaceClaim } from './workspace-queues.js';
+import { WorkspaceLeases, type EndpointSnapshot, type WorkspaceLease } from './workspace-leases.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
 import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 
@@ -24,7 +24,7 @@ const failure: AttemptResult = {
 };
 
 let database: TestDatabase;
-let queues: WorkspaceQueues;
+let leases: WorkspaceLeases;
 let outcomes: OutcomeLog;
 /** Of one reading, in order. */
 let deliveryIds: readonly string[];
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => database.stop());
 beforeEach(async () => {
   await wipe(database);
-  queues = new WorkspaceQueues(database.pool, LEASE_MS);
+  leases = new WorkspaceLeases(database.pool, LEASE_MS);
   outcomes = new OutcomeLog(database.pool);
   const service = new TestService(database);
   service.follow();
@@ -55,14 +55,20 @@ const disable = async (endpointId: string, now: number): Promise<void> => {
   await skipNext(database.pool);
 };
 
-const claimNext = async (now: number): Promise<WorkspaceClaim> => (await queues.claim(1, now))[0]!;
-const attemptIn = (claim: WorkspaceClaim, endedAt: number, result: AttemptResult): FinishedAttempt => ({
+interface Held extends WorkspaceLease {
+  readonly endpoints: readonly EndpointSnapshot[];
+}
+const takeNext = async (now: number): Promise<Held> => {
+  const lease = { workspaceId: 'ws_1', lease: randomUUID() };
+  return { ...lease, endpoints: (await leases.take([lease], now)).get('ws_1')! };
+};
+const attemptIn = (held: Held, endedAt: number, result: AttemptResult): FinishedAttempt => ({
   deliveryId: deliveryIds[0]!,
   number: 1,
-  endpointId: claim.endpoints[0]!.endpointId,
-  url: claim.endpoints[0]!.url,
+  endpointId: held.endpoints[0]!.endpointId,
+  url: held.endpoints[0]!.url,
   redelivery: false,
-  lease: claim.lease,
+  lease: held.lease,
   startedAt: endedAt,
   endedAt,
   result,
@@ -72,25 +78,28 @@ const deliveries = async () => {
   const { rows } = await database.pool.query<{
     status: string;
     attempts: number;
-    lease: string | null;
     due_at: Date | null;
-  }>(`select delivery.status, delivery.attempts, queued.lease, delivery.due_at
-    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
-    left join webhooks.delivery queued using (delivery_id) order by event.sequence`);
+  }>(`select delivery.status, delivery.attempts, delivery.due_at
+    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) order by event.sequence`);
   return rows.map(({ due_at: dueAt, ...row }) => ({ ...row, dueAt: dueAt?.getTime() }));
 };
 
-describe('A failure', () => {
-  it('recorded just before its queue is released keeps its back-off', async () => {
+describe('A delivery that waits', () => {
+  it('for its back-off or for its keys does so whatever its worker does afterwards', async () => {
     const now = Date.now();
-    const claim = await claimNext(now);
-    await outcomes.failed(attemptIn(claim, now, failure), HOUR);
-    // What the worker knew before the answer arrived.
-    const toDetach = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
-    await queues.release([{ ...claim, toDetach, paces: [], rests: [], pauseMs: 0 }], now);
+    const held = await takeNext(now);
+    const attempt = attemptIn(held, now, failure);
+    await outcomes.putOff(attempt, now + 2 * HOUR);
+    const putOff = { status: 'pending', attempts: 0, dueAt: now + 2 * HOUR };
+    expect(await deliveries()).toMatchObject([putOff, putOff]);
+    await outcomes.failed(attempt, HOUR);
+    await outcomes.putOff(attempt, now);
+    await outcomes.failed(attempt, 1);
+    await leases.release([held]);
+    await outcomes.putOff({ ...attempt, number: 2 }, now);
     expect(await deliveries()).toMatchObject([
-      { status: 'pending', attempts: 1, lease: null, dueAt: now + HOUR },
-      { status: 'pending', attempts: 0, lease: null, dueAt: now + HOUR },
+      { status: 'pending', attempts: 1, dueAt: now + HOUR },
+      { status: 'pending', attempts: 0, dueAt: now + 2 * HOUR },
     ]);
   });
 });
@@ -109,8 +118,8 @@ describe('A worker whose lease expired', () => {
 
   it('delays nothing after a failure, counts none and records no attempt', async () => {
     const now = Date.now();
-    const late = await claimNext(now);
-    const own = await claimNext(now + LEASE_MS);
+    const late = await takeNext(now);
+    const own = await takeNext(now + LEASE_MS);
     const [, { dueAt }] = (await deliveries()) as [unknown, { dueAt: number }];
     expect(await outcomes.failed(attemptIn(late, now, failure), HOUR)).toBeNull();
     await outcomes.succeeded(attemptIn(own, now, success));
@@ -125,8 +134,8 @@ describe('A worker whose lease expired', () => {
 
   it('resets no failures with a success, and records no attempt', async () => {
     const now = Date.now();
-    const late = await claimNext(now);
-    const own = await claimNext(now + LEASE_MS);
+    const late = await takeNext(now);
+    const own = await takeNext(now + LEASE_MS);
     await outcomes.failed(attemptIn(own, now, failure), HOUR);
     expect(await outcomes.succeeded(attemptIn(late, now, success))).toBe(false);
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 1 }, {}]);
@@ -138,9 +147,9 @@ describe('A worker whose lease expired', () => {
 describe('An attempt under way when its endpoint moves', () => {
   it('and failed is recorded, but does not count against the new URL', async () => {
     const now = Date.now();
-    const claim = await claimNext(now);
+    const held = await takeNext(now);
     await database.pool.query(`update webhooks.endpoint set url = 'http://127.0.0.1:9998/'`);
-    expect(await outcomes.failed(attemptIn(claim, now, failure), HOUR)).toBeNull();
+    expect(await outcomes.failed(attemptIn(held, now, failure), HOUR)).toBeNull();
     expect(await deliveries()).toMatchObject([
       { status: 'pending', attempts: 1, dueAt: now + HOUR },
       { status: 'pending', dueAt: now + HOUR },
@@ -150,54 +159,16 @@ describe('An attempt under way when its endpoint moves', () => {
   });
 });
 
-describe('A detached delivery', () => {
-  it('has its outcome recorded, also when its endpoint was disabled meanwhile', async () => {
-    const now = Date.now();
-    const claim = await claimNext(now);
-    const toDetach = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
-    await queues.release([{ ...claim, toDetach, paces: [], rests: [], pauseMs: 0 }], now);
-    const { endpointId } = claim.endpoints[0]!;
-    await disable(endpointId, now);
-    await outcomes.succeeded(attemptIn(claim, now, success));
-    const { rows } = await database.pool.query(`select delivery_id, error from ${ALL_ATTEMPTS}`);
-    expect(rows).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
-    expect(await deliveries()).toMatchObject([
-      { status: 'skipped', attempts: 1, lease: null },
-      { status: 'skipped', attempts: 0 },
-    ]);
-  });
-
-  it('makes its queue ready when it ends, also while the queue is being released', async () => {
-    const now = Date.now();
-    const claim = await claimNext(now);
-    const client = await database.pool.connect();
-    try {
-      // A release that has read the earlier due time and has not committed.
-      await client.query('begin');
-      await client.query(`update webhooks.lane set ready_at = $1, lease = null, leased_until = '-infinity'`, [
-        instant(now + HOUR),
-      ]);
-      const marked = queues.markReady(claim.workspaceId, now);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      await client.query('commit');
-      await marked;
-    } finally {
-      client.release();
-    }
-    expect(await queues.claim(1, now)).toMatchObject([{ workspaceId: claim.workspaceId }]);
-  });
-});
-
 describe('An attempt under way when its endpoint is disabled', () => {
   it.each([
     ['succeeded', (log: OutcomeLog, attempt: FinishedAttempt) => log.succeeded(attempt), success],
     ['failed', (log: OutcomeLog, attempt: FinishedAttempt) => log.failed(attempt, HOUR), failure],
   ] as const)('and %s is in the history of a delivery that stays skipped', async (_, record, result) => {
     const now = Date.now();
-    const claim = await claimNext(now);
-    const { endpointId } = claim.endpoints[0]!;
+    const held = await takeNext(now);
+    const { endpointId } = held.endpoints[0]!;
     await disable(endpointId, now);
-    await record(outcomes, attemptIn(claim, now, result));
+    await record(outcomes, attemptIn(held, now, result));
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1 },
       { status: 'skipped', attempts: 0 },
@@ -208,7 +179,7 @@ describe('An attempt under way when its endpoint is disabled', () => {
 });
 
 describe('Outcomes that end together', () => {
-  const more = async (count: number): Promise<WorkspaceClaim> => {
+  const more = async (count: number): Promise<Held> => {
     await database.pool.query(
       `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                       created_at)
@@ -220,11 +191,11 @@ describe('Outcomes that end together', () => {
       'select delivery_id from webhooks.delivery where sequence = 1',
     );
     deliveryIds = rows.map(({ delivery_id: deliveryId }) => deliveryId);
-    return claimNext(Date.now());
+    return takeNext(Date.now());
   };
   /** @returns the statements that recorded them */
   const record = async (
-    claim: WorkspaceClaim,
+    held: Held,
     results: readonly [AttemptResult, number | null][],
   ): Promise<{ statements: number; failures: readonly unknown[] }> => {
     let statements = 0;
@@ -237,7 +208,7 @@ describe('Outcomes that end together', () => {
     const log = new OutcomeLog(counting as unknown as typeof database.pool);
     const failures = await Promise.all(
       results.map(([result, backOffMs], index) => {
-        const attempt = { ...attemptIn(claim, Date.now(), result), deliveryId: deliveryIds[index]! };
+        const attempt = { ...attemptIn(held, Date.now(), result), deliveryId: deliveryIds[index]! };
         return result.error === null ? log.succeeded(attempt) : log.failed(attempt, backOffMs);
       }),
     );
@@ -245,12 +216,12 @@ describe('Outcomes that end together', () => {
   };
 
   it('as failures take two statements, whatever their number, and all count', async () => {
-    const claim = await more(59);
+    const held = await more(59);
     const results = Array.from(
       { length: 60 },
       (_, n) => [failure, n % 2 ? HOUR : null] as [AttemptResult, null],
     );
-    const { statements, failures } = await record(claim, results);
+    const { statements, failures } = await record(held, results);
     expect(statements).toBe(2);
     expect(failures).toContainEqual(expect.objectContaining({ consecutiveFailures: 60 }));
     const { rows } = await database.pool.query(
@@ -265,7 +236,7 @@ describe('Outcomes that end together', () => {
   });
 
   it('as failures and then a success leave an endpoint that has recovered; the other way, one that fails', async () => {
-    const claim = await more(5);
+    const held = await more(5);
     const [bad, good]: [AttemptResult, null][] = [
       [failure, null],
       [success, null],
@@ -276,10 +247,10 @@ describe('Outcomes that end together', () => {
       );
       return rows[0]!.failures;
     };
-    await record(claim, [bad!, bad!, good!]);
+    await record(held, [bad!, bad!, good!]);
     expect(await failing()).toBe(0);
     deliveryIds = deliveryIds.slice(3);
-    await record(claim, [bad!, good!, bad!]);
+    await record(held, [bad!, good!, bad!]);
     expect(await failing()).toBe(1);
   });
 });

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import { PROBE_PAUSE_MS, isOfReceiver, type AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { transitionAfterFailure } from '../../domain/delivery/delivery-state.js';
-import { ADD_TO_SKIPPED, FAIL, SUCCEED } from './outcome-sql.js';
+import { ADD_TO_SKIPPED, FAIL, PUT_OFF, SUCCEED } from './outcome-sql.js';
 
 /** An attempt that has ended. Times in milliseconds since the epoch. */
 export interface FinishedAttempt {
@@ -14,7 +14,7 @@ export interface FinishedAttempt {
   /** Where it was sent: the endpoint may have another URL by now. */
   readonly url: string;
   readonly redelivery: boolean;
-  /** Of the claim under which it was sent. */
+  /** Of the workspace, under which it was sent. */
   readonly lease: string;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -76,6 +76,14 @@ export class OutcomeLog {
    */
   async failed(attempt: FinishedAttempt, backOffMs: number | null): Promise<EndpointFailures | null> {
     return (await this.add(attempt, backOffMs)).failures;
+  }
+
+  /** A delivery that could not be prepared, so no attempt was made, is due later. @param until milliseconds since the epoch */
+  async putOff(
+    { deliveryId, number, lease }: Pick<FinishedAttempt, 'deliveryId' | 'number' | 'lease'>,
+    until: number,
+  ): Promise<void> {
+    await this.pool.query(PUT_OFF, [deliveryId, number, lease, instant(until)]);
   }
 
   private add(attempt: FinishedAttempt, backOffMs: number | null): Promise<Recorded> {

@@ -4,12 +4,13 @@ import { appendSettled, appendSucceeded } from '../../read-models/delivery/settl
 import { countAttempts } from '../../read-models/stats/count-attempts.js';
 
 /**
- * SQL: the delivery is not settled, and the worker still holds the lease of its workspace queue or, when it is detached, its
- * own. `status = 'pending'` would be the same, but the planner would read all of a partial index with that condition.
+ * SQL: the delivery waits for this attempt, and the worker still has the lease of its workspace. `status = 'pending'` would
+ * be the same as `settled_at is null`, but the planner would read all of a partial index with that condition.
  */
 const IS_OPEN = `
-  delivery.delivery_id = done.delivery_id and delivery.settled_at is null and (delivery.lease = done.lease or exists (
-     select from webhooks.lane where lane.workspace_id = delivery.workspace_id and lane.lease = done.lease))`;
+  delivery.delivery_id = done.delivery_id and delivery.settled_at is null and delivery.attempts = done.number - 1
+  and exists (select from webhooks.workspace_lease held
+              where held.workspace_id = delivery.workspace_id and held.lease = done.lease)`;
 
 /** SQL: the attempts to record: $1 to $9. */
 const DONE = `
@@ -57,7 +58,7 @@ export const FAIL = `
     select * from unnest($1::uuid[], $10::timestamptz[], $11::text[]) as next (delivery_id, due_at, url)
   ), ended as (${take(STATUS_AFTER.exhaust, 'exists (select from next where next.delivery_id = done.delivery_id and next.due_at is null)')}
   ), retried as (
-    update webhooks.delivery set lease = null, attempts = done.number, due_at = next.due_at
+    update webhooks.delivery set attempts = done.number, due_at = next.due_at
     from done join next using (delivery_id)
     where ${IS_OPEN}
       and next.due_at is not null
@@ -113,3 +114,16 @@ export const ADD_TO_SKIPPED = `
                        'statusCode', skipped.status_code, 'error', skipped.error) end
   from done
   where skipped.delivery_id = done.delivery_id and skipped.status = 'skipped' and skipped.attempts = done.number - 1`;
+
+/** SQL: makes a delivery due later, $4, and with it the later ones of its reading, which cannot be sent before. */
+export const PUT_OFF = `
+  with done as (
+    select $1::uuid as delivery_id, $2::integer as number, $3::uuid as lease
+  ), held as (
+    update webhooks.delivery set due_at = $4 from done where ${IS_OPEN}
+    returning endpoint_id, reading_id, sequence, redelivery, due_at
+  )
+  update webhooks.delivery follower set due_at = held.due_at from held
+  where follower.endpoint_id = held.endpoint_id and follower.reading_id = held.reading_id
+    and follower.sequence > held.sequence and follower.status = 'pending' and not follower.redelivery
+    and not held.redelivery and follower.due_at < held.due_at`;

@@ -4,11 +4,13 @@ const POLL_MS = 1_000;
 
 /**
  * Wakes the dispatcher: at once when Postgres notifies, and every second in any case. A notification may be lost, and
- * no notification comes when a retry becomes due.
+ * no notification comes when a retry becomes due. The payload of one is a workspace with something new; without one, it may
+ * be any.
  */
 export class WakeSignal {
   private isPending = false;
-  private isNotified = false;
+  private isPollDue = false;
+  private heard = new Set<string>();
   private polledAt = 0;
   private wakeUp = (): void => undefined;
 
@@ -25,7 +27,7 @@ export class WakeSignal {
 
   /**
    * Resolves after `withinMs` at the latest, or when there may be something to do.
-   * @returns whether the database may have something new
+   * @returns whether all workspaces should be looked at
    */
   async wait(withinMs: number, signal: AbortSignal): Promise<boolean> {
     const sincePoll = performance.now() - this.polledAt;
@@ -41,18 +43,17 @@ export class WakeSignal {
       signal.removeEventListener('abort', this.wakeUp);
     }
     this.isPending = false;
-    const mayHaveNews = this.isNotified || performance.now() - this.polledAt >= POLL_MS;
-    this.isNotified = false;
-    if (mayHaveNews) this.polledAt = performance.now();
-    return mayHaveNews;
+    const isPollDue = this.isPollDue || performance.now() - this.polledAt >= POLL_MS;
+    this.isPollDue = false;
+    if (isPollDue) this.polledAt = performance.now();
+    return isPollDue;
   }
 
   /** Listens until the signal aborts, on a connection of its own. What came before a new connection was not heard. */
   async listen(signal: AbortSignal): Promise<void> {
-    const notified = (): void => this.notified();
     const notifications = new Notifications(this.databaseUrl, this.channel, {
-      onNotification: notified,
-      onConnected: notified,
+      onNotification: (workspaceId) => this.notified(workspaceId),
+      onConnected: () => this.notified(''),
     });
     notifications.start();
     if (!signal.aborted)
@@ -60,8 +61,16 @@ export class WakeSignal {
     await notifications.stop();
   }
 
-  private notified(): void {
-    this.isNotified = true;
+  /** Workspaces that it has heard of since the last call. */
+  take(): Set<string> {
+    const { heard } = this;
+    this.heard = new Set();
+    return heard;
+  }
+
+  private notified(workspaceId: string): void {
+    if (workspaceId === '') this.isPollDue = true;
+    else this.heard.add(workspaceId);
     this.now();
   }
 }

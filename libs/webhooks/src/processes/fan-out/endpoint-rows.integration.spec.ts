@@ -4,7 +4,6 @@ import { transaction } from '#platform/postgres/pool.js';
 import { endpoint, reading, secretRef } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 import { eventually } from '../../../test/receiver.js';
-import { savePaces } from '../dispatch/paces.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 import { skipNext } from '../skipping/skip-pending.js';
 
@@ -46,29 +45,6 @@ describe('An endpoint in the fan-out', () => {
     expect(await test.rows('select endpoint_id, consecutive_failures from webhooks.endpoint_health')).toEqual(
       [{ endpoint_id: 'we_b', consecutive_failures: 3 }],
     );
-  });
-
-  it('waits for the release of a queue before it takes what the release needs', async () => {
-    await test.handle(A.created(), reading(randomUUID()).completed());
-    const { pool } = test.database;
-    await pool.query(`insert into webhooks.endpoint_health values ('we_a', 12, now(), now())`);
-    await pool.query(`update webhooks.lane set ready_at = 'infinity'`);
-    const isWaiting = async (): Promise<boolean> =>
-      (
-        await test.rows(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        )
-      ).length > 0;
-    let moved = Promise.resolve();
-    await transaction(pool, async (release) => {
-      await release.query('select from webhooks.lane for update');
-      moved = test.handle(A.updated(1, { url: 'https://moved.example/' }), A.disabled(2));
-      await eventually(isWaiting);
-      await savePaces(release, [{ endpointId: 'we_a', pacedUntil: 1_000 }]);
-      await release.query('select from webhooks.delivery for update');
-    });
-    await moved;
-    expect(await test.endpointRow()).toMatchObject({ url: 'https://moved.example/', enabled: false });
   });
 
   it('keeps the newest secret and two old ones', async () => {

@@ -9,9 +9,8 @@ import { noteSkipping } from '../skipping/skip-pending.js';
 import { askForProbe, endProbes, probeAgain } from '../verification/probe-rows.js';
 
 /**
- * Locks these endpoints, then the queues of their workspaces, until the transaction ends: waits for inserts of deliveries
- * and for a release that is under way, and holds up further ones. Comes first in the transaction: every insert locks the
- * endpoint and after it the queue, and a release the queue and after it deliveries and health of endpoints.
+ * Locks these endpoints until the transaction ends: waits for inserts of deliveries, and holds up further ones. Comes first in
+ * the transaction, as in every insert.
  */
 export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[]): readonly Statement[] => {
   const known = events.filter(({ type }) => type !== 'WebhookEndpointCreated');
@@ -19,10 +18,6 @@ export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[])
   const endpointIds = known.map(({ stream }) => streamId(stream));
   return [
     sql`select from webhooks.endpoint where endpoint_id = any (${endpointIds}) order by endpoint_id for no key update`,
-    sql`
-      select from webhooks.lane
-      where workspace_id in (select workspace_id from webhooks.endpoint where endpoint_id = any (${endpointIds}))
-      order by workspace_id for no key update`,
   ];
 };
 
@@ -46,15 +41,15 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
       return [];
     case 'WebhookEndpointUpdated':
       return [
-        ...resetFailures(endpointId, revision, occurredAt, event.data.url),
+        resetFailures(endpointId, revision, event.data.url),
         event.data.verified ? endProbes(endpointId) : askForProbe(endpointId, event.data.url, occurredAt),
       ];
     case 'WebhookEndpointVerified':
-      return [endProbes(endpointId), makeReady(endpointId, revision, occurredAt, null)];
+      return [endProbes(endpointId)];
     case 'WebhookEndpointDisabled':
       return [noteSkipping(endpointId, revision, occurredAt)];
     case 'WebhookEndpointEnabled':
-      return [...resetFailures(endpointId, revision, occurredAt, null), probeAgain(endpointId, occurredAt)];
+      return [resetFailures(endpointId, revision, null), probeAgain(endpointId, occurredAt)];
     case 'WebhookEndpointDeleted':
       return [
         noteSkipping(endpointId, revision, occurredAt),
@@ -70,29 +65,10 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
 };
 
 /**
- * Resets the failures of an endpoint, and makes its workspace queue ready: it is treated like a new one.
+ * Resets the failures of an endpoint: it is treated like a new one.
  * @param movedTo its new URL: nothing changes if it had this one before; `null`: its failures are reset in any case
  */
-const resetFailures = (
-  endpointId: string,
-  revision: string,
-  at: string,
-  movedTo: string | null,
-): readonly Statement[] => [
-  sql`
-    delete from webhooks.endpoint_health using webhooks.endpoint
-    where endpoint_health.endpoint_id = ${endpointId} and endpoint.endpoint_id = endpoint_health.endpoint_id
-      and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`,
-  makeReady(endpointId, revision, at, movedTo),
-];
-
-const makeReady = (
-  endpointId: string,
-  revision: string,
-  at: string,
-  movedTo: string | null,
-): Statement => sql`
-  update webhooks.lane set ready_at = ${at}
-  from webhooks.endpoint
-  where endpoint.endpoint_id = ${endpointId} and lane.workspace_id = endpoint.workspace_id and ready_at > ${at}
+const resetFailures = (endpointId: string, revision: string, movedTo: string | null): Statement => sql`
+  delete from webhooks.endpoint_health using webhooks.endpoint
+  where endpoint_health.endpoint_id = ${endpointId} and endpoint.endpoint_id = endpoint_health.endpoint_id
     and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`;

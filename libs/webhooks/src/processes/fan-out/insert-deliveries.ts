@@ -4,7 +4,7 @@ import type { PublicEvent } from '../../domain/delivery/public-event.js';
 import { wasTold } from '../../read-models/notice/notice-sql.js';
 import {
   isReferenced,
-  markQueuesReady,
+  notifyDue,
   showsExternalIds,
   storedBody,
 } from '../../read-models/delivery/delivery-sql.js';
@@ -27,7 +27,7 @@ export const rowsOf = (events: readonly PublicEvent[]): Statement => {
 
 /**
  * Stores public events, numbers them per reading without a gap, inserts a delivery for each endpoint that subscribes at
- * this position of the log, and makes the workspace queues ready. An event that is stored already inserts nothing, so
+ * this position of the log. An event that is stored already inserts nothing, so
  * endpoints created later do not receive it. Nor does one that retention has deleted.
  *
  * An event whose stream was parked comes late: it is placed behind those that readers of the feed may have seen.
@@ -135,12 +135,11 @@ const deliverStored = (pause: string): string => `
       left join lateral (
         select max(due_at) as due_at from webhooks.delivery earlier
         where earlier.endpoint_id = subscribed.endpoint_id and earlier.reading_id = subscribed.queue
-          and earlier.status = 'pending' and earlier.lease is null and not earlier.redelivery
+          and earlier.status = 'pending' and not earlier.redelivery
       ) waiting on true
       where enabled
       order by occurred_at
       on conflict (delivery_id) do nothing
-      returning workspace_id, status, due_at
-    ), ready as (${markQueuesReady('inserted')}
+      returning workspace_id
     )
-    select pg_notify('webhooks_due', '') from inserted limit 1`;
+    ${notifyDue('inserted')}`;
