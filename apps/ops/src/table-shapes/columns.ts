@@ -61,17 +61,15 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'webhooks.deleted_past':
     'livemode boolean, position numeric(20,0), type text, until timestamp with time zone, workspace_id text',
   'webhooks.delivery':
-    'added bigint, attempts integer, created_at timestamp with time zone, delivery_id uuid, due_at timestamp with time zone, endpoint_id text, event_id text, lease uuid, reading_id uuid, redelivery boolean, replay_id uuid, sequence integer, settled_at timestamp with time zone, status text, test boolean, workspace_id text',
+    'added bigint, attempts integer, created_at timestamp with time zone, delivery_id uuid, due_at timestamp with time zone, endpoint_id text, event_id text, reading_id uuid, redelivery boolean, replay_id uuid, sequence integer, settled_at timestamp with time zone, status text, test boolean, workspace_id text',
   'webhooks.endpoint':
     'created_at timestamp with time zone, deleted_at timestamp with time zone, description text, disabled_at timestamp with time zone, disabled_reason text, enabled boolean, endpoint_id text, events text[], headers_ref uuid, max_per_second integer, modes text[], notices text[], revision bigint, secrets jsonb, updated_at timestamp with time zone, url text, verified boolean, workspace_id text',
   'webhooks.endpoint_headers':
     'created_at timestamp with time zone, endpoint_id text, headers_ref uuid, names text[], sealed bytea, workspace_id text',
   'webhooks.endpoint_health':
-    'consecutive_failures integer, endpoint_id text, failing_since timestamp with time zone, paced_until timestamp with time zone, probe_at timestamp with time zone',
+    'consecutive_failures integer, endpoint_id text, failing_since timestamp with time zone, probe_at timestamp with time zone',
   'webhooks.endpoint_hour':
     'attempts integer, endpoint_id text, hour timestamp with time zone, last_at timestamp with time zone, latencies integer[], outcome text',
-  'webhooks.lane':
-    'lease uuid, leased_until timestamp with time zone, ready_at timestamp with time zone, workspace_id text',
   'webhooks.last_sequence': 'reading_id uuid, sequence integer',
   'webhooks.notice':
     'body text, event_id text, livemode boolean, occurred_at timestamp with time zone, occurrence text, position bigint, subject text, type text, workspace_id text',
@@ -89,6 +87,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'cause_event_id text, correlation_id text, event_id text, head text, livemode boolean, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
   'webhooks.verification':
     'asked_at timestamp with time zone, attempts integer, due_at timestamp with time zone, endpoint_id text, host text, last_error text, url text',
+  'webhooks.workspace_lease': 'lease uuid, leased_until timestamp with time zone, workspace_id text',
   'workspaces.api_key':
     'expires_at timestamp with time zone, hash text, issued_at timestamp with time zone, key_id text, label text, mode text, networks text[], revoked_at timestamp with time zone, scopes text[], workspace_id text',
   'workspaces.api_key_use': 'key_id text, used_at timestamp with time zone',
