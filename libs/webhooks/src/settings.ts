@@ -64,7 +64,6 @@ export const settings = {
   ),
   WEBHOOK_STATS_KEPT_DAYS: days(35, 'days for which the hourly sums of attempts are kept'),
   WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints of a workspace for each mode, live and test'),
-  WEBHOOK_CONNECT_TIMEOUT_MS: milliseconds(5_000, 'longest wait for a connection to a receiver'),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(15_000, 'longest whole exchange with a receiver'),
   WEBHOOK_PROCESS_CONCURRENCY: count(
     256,
@@ -80,22 +79,12 @@ export const settings = {
     25_000,
     'how long only one worker sends for a workspace, WEBHOOK_ATTEMPT_TIMEOUT_MS and 2,000 more at least; after it, others send what a killed one left',
   ),
-  WEBHOOK_REPLAY_GIVE_UP_MS: span(
-    86_400_000,
-    'a replay without progress for this long is stopped, so that another can start',
-  ),
   WEBHOOK_DRY_RUN_WAIT_MS: span(5_000, 'longest wait of a request for the count of its dry run'),
-  WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
-  WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trials that may wait to be sent to each endpoint'),
   WEBHOOK_NOTICES_EVERY_MS: milliseconds(60_000, 'how often a worker looks for new notices'),
   WEBHOOK_NOTICES_KEPT_DAYS: days(
     400,
     'days for which notices of live mode stay in their feed',
     LEAST_NOTICE_DAYS,
-  ),
-  WEBHOOK_FAILING_NOTICE_AFTER_MS: span(
-    3_600_000,
-    'an endpoint without a success for this long after a failure causes a notice',
   ),
   WEBHOOK_DELIVERIES_KEPT_DAYS: days(
     90,

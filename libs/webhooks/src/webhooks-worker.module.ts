@@ -55,9 +55,9 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addConsumer(projectionConsumer(contentProjection));
     this.registry.addJob(replayTask(pool, clock));
-    this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS, log));
+    this.registry.addLoop(rescueReplays(pool, clock, log));
     this.registry.addLoop(skipNoted(pool, log));
-    const looks = [...endpointLooks(pool, config), ...accountLooks(pool, queryBus)];
+    const looks = [...endpointLooks(pool), ...accountLooks(pool, queryBus)];
     this.registry.addLoop(watchNotices({ pool, clock: trustedClock, config, looks, log }));
     this.registry.addLoop(makePartitions(pool, trustedClock, log));
     const retentions = webhookRetentions(pool, config);

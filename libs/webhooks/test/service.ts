@@ -65,7 +65,6 @@ export const testConfig = (database: TestDatabase, given: Readonly<Record<string
     WEBHOOK_DRY_RUN_WAIT_MS: '1',
     ...PATIENT,
     // Likewise: such a pause is no failure of a receiver, and ends no lease.
-    WEBHOOK_CONNECT_TIMEOUT_MS: '60000',
     WEBHOOK_ATTEMPT_TIMEOUT_MS: '60000',
     WEBHOOK_LEASE_MS: '62000',
     ...given,
@@ -141,6 +140,7 @@ export class TestService {
         streams,
         queryBus,
         log: quiet,
+        connectTimeoutMs: 60_000,
       });
       this.running.push(dispatcher.run(stopped.signal));
     }

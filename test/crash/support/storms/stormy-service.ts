@@ -32,7 +32,6 @@ const IMPATIENT = {
   RESERVATION_FENCE_MS: '8000',
   RESERVATION_SWEEP_MS: '1000',
   WEBHOOK_LEASE_MS: '4000',
-  WEBHOOK_CONNECT_TIMEOUT_MS: '1000',
   WEBHOOK_ATTEMPT_TIMEOUT_MS: '1500',
   // Enough attempts for the longest storm.
   WEBHOOK_RETRY_SCHEDULE_MS: ['0,500,1000', ...Array.from({ length: 60 }, () => '2000')].join(),

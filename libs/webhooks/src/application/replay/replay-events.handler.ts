@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { CLOCK } from '#platform/tokens.js';
 import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from '../../contracts/refusals.js';
 import {
   ReplayEvents,
@@ -18,7 +18,6 @@ import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { addReplayJob } from './replay.job.js';
-import type { Config } from '../../settings.js';
 
 interface Requested {
   readonly endpointId: string;
@@ -26,6 +25,9 @@ interface Requested {
   readonly idempotencyKey: string | null;
   readonly at: string;
 }
+
+/** Dry runs that may wait for each endpoint: each reads the whole span again. */
+const DRY_RUNS_PER_ENDPOINT = 10;
 
 @CommandHandler(ReplayEvents)
 export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
@@ -35,7 +37,6 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     private readonly deleted: DeletedPast,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUNS_PER_ENDPOINT'>,
   ) {}
 
   async execute({
@@ -108,7 +109,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
        where endpoint_id = $1 and dry_run = $2 and state in ('queued', 'running') order by created_at`,
       [endpointId, dryRun],
     );
-    const limit = dryRun ? this.config.WEBHOOK_DRY_RUNS_PER_ENDPOINT : 1;
+    const limit = dryRun ? DRY_RUNS_PER_ENDPOINT : 1;
     return rows.length < limit ? null : (rows[0]?.replay_id ?? null);
   }
 }

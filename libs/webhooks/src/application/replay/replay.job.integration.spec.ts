@@ -121,9 +121,9 @@ describe('The job of a replay', () => {
     await test.database.pool.query(
       'select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))',
     );
-    await rescueAbandoned(test.database.pool, before, 86_400_000);
+    await rescueAbandoned(test.database.pool, before);
     expect(await jobs()).toBe(0);
-    await rescueAbandoned(test.database.pool, Date.now() + 31_000, 86_400_000);
+    await rescueAbandoned(test.database.pool, Date.now() + 31_000);
     expect(await jobs()).toBe(1);
   });
 

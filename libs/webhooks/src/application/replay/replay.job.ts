@@ -17,6 +17,8 @@ const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string()
 const PAGE = 1_000;
 /** A replay without progress for this long has lost its worker, or waits. */
 const ABANDONED_AFTER_MS = 30_000;
+/** A replay without progress for so long (ms) is stopped, so that another can start. */
+const GIVE_UP_AFTER_MS = 86_400_000;
 const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
 /** How long a job works before it yields its job slot, so that large replays do not occupy every slot. */
 const TIME_SLICE_MS = 1_000;
@@ -153,31 +155,23 @@ const lockEndpoint = async (
  * Adds the jobs of stalled replays again: the job queue would keep the job of a killed worker for hours. Stops replays
  * that no worker can continue, and deletes those that ended long ago.
  */
-export const rescueReplays = (
-  pool: pg.Pool,
-  clock: Clock,
-  giveUpAfterMs: number,
-  log: Pick<Logger, 'warn'>,
-): WorkLoop =>
+export const rescueReplays = (pool: pg.Pool, clock: Clock, log: Pick<Logger, 'warn'>): WorkLoop =>
   repeatedWork(
     `${REPLAY_EVENTS.task}.rescue`,
     LOOK_FOR_ABANDONED_EVERY_MS,
     async () => {
-      await rescueAbandoned(pool, clock.now(), giveUpAfterMs);
+      await rescueAbandoned(pool, clock.now());
       await forgetEnded(pool, clock.now());
     },
     log,
   );
 
-/**
- * @param now milliseconds since the epoch
- * @param giveUpAfterMs a replay without progress for this long is stopped, so that another can start
- */
-export const rescueAbandoned = async (pool: pg.Pool, now: number, giveUpAfterMs: number): Promise<void> => {
+/** @param now milliseconds since the epoch */
+export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void> => {
   await pool.query(
     `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2
      where state in ('queued', 'running') and updated_at < $1`,
-    [instant(now - giveUpAfterMs), instant(now)],
+    [instant(now - GIVE_UP_AFTER_MS), instant(now)],
   );
   const { rows } = await pool.query<{ replay_id: string }>(
     `select replay_id from webhooks.replay where state in ('queued', 'running') and updated_at < $1

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { CLOCK } from '#platform/tokens.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { madeUpEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
@@ -15,7 +15,9 @@ import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
 import { probeNow } from '../probe-now.js';
 import { SendTestEvent, type SendTestEventResult } from './send-test-event.command.js';
-import type { Config } from '../../settings.js';
+
+/** Trials that may wait to be sent to each endpoint: they are free of charge. */
+const TRIALS_PER_ENDPOINT = 10;
 
 @CommandHandler(SendTestEvent)
 export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
@@ -25,7 +27,6 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     private readonly commands: CommandBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_TRIALS_PER_ENDPOINT'>,
   ) {}
 
   async execute({ endpointId, workspaceId, type, by }: SendTestEvent): Promise<SendTestEventResult> {
@@ -80,15 +81,14 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     });
     return isQueued
       ? { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, deliveryId))! }
-      : { outcome: 'too_many_test_events', limit: this.config.WEBHOOK_TRIALS_PER_ENDPOINT };
+      : { outcome: 'too_many_test_events', limit: TRIALS_PER_ENDPOINT };
   }
 
   private async hasPlace(client: pg.PoolClient, endpointId: string): Promise<boolean> {
-    const limit = this.config.WEBHOOK_TRIALS_PER_ENDPOINT;
     const { rowCount } = await client.query(
       `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
-      [endpointId, limit],
+      [endpointId, TRIALS_PER_ENDPOINT],
     );
-    return (rowCount ?? 0) < limit;
+    return (rowCount ?? 0) < TRIALS_PER_ENDPOINT;
   }
 }

@@ -45,6 +45,7 @@ export interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'o
   readonly resolve: ResolveHost;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   readonly observer?: AttemptObserver;
+  readonly connectTimeoutMs?: number;
 }
 
 /**
@@ -72,8 +73,8 @@ export class Dispatcher implements WorkLoop {
   private isStopping = false;
 
   constructor(private readonly parts: DispatcherDependencies) {
-    const { pool, config, resolve, clock, log, observer = { attempted: () => undefined } } = parts;
-    const sender = observedSender(openSender({ config, resolve, clock, log }), pool, observer);
+    const { pool, config, observer = { attempted: () => undefined } } = parts;
+    const sender = observedSender(openSender(parts), pool, observer);
     this.attempts = new DeliveryAttempts({ ...parts, sender, outcomes: new OutcomeLog(pool) });
     this.leases = new WorkspaceLeases(pool, config.WEBHOOK_LEASE_MS);
     this.limits = {

@@ -49,12 +49,17 @@ const useSettings = (settings: object): readonly unknown[] => {
     WEBHOOK_ALLOW_HTTP: true,
     WEBHOOK_ALLOW_CIDRS: ['127.0.0.0/8'],
     WEBHOOK_SOURCE_ADDRESSES: [],
-    WEBHOOK_CONNECT_TIMEOUT_MS: PATIENCE_MS,
     WEBHOOK_ATTEMPT_TIMEOUT_MS: PATIENCE_MS,
     ...settings,
   } as never;
   const log = { warn: (...line: unknown[]) => void said.push(line) };
-  sender = openSender({ config, resolve: async () => ['127.0.0.1'], clock: { now: () => 0 }, log });
+  sender = openSender({
+    config,
+    resolve: async () => ['127.0.0.1'],
+    clock: { now: () => 0 },
+    log,
+    connectTimeoutMs: PATIENCE_MS,
+  });
   return said;
 };
 

@@ -9,19 +9,29 @@ import type { Config } from '../../settings.js';
 import { PinnedConnections, egressProxy, type EgressProxy } from './pinned-connections.js';
 import { Sender } from './sender.js';
 
+/** Longest wait (ms) for a connection to a receiver, and for its TLS. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
 interface SenderParts {
   readonly config: Config;
   readonly resolve: ResolveHost;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 /** Builds what sends requests to receivers. @throws Error for a proxy or source addresses that cannot be used */
-export const openSender = ({ config, resolve, clock, log }: SenderParts): Sender => {
+export const openSender = ({
+  config,
+  resolve,
+  clock,
+  log,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+}: SenderParts): Sender => {
   requireLogin(config);
   requireUsable(config);
   const connections = new PinnedConnections({
-    connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
+    connectTimeoutMs,
     allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
     proxy:
       config.WEBHOOK_PROXY_URL === undefined

@@ -7,7 +7,6 @@ import {
   replayFinished,
   type Finding,
 } from '../../domain/notice/finding.js';
-import type { Config } from '../../settings.js';
 import type { Look } from './notice-watch.js';
 
 /** Rows of one page. */
@@ -48,17 +47,17 @@ const look = <Row extends Columns>(
     }
   };
 
+/** An endpoint without a success for so long (ms) after a failure is told of: before, retries may still help. */
+const FAILING_AFTER_MS = 3_600_000;
+
 /** What the module's own tables tell about endpoints and replays. */
-export const endpointLooks = (
-  pool: pg.Pool,
-  { WEBHOOK_FAILING_NOTICE_AFTER_MS: failingAfterMs }: Pick<Config, 'WEBHOOK_FAILING_NOTICE_AFTER_MS'>,
-): readonly Look[] => [
+export const endpointLooks = (pool: pg.Pool): readonly Look[] => [
   look<Columns & { failing_since: Date; consecutive_failures: number }>(
     pool,
     `select endpoint_id as id, endpoint_id, workspace_id, modes, failing_since, consecutive_failures
      from webhooks.endpoint_health join webhooks.endpoint using (endpoint_id)
      where endpoint_id > $1 and failing_since <= $2 and consecutive_failures > 0 and enabled and deleted_at is null`,
-    (now) => now - failingAfterMs,
+    (now) => now - FAILING_AFTER_MS,
     (row) =>
       endpointFailing({
         ...factsOf(row),

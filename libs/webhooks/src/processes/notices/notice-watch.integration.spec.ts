@@ -18,7 +18,6 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const CONFIG = {
   WEBHOOK_NOTICES_EVERY_MS: 60_000,
-  WEBHOOK_FAILING_NOTICE_AFTER_MS: HOUR,
   WEBHOOK_RETRY_SCHEDULE_MS: [0],
 };
 
@@ -46,7 +45,7 @@ const queries = {
 const round = (at = NOW, looks: readonly Look[] = allLooks()): Promise<void> =>
   noticeRound({ pool: test.database.pool, clock: { now: () => at }, config: CONFIG, looks });
 const allLooks = (): readonly Look[] => [
-  ...endpointLooks(test.database.pool, CONFIG),
+  ...endpointLooks(test.database.pool),
   ...accountLooks(test.database.pool, queries as never),
 ];
 

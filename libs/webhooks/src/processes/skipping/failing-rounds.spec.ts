@@ -31,7 +31,7 @@ it('A batch that cannot be skipped is logged: until then, the endpoint is sent n
 });
 
 it('Replays that cannot be rescued are logged', async () => {
-  expect(await loggedBy((log) => rescueReplays(pool, systemClock, 1, log))).toEqual([
+  expect(await loggedBy((log) => rescueReplays(pool, systemClock, log))).toEqual([
     { loop: 'webhooks.replay.rescue', reason: 'Query read timeout', times: 1 },
   ]);
 });
