@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { url } from '../../test/api.js';
 import { reading } from '../../test/events.js';
-import { eventually } from '../../test/receiver.js';
 import { deliveringRequests } from '../../test/webhook-requests.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { destroyUnused } from './secrets/unused-secrets.js';

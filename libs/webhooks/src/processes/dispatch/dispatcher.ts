@@ -11,7 +11,7 @@ import { WayOut } from '../../domain/delivery/way-out.js';
 import type { Config } from '../../settings.js';
 import { DeliveryAttempts, type AttemptParts } from './delivery-attempts.js';
 import { readDue, type DueDelivery } from './due-deliveries.js';
-import { HeldWorkspace, type HeldEndpoint, type Limits, type Moment } from './held-workspace.js';
+import { HeldWorkspace, type Limits, type Moment } from './held-workspace.js';
 import { openSender } from './open-sender.js';
 import { OutcomeLog } from './outcome-log.js';
 import { observedSender, type AttemptObserver } from './sender.js';

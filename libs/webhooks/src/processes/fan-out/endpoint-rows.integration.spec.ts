@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { transaction } from '#platform/postgres/pool.js';
 import { endpoint, reading, secretRef } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
-import { eventually } from '../../../test/receiver.js';
 import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
 import { skipNext } from '../skipping/skip-pending.js';
 
