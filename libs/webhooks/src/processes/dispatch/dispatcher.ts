@@ -64,11 +64,12 @@ export class Dispatcher implements WorkLoop {
   /** The one that was served longest ago first. */
   private held: readonly HeldWorkspace[] = [];
   /** Workspaces that may have something due and are not held. */
-  private wanted = new Set<string>();
+  private readonly wanted = new Set<string>();
   /** Those of them that nobody has taken for a second. */
   private left: readonly string[] = [];
   private readonly attemptsUnderWay = new Set<Promise<void>>();
   private readonly recurring = new Recurring();
+  private finding: Promise<void> | null = null;
   private isSendScheduled = false;
   private isStopping = false;
 
@@ -113,14 +114,22 @@ export class Dispatcher implements WorkLoop {
     await this.release(this.held.filter((workspace) => workspace.isIdle(this.parts.clock.now())));
   }
 
-  /** Renews leases, reads endpoints again, and looks for what no worker has taken. */
+  /** Renews leases, reads endpoints again, and begins to look for what no worker has taken. */
   private async poll(): Promise<void> {
     await this.renew(this.held);
     for (const workspace of this.held) workspace.readAgain();
+    if (this.bulkhead.promptFree <= 0) this.leaveOne();
+    // Nothing waits for this: it takes milliseconds, and events come meanwhile.
+    this.finding ??= this.find()
+      .catch((error: unknown) => this.logError(error))
+      .finally(() => (this.finding = null));
+  }
+
+  private async find(): Promise<void> {
     const due = await this.leases.due(this.parts.clock.now());
     this.left = due.filter((workspaceId) => this.wanted.has(workspaceId)).slice(0, LEFT_BATCH);
-    this.wanted = new Set(due);
-    if (this.bulkhead.promptFree <= 0) this.leaveOne();
+    for (const workspaceId of due) this.wanted.add(workspaceId);
+    if (due.length > 0) this.wake.now();
   }
 
   private async renew(workspaces: readonly HeldWorkspace[]): Promise<void> {
@@ -262,7 +271,7 @@ export class Dispatcher implements WorkLoop {
   private async shutDown(): Promise<void> {
     this.isStopping = true;
     const timer = setTimeout(() => this.attempts.cancel(), SHUTDOWN_MS);
-    await Promise.allSettled(this.attemptsUnderWay);
+    await Promise.allSettled([...this.attemptsUnderWay, this.finding]);
     clearTimeout(timer);
     for (let tries = 0; this.held.length > 0 && tries < RELEASE_TRIES; tries += 1) {
       await this.release(this.held).catch((error: unknown) => this.logError(error));
