@@ -47,15 +47,8 @@ const sum = (items, amount) => items.reduce((total, item) => total + amount(item
 const MONEY = ['opening', 'sales', 'earned', 'breakage', 'corrections', 'refunds', 'closing'];
 const noMoney = () => Object.fromEntries(MONEY.map((name) => [name, 0]));
 const CURRENCY = 'USD';
-/** Formats from before refunds had a figure of their own: they were corrections, and there are none. */
-const EARLIER = ['credit-ledger-export/2', 'credit-ledger-seal/2', 'credit-ledger-month/1'];
-const moneyIn = (format, money) => {
-  if (!money || !EARLIER.includes(format)) return money;
-  const { refunds: _, ...earlier } = money;
-  return earlier;
-};
 /** Deferred value: opening + sales − earned − breakage − corrections − refunds = closing. */
-const addsUp = ({ opening, sales, earned, breakage, corrections, refunds = 0 }, closing) =>
+const addsUp = ({ opening, sales, earned, breakage, corrections, refunds }, closing) =>
   opening + sales - earned - breakage - corrections - refunds === closing;
 const ADDS_UP = 'deferred opening + sales − earned − breakage − corrections − refunds is not closing';
 
@@ -180,52 +173,33 @@ export function* linesIn(parts) {
 
 // ---- 3. The book, derived again from the facts ----
 
-/** Members of each event's data. `@2`: since version 2. `?2`: since version 2, and it may be absent. */
+/** Members of each event's data. `?`: it may be absent. */
 const EVENTS = {
   BookOpened: 'workspaceId period',
-  SubscriptionStarted: 'subscriptionId plan anchorDay startedAt approvalRef actor@2',
-  SubscriptionChanged: 'subscriptionId previousPlan plan approvalRef effectiveAt@2 actor@2',
-  SubscriptionCancelled: 'subscriptionId plan effectiveAt@2 reference@2 actor@2',
+  SubscriptionStarted: 'subscriptionId plan anchorDay startedAt approvalRef actor',
+  SubscriptionChanged: 'subscriptionId previousPlan plan approvalRef effectiveAt actor',
+  SubscriptionCancelled: 'subscriptionId plan effectiveAt reference actor',
   PlanGranted: 'grantId plan credits validFrom expiresAt priceCents',
-  PackPurchased: 'grantId pack orderRef credits priceCents actor@2',
+  PackPurchased: 'grantId pack orderRef credits priceCents actor',
   CreditsReserved: 'reservationId readingId amount allocations',
   CreditsCaptured: 'reservationId readingId amount causeEventId',
   CreditsReleased: 'reservationId readingId amount allocations causeEventId',
   GrantExpired: 'grantId amount expiredAt',
   CreditsAdjusted:
-    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3 signed?3 restores?4 counts?5',
+    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt? reference actor correctionId? signed? restores? counts?',
   PeriodCarried: 'period part openGrants openHolds settled orderRefs adjustmentIds',
   PeriodClosed:
-    'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount carried@4',
+    'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount carried',
 };
 
-/** The members that an event of this version has, and those that it may have. */
-const membersOf = (type, version) => {
-  const members = EVENTS[type]
-    .split(' ')
-    .map((member) => member.match(/^(\w+)([@?]?)(\d*)$/))
-    .filter(([, , , since]) => version >= Number(since));
-  const named = (sign) => members.filter(([, , one]) => (one === '?') === sign).map(([, name]) => name);
-  return { required: named(false), optional: named(true) };
-};
-
-/** The same, worked out once. */
-const remembered = new Map();
-const membersIn = (type, version) => {
-  const name = `${type} ${version}`;
-  if (!remembered.has(name)) remembered.set(name, membersOf(type, version));
-  return remembered.get(name);
-};
-
-/** The newest version of each event; where none is named, it is 1. */
-const NEWEST = {
-  SubscriptionStarted: 2,
-  SubscriptionChanged: 2,
-  SubscriptionCancelled: 2,
-  PackPurchased: 2,
-  CreditsAdjusted: 5,
-  PeriodClosed: 4,
-};
+/** The members that an event has, and those that it may have. */
+const MEMBERS = Object.fromEntries(
+  Object.entries(EVENTS).map(([type, members]) => {
+    const names = members.split(' ');
+    const optional = names.filter((name) => name.endsWith('?')).map((name) => name.slice(0, -1));
+    return [type, { required: names.filter((name) => !name.endsWith('?')), optional }];
+  }),
+);
 
 const isText = (value) => typeof value === 'string';
 const isSomeText = (value) => isText(value) && value !== '';
@@ -240,7 +214,6 @@ const isInstant = (value) =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
   !Number.isNaN(Date.parse(value)) &&
   new Date(value).toISOString() === value;
-const isAny = () => true;
 const isOneOf =
   (...values) =>
   (value) =>
@@ -273,23 +246,23 @@ const GRANT = {
   remaining: isCount,
   held: isCount,
   expiresAt: isNullOr(isInstant),
+  priceCents: isCount,
 };
-const PRICED_GRANT = { ...GRANT, priceCents: isNullOr(isCount) };
 const isSubscription = hasMembers(
   { subscriptionId: isText, plan: isText, anchorDay: isDayOfMonth, nextGrantAt: isInstant },
   { nextPlan: isText, endsAt: isInstant },
 );
 
-/** What each member must be. `<event>.<member>` where an event differs, with `@<version>` where an older one did. */
+/** What each member must be. `<event>.<member>` where an event differs. */
 const SHAPES = Object.fromEntries(
   [
     [isText, 'workspaceId subscriptionId plan previousPlan pack grantId orderRef adjustmentId correctionId'],
     [isText, 'reservationId readingId causeEventId'],
-    [isNullOr(isText), 'approvalRef actor reference reversesEventId'],
+    [isText, 'actor CreditsAdjusted.reference'],
+    [isNullOr(isText), 'approvalRef reference reversesEventId'],
     [isSomeText, 'reason approvedBy'],
     [isMonth, 'period'],
-    [isInstant, 'startedAt validFrom expiresAt expiredAt'],
-    [isNullOr(isInstant), 'effectiveAt'],
+    [isInstant, 'startedAt validFrom expiresAt expiredAt effectiveAt'],
     [isDayOfMonth, 'anchorDay'],
     [isPositive, 'credits amount'],
     [isWhole, 'CreditsAdjusted.amount'],
@@ -307,33 +280,25 @@ const SHAPES = Object.fromEntries(
     [hasMembers(perAccount(() => isWhole)), 'opening closing'],
     [hasMembers(perAccount(() => hasMembers({ debit: isCount, credit: isCount }))), 'totals'],
     [isNullOr(isSubscription), 'subscription'],
-    [isListOf(hasMembers(PRICED_GRANT)), 'openGrants'],
-    [isListOf(hasMembers(GRANT, { priceCents: isAny })), 'PeriodClosed.openGrants@1'],
+    [isListOf(hasMembers(GRANT)), 'openGrants'],
     [isListOf(hasMembers(HOLD)), 'openHolds'],
     [hasMembers({ older: isListOf(isText), newer: isListOf(isText) }), 'settled'],
     [isListOf(isText), 'orderRefs adjustmentIds'],
   ].flatMap(([isRight, names]) => names.split(' ').map((name) => [name, isRight])),
 );
 
-/**
- * Why no reader of the book understands an event, as the member and a sentence. `null`: it can be read. What a member
- * of a later version holds does not matter: readers of the older version know it to be absent.
- */
+/** Why no reader of the book understands an event, as the member and a sentence. `null`: it can be read. */
 export const unreadableBecause = ({ type, schemaVersion, stream, data }) => {
   if (!Object.hasOwn(EVENTS, type)) return ['facts.type', `there is no event ${type}`];
-  const newest = NEWEST[type] ?? 1;
-  if (!isPositive(schemaVersion) || schemaVersion > newest)
-    return ['facts.schemaVersion', `there is no version ${schemaVersion} of ${type}`];
+  if (schemaVersion !== 1) return ['facts.schemaVersion', `there is no version ${schemaVersion} of ${type}`];
   if (!isObject(data)) return ['facts.data', 'the data is no object'];
-  const [then, now] = [membersIn(type, schemaVersion), membersIn(type, newest)];
-  const ignored = now.required.filter((name) => !then.required.includes(name));
+  const { required, optional } = MEMBERS[type];
   const odd =
-    then.required.find((name) => !Object.hasOwn(data, name)) ??
-    Object.keys(data).find((name) => ![...now.required, ...now.optional].includes(name));
+    required.find((name) => !Object.hasOwn(data, name)) ??
+    Object.keys(data).find((name) => !required.includes(name) && !optional.includes(name));
   if (odd !== undefined) return [`facts.data.${odd}`, 'the member is missing or unknown'];
-  const isRight = (name) =>
-    (SHAPES[`${type}.${name}@${schemaVersion}`] ?? SHAPES[`${type}.${name}`] ?? SHAPES[name])(data[name]);
-  const wrong = Object.keys(data).find((name) => !ignored.includes(name) && !isRight(name));
+  const isRight = (name) => (SHAPES[`${type}.${name}`] ?? SHAPES[name])(data[name]);
+  const wrong = Object.keys(data).find((name) => !isRight(name));
   if (wrong !== undefined) return [`facts.data.${wrong}`, 'the value is not one that the member can have'];
   const isForeign = 'workspaceId' in data && stream !== `credits-${data.workspaceId}`;
   return isForeign ? ['facts.data.workspaceId', 'the book belongs to another workspace'] : null;
@@ -465,8 +430,8 @@ class Reversals {
   /** What came back, with the next credits. */
   gaveWith(value, amount) {
     const count = Math.min(value.gave.credits + amount, value.credits);
-    const isKnown = count > 0 && value.price !== null;
-    const cents = isKnown ? Math.max(value.gave.cents, worth(value, count)) : value.gave.cents;
+    const cents =
+      count > 0 && value.price !== null ? Math.max(value.gave.cents, worth(value, count)) : value.gave.cents;
     return { credits: count, cents };
   }
 
@@ -481,13 +446,12 @@ class Reversals {
     return { restores: { grantIds, priceCents: this.gaveWith(value, amount).cents - gave.cents }, ...said };
   }
 
-  check(version, data) {
+  check(data) {
     const { reversesEventId, restores, counts } = data;
     const value = reversesEventId === null ? undefined : this.values.get(reversesEventId);
     const isUnknown = value ? value.price === null : reversesEventId !== null && !this.isWhole;
-    if (version > 4 && isUnknown) return;
-    // Version 4 counted what it restored as a correction.
-    const right = version > 4 ? this.said(value, data) : version === 4 ? { restores } : {};
+    if (isUnknown) return;
+    const right = this.said(value, data);
     for (const [name, given] of Object.entries({ restores, counts }))
       demand(
         same(given, right[name]),
@@ -549,15 +513,8 @@ class Book {
   }
 
   /** Carries out one event and answers its postings. @throws Fault */
-  see({ type, data, occurredAt, stream, schemaVersion, eventId }, first) {
+  see({ type, data, occurredAt, stream, eventId }, first) {
     this.events += 1;
-    demand(type in EVENTS, 'facts.type', `there is no event ${type}`);
-    demand(isObject(data), 'facts.data', 'the data is no object');
-    const { required, optional } = membersOf(type, schemaVersion);
-    const odd =
-      required.find((name) => !(name in data)) ??
-      Object.keys(data).find((name) => !required.includes(name) && !optional.includes(name));
-    demand(odd === undefined, `facts.data.${odd}`, 'the member is missing or unknown');
     demand(
       (type === 'BookOpened') === first,
       'facts.type',
@@ -622,7 +579,7 @@ class Book {
         this.adjustmentIds.push(data.adjustmentId);
         if (data.amount > 0) move('adjusted', 'available', data.amount);
         else move('available', 'adjusted', -data.amount);
-        this.adjust(eventId, schemaVersion, data);
+        this.adjust(eventId, data);
         break;
       case 'CreditsReserved':
         this.allocated(data.allocations, data.amount);
@@ -673,7 +630,7 @@ class Book {
           'facts.data.workspaceId',
           'the book belongs to another workspace',
         );
-        this.close(data, schemaVersion, month);
+        this.close(data, month);
         break;
       case 'PeriodCarried':
         this.carry(data);
@@ -725,14 +682,14 @@ class Book {
   grant(grantId, kind, amount, price, expiresAt) {
     demand(!this.grants.has(grantId), 'facts.data.grantId', 'a grant is granted twice');
     const unused = { remaining: amount, held: 0 };
-    this.grants.set(grantId, { kind, credits: amount, ...unused, expiresAt, price, stated: price });
+    this.grants.set(grantId, { kind, credits: amount, ...unused, expiresAt, price });
     if (kind !== 'adjustment') this.book('sales', price);
   }
 
   /** The grants of a correction, and their value. */
-  adjust(eventId, version, data) {
+  adjust(eventId, data) {
     const { amount, adjustmentId, allocations, expiresAt = null, restores, counts = null } = data;
-    this.reversals.check(version, data);
+    this.reversals.check(data);
     const grantId = amount > 0 ? `adjustment:${adjustmentId}` : null;
     const figure = counts?.as ?? 'corrections';
     const price = restores?.priceCents ?? 0;
@@ -754,7 +711,7 @@ class Book {
 
   /**
    * Moves credits of a grant. Those that leave it for good leave their value in `money`.
-   * @returns that value in cents; `null`: it is not known
+   * @returns that value in cents; `null`: the grants are not known
    */
   change(grantId, remaining, held, money) {
     if (!this.knowsAll) return null;
@@ -769,7 +726,7 @@ class Book {
       'facts.data.allocations',
       `the grant ${grantId} is out of its bounds`,
     );
-    const cents = grant.price === null ? null : worth(grant, after) - worth(grant, before);
+    const cents = worth(grant, after) - worth(grant, before);
     if (money) this.book(money, cents);
     if (grant.remaining + grant.held === 0) this.grants.delete(grantId);
     return cents;
@@ -780,23 +737,16 @@ class Book {
     return { grantId, credits: -remaining - held, cents: this.change(grantId, remaining, held, figure) };
   }
 
-  /** Adds cents to the money of the month and of the range. `null`: the price is not known, nor is the money. */
+  /** Adds cents to the money of the month and of the range. */
   book(name, cents) {
-    for (const holder of [this.month, this]) {
-      const key = holder === this ? 'range' : 'money';
-      if (cents === null) holder[key] = null;
-      else if (holder[key]) holder[key][name] += cents;
-    }
+    for (const money of [this.month.money, this.range]) if (money) money[name] += cents;
   }
 
-  /** Cents of the credits that are not yet used, derived from the grants alone. `null`: a price is not known. */
+  /** Cents of the credits that are not yet used, derived from the grants alone. `null`: they are not known. */
   deferred() {
-    let cents = 0;
-    for (const grant of this.grants.values()) {
-      if (grant.price === null) return null;
-      cents += grant.price - worth(grant, grant.credits - grant.remaining - grant.held);
-    }
-    return this.knowsAll ? cents : null;
+    if (!this.knowsAll) return null;
+    const leftIn = (grant) => grant.price - worth(grant, grant.credits - grant.remaining - grant.held);
+    return sum([...this.grants.values()], leftIn);
   }
 
   /** Money over a month or the range: it must add up to what grants have left. */
@@ -822,13 +772,13 @@ class Book {
   }
 
   /** A closed month carries the whole book. Each member of it follows from the entries before. */
-  close(data, version, month) {
+  close(data, month) {
     const at = (name) => `facts.data.${name}`;
     if (this.period)
       demand(data.period === this.period, at('period'), 'another month is closed than was open');
     demand(same(data.closing, this.accounts), at('closing'), 'the closing balances are not the accounts');
     if (this.knowsAll) {
-      const right = this.carried(version, monthAfter(data.period) === month);
+      const right = this.carried(monthAfter(data.period) === month);
       const { workspaceId: _, period: __, ...carried } = data;
       for (const [name, value] of Object.entries(carried))
         demand(same(value, right[name]), at(name), `${name} does not follow from the entries of the book`);
@@ -844,12 +794,8 @@ class Book {
       'the open holds are not what is held',
     );
     this.lastMonth = { period: data.period, money: this.ended(this.month.money) };
-    const known = this.grants;
     this.grants = new Map(
-      items.openGrants.map(({ grantId, priceCents, ...grant }) => {
-        const stated = version > 1 ? priceCents : grant.kind === 'adjustment' ? 0 : null;
-        return [grantId, { ...grant, stated, price: known.get(grantId)?.price ?? stated }];
-      }),
+      items.openGrants.map(({ grantId, priceCents: price, ...grant }) => [grantId, { ...grant, price }]),
     );
     this.holds = new Map(items.openHolds.map((hold) => [hold.reservationId, hold]));
     this.recent = { older: [...items.settled.older], newer: [...items.settled.newer] };
@@ -886,7 +832,7 @@ class Book {
     }
     this.parts ??= new Parts();
     if (this.knowsAll) {
-      const [right, done] = [listsOf(this.carried(4, true, true)), listsOf(this.parts.items)];
+      const [right, done] = [listsOf(this.carried(true, true)), listsOf(this.parts.items)];
       for (const [name, list] of Object.entries(listsOf(data)))
         demand(
           same(list, right[name].slice(done[name].length, done[name].length + list.length)),
@@ -927,11 +873,10 @@ class Book {
 
   /**
    * What the close of the open month must carry.
-   * @param version of the event: version 1 has no prices of grants, and none is known after it
    * @param isPrompt it is closed in the month after it. Later, settled reservations are forgotten
    * @param isPart for a part, which carries the lists; the close after it carries all the rest
    */
-  carried(version, isPrompt, isPart = false) {
+  carried(isPrompt, isPart = false) {
     const { older, newer } = isPrompt ? this.recent : { older: [], newer: [] };
     const { parts } = this;
     const all = {
@@ -940,10 +885,10 @@ class Book {
       closing: this.accounts,
       subscription: this.subscription,
       subscriptions: this.subscriptions,
-      openGrants: [...this.grants].map(([grantId, { stated, price: _, ...grant }]) => ({
+      openGrants: [...this.grants].map(([grantId, { price: priceCents, ...grant }]) => ({
         grantId,
         ...grant,
-        ...(version > 1 ? { priceCents: stated } : {}),
+        priceCents,
       })),
       openHolds: [...this.holds.values()].sort((a, b) => byText(a.reservationId, b.reservationId)),
       settled: { older: older.toSorted(byText), newer: newer.toSorted(byText) },
@@ -953,7 +898,7 @@ class Book {
       carried: null,
     };
     if (parts === null || isPart) return all;
-    for (const [name, list] of Object.entries(listsOf(this.carried(version, true, true))))
+    for (const [name, list] of Object.entries(listsOf(this.carried(true, true))))
       demand(
         listsOf(parts.items)[name].length === list.length,
         'facts.data.carried',
@@ -963,16 +908,15 @@ class Book {
   }
 }
 
-/** A subscription with a new plan from its next grant on. Version 1 of the event changed it at once. */
-const changed = (subscription, { plan, effectiveAt = null }) => {
+/** A subscription with a new plan from its next grant on. */
+const changed = (subscription, { plan }) => {
   if (subscription === null) return null;
   const { nextPlan: _, endsAt: __, ...current } = subscription;
-  if (effectiveAt === null) return { ...current, plan };
   return plan === current.plan ? current : { ...current, nextPlan: plan };
 };
 
 /** A subscription that ends with its next grant is carried until then. Otherwise it has ended. */
-const cancelled = (subscription, { effectiveAt = null }) => {
+const cancelled = (subscription, { effectiveAt }) => {
   if (subscription === null || effectiveAt !== subscription.nextGrantAt) return null;
   const { nextPlan: _, ...rest } = subscription;
   return { ...rest, endsAt: effectiveAt };
@@ -986,11 +930,8 @@ const granted = (subscription, { plan, expiresAt }) => {
 
 // ---- 4. The export: header, events with their postings, footer ----
 
-const HEADERS = {
-  'credit-ledger-export/1': 'kind format workspaceId stream firstRevision previousChain opening',
-  'credit-ledger-export/2': 'kind format workspaceId stream period firstRevision previousChain opening',
-  'credit-ledger-export/3': 'kind format workspaceId stream period firstRevision previousChain opening',
-};
+const FORMAT = 'credit-ledger-export/1';
+const HEADER = 'kind format workspaceId stream period firstRevision previousChain opening';
 const FACTS = 'data eventId occurredAt revision schemaVersion stream type';
 /** An entry that no reader interprets. Facts are there when the chain goes through it; otherwise it goes past it. */
 const UNREADABLE = 'kind revision eventId type occurredAt problem setAside facts chain';
@@ -1165,9 +1106,9 @@ class ExportVerifier {
 
   begin(header) {
     demand(header?.kind === 'header', 'kind', 'this is no ledger export: the first line is its header');
-    demand(Object.hasOwn(HEADERS, header.format), 'format', `there is no format ${header.format}`);
-    this.members(header, HEADERS[header.format]);
-    const { workspaceId, stream, firstRevision, opening, previousChain } = header;
+    demand(header.format === FORMAT, 'format', `there is no format ${header.format}`);
+    this.members(header, HEADER);
+    const { workspaceId, stream, period, firstRevision, opening, previousChain } = header;
     demand(stream === `credits-${workspaceId}`, 'workspaceId', 'the workspace is not the one of the stream');
     this.members(opening, ACCOUNTS.join(' '), 'opening.');
     for (const account of ACCOUNTS)
@@ -1177,7 +1118,6 @@ class ExportVerifier {
     const numbered =
       firstRevision === null || (typeof firstRevision === 'string' && /^(0|[1-9]\d*)$/.test(firstRevision));
     demand(numbered, 'firstRevision', 'the first revision is no whole number');
-    const { period = null } = header;
     demand(period === null || /^\d{4}-\d\d$/.test(period), 'period', 'the period is no month');
     const isWhole = firstRevision === '0';
     for (const account of isWhole ? ACCOUNTS : [])
@@ -1280,7 +1220,7 @@ class ExportVerifier {
 
   /** The export of a month starts with the book, or with the close of the month before, and ends with its own close. */
   checkPeriod({ type, data }) {
-    const { period = null } = this.header;
+    const { period } = this.header;
     if (period === null) return;
     demand(!this.monthEnded, 'facts.type', `the event is not of ${period}, which was closed before`);
     this.monthEnded = type === 'PeriodClosed' && data.period === period;
@@ -1314,8 +1254,7 @@ class ExportVerifier {
     const { book, events, postings, header, chain } = this;
     const headRevision = this.headRevision();
     const sha = this.unreadableHash.copy().digest('hex');
-    const isFirst = header.format === 'credit-ledger-export/1';
-    const money = this.trusted ? moneyIn(header.format, this.money()) : footer.money;
+    const money = this.trusted ? this.money() : footer.money;
     const right = {
       kind: 'footer',
       events,
@@ -1325,7 +1264,8 @@ class ExportVerifier {
       closing: this.trusted ? book.accounts : footer.closing,
       headRevision,
       headHash: chain,
-      ...(isFirst ? {} : { period: header.period, money }),
+      period: header.period,
+      money,
     };
     if (JSON.stringify(right) === JSON.stringify(footer)) return;
     const field = difference(footer, right) || 'text';
@@ -1373,19 +1313,8 @@ class ExportVerifier {
 
 // ---- 5. Seals: the end of a month, signed ----
 
-const SEALS = {
-  'credit-ledger-seal/1':
-    'format workspaceId period revision eventId closedAt headHash closing publicKeySha256 signature',
-  'credit-ledger-seal/2':
-    'format workspaceId period revision eventId closedAt headHash closing money publicKeySha256 signature',
-  'credit-ledger-seal/3':
-    'format workspaceId period revision eventId closedAt headHash closing money publicKeySha256 signature',
-};
-
+const SEAL_FORMAT = 'credit-ledger-seal/1';
 const SUMS = { closing: ACCOUNTS, money: ['currency', ...MONEY] };
-/** Earlier seals have no refunds. */
-const sumsIn = (name, format) =>
-  Object.keys(moneyIn(format, Object.fromEntries(SUMS[name].map((one) => [one, 0]))));
 const hasSums = (names) =>
   hasMembers(Object.fromEntries(names.map((name) => [name, name === 'currency' ? isText : isWhole])));
 const SEAL_SHAPES = {
@@ -1396,17 +1325,16 @@ const SEAL_SHAPES = {
   eventId: isSomeText,
   closedAt: isInstant,
   headHash: isSha256,
-  closing: (value, format) => hasSums(sumsIn('closing', format))(value),
-  money: (value, format) => hasSums(sumsIn('money', format))(value),
+  closing: hasSums(SUMS.closing),
+  money: hasSums(SUMS.money),
   publicKeySha256: isSha256,
   signature: isSomeText,
 };
 /** The first of these members without a value that it can have; inside of an object, as a path. */
 const oddMember = (value, names) => {
-  const { format } = value;
-  const odd = names.find((name) => !SEAL_SHAPES[name](value[name], format));
+  const odd = names.find((name) => !SEAL_SHAPES[name](value[name]));
   if (!Object.hasOwn(SUMS, odd ?? '') || !isObject(value[odd])) return odd;
-  const sums = sumsIn(odd, format);
+  const sums = SUMS[odd];
   const isOdd = (name) => !hasSums([name])({ [name]: value[odd][name] }) || !sums.includes(name);
   const inner = [...sums, ...Object.keys(value[odd])];
   return `${odd}.${inner.find(isOdd)}`;
@@ -1452,8 +1380,8 @@ const takeOver = (keys, { signature, ...manifest }) => {
 /** What is wrong with a seal itself, and with a book that it should describe. */
 function* sealFaults(seal, keys, export_) {
   if (!isObject(seal)) return yield ['text', 'the line is no seal'];
-  const names = Object.hasOwn(SEALS, seal.format) ? SEALS[seal.format].split(' ') : null;
-  if (!names) return yield ['format', `there is no format ${seal.format}`];
+  if (seal.format !== SEAL_FORMAT) return yield ['format', `there is no format ${seal.format}`];
+  const names = Object.keys(SEAL_SHAPES);
   const odd = [...names, ...Object.keys(seal)].find((name) => !names.includes(name) || !(name in seal));
   if (odd !== undefined) return yield [odd, 'the member is missing or unknown'];
   const wrong = oddMember(seal, names);
@@ -1474,8 +1402,7 @@ function* sealFaults(seal, keys, export_) {
   if (facts.eventId !== seal.eventId) yield ['eventId', 'the month was closed by another event'];
   if (facts.occurredAt !== seal.closedAt) yield ['closedAt', 'the month was closed at another time'];
   if (!same(facts.data.closing, seal.closing)) yield ['closing', 'the sealed closing balances are others'];
-  if (money && 'money' in seal && !same(moneyIn(seal.format, money), seal.money))
-    yield ['money', 'the sealed money is another'];
+  if (money && !same(money, seal.money)) yield ['money', 'the sealed money is another'];
 }
 
 /**
@@ -1576,8 +1503,7 @@ export const verifyMonth = (read, keys) => {
     };
   const at = (field, message) => find(MONTH, lineOf(text, field), field, message);
   const key = keys.get(month.publicKeySha256);
-  if (!['credit-ledger-month/1', 'credit-ledger-month/2'].includes(month.format))
-    at('format', `there is no format ${month.format}`);
+  if (month.format !== 'credit-ledger-month/1') at('format', `there is no format ${month.format}`);
   if (!isMonth(month.period)) at('period', 'the value is not one that the member can have');
   if (!key) at('publicKeySha256', 'the month names another key');
   else if (!isSigned(key, bytes, read('month.sig').toString('utf8')))
@@ -1618,8 +1544,8 @@ export const verifyMonth = (read, keys) => {
   if (month.merkleRoot !== merkleRoot(lines)) at('merkleRoot', 'the Merkle root is not the one of the seals');
   const closing = perAccount((account) => sum(seals, (seal) => seal.closing[account]));
   if (!same(closing, month.closing)) at('closing', 'the closing balances are not the sum of the seals');
-  const sums = Object.fromEntries(MONEY.map((name) => [name, sum(seals, (seal) => seal.money[name] ?? 0)]));
-  const money = moneyIn(month.format, { currency: CURRENCY, ...sums });
+  const sums = Object.fromEntries(MONEY.map((name) => [name, sum(seals, (seal) => seal.money[name])]));
+  const money = { currency: CURRENCY, ...sums };
   if (!same(money, month.money)) at('money', 'the money is not the sum of the seals');
   if (!addsUp(money, money.closing)) at('money', ADDS_UP);
   const { period = null, books = null, merkleRoot: root = null } = month;
@@ -1643,7 +1569,7 @@ const money = (cents) =>
   `${cents < 0 ? '-' : ''}${Math.floor(Math.abs(cents) / 100)}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;
 const moneyLines = (amounts) =>
   amounts
-    ? MONEY.filter((name) => name in amounts).map(
+    ? MONEY.map(
         (name) =>
           `  ${`deferred ${name}`.padEnd(22).replace(/deferred (?!opening|closing)/, '')}${money(amounts[name]).padStart(14)} ${amounts.currency}`,
       )
@@ -1679,7 +1605,7 @@ const describe = (result) => {
     ),
     ...(result.money
       ? moneyLines(result.money)
-      : ['  the money was not checked: the file does not have the price of every grant']),
+      : ['  the money was not checked: the file starts in the middle of a month']),
     result.sealedPeriods.length > 0
       ? `  as sealed for ${result.sealedPeriods.join(', ')}`
       : '  no seal was checked',

@@ -40,7 +40,7 @@ export const carriedItems = {
   ],
   openHolds: [hold],
   settled: { older: [], newer: [secretRef] },
-  orderRefs: ['INV-2026-0042'],
+  orderRefs: ['INV-2026-0042:sprint'],
   adjustmentIds: ['adj_7'],
 };
 export const sum = (debit: number, credit: number) => ({ debit, credit });

@@ -170,7 +170,7 @@ export const SAMPLES: Samples = {
     amount: 20,
     allocations: [
       { grantId: 'plan:sub1:2026-09', amount: 15, to: 'expired' },
-      { grantId: 'pack:INV-2026-0042', amount: 5, to: 'available' },
+      { grantId: 'pack:INV-2026-0042:sprint', amount: 5, to: 'available' },
     ],
     causeEventId,
   },
@@ -225,7 +225,6 @@ export const SAMPLES: Samples = {
     workspaceId,
     grantId: 'pack:INV-2026-0042:sprint',
   },
-  EarlierOrdersClaimed: { lines: 7 },
   CorrectionProposed: {
     correctionId,
     kind: 'reversal',

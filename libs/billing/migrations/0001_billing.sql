@@ -12,7 +12,7 @@ create table billing.balance (
   adjusted      bigint not null default 0,
   revision      numeric(20, 0) not null,   -- of the last event applied
   due_at        timestamptz not null,      -- next expiry, monthly grant or end of month; a nudge, not a deadline
-  agenda        jsonb,                     -- what due_at is computed from: the open month, the subscription, grants that expire
+  agenda        jsonb not null,            -- what due_at is computed from: the open month, the subscription, grants that expire
   -- Available and held after the last grant, and which grant that was: whether few credits are left is judged by it.
   topped_up_to  bigint,
   topped_up_by  text,

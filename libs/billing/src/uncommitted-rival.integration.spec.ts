@@ -31,7 +31,7 @@ let [read, refused] = [0, 0];
 const buy = (book: CreditsExecutor, orderRef: string) =>
   book.execute(
     WS,
-    { type: 'PurchasePack', pack: 'burst', orderRef, now: NOW },
+    { type: 'PurchasePack', pack: 'burst', orderRef, now: NOW, actor: BY.actor },
     { intent: orderRef, by: BY, workspaceId: WS, at: NOW },
   );
 

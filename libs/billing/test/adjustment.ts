@@ -10,7 +10,7 @@ export const adjustment = ({
   reason = 'goodwill',
   approvedBy = 'grace',
   actor = 'operator:ada',
-  reference = null,
+  reference = 'INC-42',
   expiresAt = null,
 }: {
   readonly adjustmentId: string;
@@ -18,7 +18,7 @@ export const adjustment = ({
   readonly reason?: string;
   readonly approvedBy?: string;
   readonly actor?: string;
-  readonly reference?: string | null;
+  readonly reference?: string;
   readonly expiresAt?: string | null;
 }): Omit<BookCorrection, 'now'> => ({
   type: 'BookCorrection',
@@ -33,7 +33,7 @@ export const adjustment = ({
       amount,
       reason,
       reversesEventId: null,
-      reference: reference as string,
+      reference,
       expiresAt,
       grantId: null,
     },

@@ -61,7 +61,7 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
     settle: new SettleReservationHandler(books, testBooks),
     subscribe: new SubscribeToPlanHandler(books),
     cancel: new CancelSubscriptionHandler(books),
-    purchase: new PurchasePackHandler(books, new OrderLines(createCorrectionExecutors(store), store, clock)),
+    purchase: new PurchasePackHandler(books, new OrderLines(createCorrectionExecutors(store), clock)),
     due: new RecordDueHandler(books),
     balance: new GetBalanceHandler(books),
     credits: new GetCreditsHandler(books, testBooks),

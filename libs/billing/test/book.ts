@@ -9,7 +9,7 @@ import { createCreditsExecutor } from '../src/credits.executor.js';
 import { BookExport } from '../src/audit/export-book.js';
 import { chainAfter } from '../src/audit/verify-book.js';
 import type { ExportRange } from '../src/contracts/export.js';
-import type { CreditsCommand, EntryToBook } from '../src/domain/credits/credits.commands.js';
+import type { EntryToBook, SentCommand } from '../src/domain/credits/credits.commands.js';
 import { nothingKnown } from '../src/domain/credits/reversals.js';
 import { adjustment } from './adjustment.js';
 import { signedCommand } from './operators.js';
@@ -17,11 +17,7 @@ import { signedCommand } from './operators.js';
 export const WS = 'ws_0000000000000000000001';
 export const STREAM = streamName('credits', WS);
 
-type UntimedCommand = CreditsCommand extends infer C
-  ? C extends { now: number }
-    ? Omit<C, 'now'>
-    : never
-  : never;
+type UntimedCommand = SentCommand extends infer C ? (C extends SentCommand ? Omit<C, 'now'> : never) : never;
 
 /** A book in a store in memory. The real decider writes it at times chosen by the spec. */
 export class TestBook {

@@ -7,6 +7,7 @@ import { at } from './events.js';
 const HOUR = 3_600_000;
 type Untimed = CreditsCommand extends infer C ? (C extends CreditsCommand ? Omit<C, 'now'> : never) : never;
 
+const actor = fc.constant('operator:ada');
 const reservationId = fc.integer({ min: 1, max: 12 }).map((number) => `r${number}`);
 const settlement = fc.record({
   type: fc.constantFrom('CaptureCredits' as const, 'ReleaseCredits' as const),
@@ -42,6 +43,7 @@ const untimed: fc.Arbitrary<Untimed> = fc.oneof(
       type: fc.constant('PurchasePack' as const),
       pack: fc.constantFrom(...PACK_IDS),
       orderRef: fc.integer({ min: 1, max: 5 }).map((number) => `o${number}`),
+      actor,
     }),
   },
   {
@@ -50,9 +52,10 @@ const untimed: fc.Arbitrary<Untimed> = fc.oneof(
       type: fc.constant('SubscribeToPlan' as const),
       plan: fc.constantFrom(...PLAN_IDS),
       approvalRef: fc.constantFrom(null, 'approval'),
+      actor,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('CancelSubscription' as const) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('CancelSubscription' as const), actor }) },
   {
     weight: 2,
     arbitrary: fc

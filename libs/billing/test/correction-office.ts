@@ -174,7 +174,7 @@ export class CorrectionOffice {
   async forge(
     stream: string,
     { type, data }: { type: string; data: object },
-    given: { workspaceId?: string; schemaVersion?: number } = {},
+    given: { workspaceId?: string } = {},
   ): Promise<void> {
     const revision = this.store.log.filter((event) => event.stream === stream).length;
     const metadata = {

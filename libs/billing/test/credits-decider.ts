@@ -34,12 +34,14 @@ export const subscribe = (plan: PlanId, approvalRef: string | null = null, now =
   plan,
   approvalRef,
   now: at(now),
+  actor: 'operator:ada',
 });
 export const purchase = (pack: PackId, orderRef: string, now = NOW): CreditsCommand => ({
   type: 'PurchasePack',
   pack,
   orderRef,
   now: at(now),
+  actor: 'operator:ada',
 });
 export const adjust = (adjustmentId: string, amount: number): CreditsCommand => ({
   ...adjustment({ adjustmentId, amount }),
@@ -58,7 +60,7 @@ export const adjusted = (
     reason: 'goodwill',
     approvedBy: 'grace',
     reversesEventId: null,
-    reference: null,
+    reference: 'INC-42',
     actor: 'operator:ada',
   },
 });

@@ -6,7 +6,7 @@ import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-stor
 import { CreditBooks } from '../src/application/credit-books.js';
 import { creditsEvents, type CreditsEvent } from '../src/contracts/events.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
-import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
+import type { SentCommand } from '../src/domain/credits/credits.commands.js';
 import { STREAM, WS } from './book.js';
 import { packPurchased, reserved } from './events.js';
 
@@ -58,7 +58,7 @@ export class CrowdedBook {
   /** Another process, which has nothing in memory. */
   process() {
     const books = new CreditBooks(createCreditsExecutor(this.store, 10_000), { now: () => this.now });
-    const run = (intent: string, command: (now: number) => CreditsCommand) =>
+    const run = (intent: string, command: (now: number) => SentCommand) =>
       books.execute(WS, command, intent, BY);
     return {
       due: () => run('due', (now) => ({ type: 'RecordDue', now })),

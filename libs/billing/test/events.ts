@@ -23,7 +23,7 @@ export const subscribed = (
     anchorDay: new Date(startedAt).getUTCDate(),
     startedAt: iso(startedAt),
     approvalRef,
-    actor: null,
+    actor: 'operator:ada',
   },
 });
 
@@ -52,35 +52,33 @@ export const packPurchased = (pack: PackId, orderRef: string): CreditsEventOf<'P
     orderRef,
     credits: PACKS[pack].credits,
     priceCents: PACKS[pack].priceCents,
-    actor: null,
+    actor: 'operator:ada',
   },
 });
 
-/** @param effectiveAt an instant, or `null` as in version 1 of the event */
-export const cancelled = (effectiveAt: string | null = null): CreditsEventOf<'SubscriptionCancelled'> => ({
+/** By default at once, at the time of the specs' commands. */
+export const cancelled = (
+  effectiveAt = '2026-04-10T12:00:00.000Z',
+): CreditsEventOf<'SubscriptionCancelled'> => ({
   type: 'SubscriptionCancelled',
   data: {
     subscriptionId: 'sub1',
     plan: 'studio',
-    effectiveAt: effectiveAt && iso(effectiveAt),
+    effectiveAt: iso(effectiveAt),
     reference: null,
-    actor: null,
+    actor: 'operator:ada',
   },
 });
 
-/** @param effectiveAt an instant, or `null` as in version 1 of the event */
-export const planChanged = (
-  plan: PlanId,
-  effectiveAt: string | null = null,
-): CreditsEventOf<'SubscriptionChanged'> => ({
+export const planChanged = (plan: PlanId, effectiveAt: string): CreditsEventOf<'SubscriptionChanged'> => ({
   type: 'SubscriptionChanged',
   data: {
     subscriptionId: 'sub1',
     previousPlan: 'studio',
     plan,
     approvalRef: null,
-    effectiveAt: effectiveAt && iso(effectiveAt),
-    actor: null,
+    effectiveAt: iso(effectiveAt),
+    actor: 'operator:ada',
   },
 });
 

@@ -31,7 +31,9 @@ export const OPERATORS: readonly Operator[] = [ada, grace].map(({ name, publicKe
 /** The same as a setting. */
 export const OPERATORS_SETTING = OPERATORS.map(({ name, publicKey }) => `${name}:${publicKey}`).join();
 
-type Untimed = Omit<Extract<CreditsCommand, { type: 'BookCorrection' }>, 'now'>;
+type Untimed = Omit<Extract<CreditsCommand, { type: 'BookCorrection' }>, 'now' | 'actor'> & {
+  readonly actor?: string;
+};
 
 /** The command with the signatures of its operators over each entry that has none. Ada and Grace sign for unknown names. */
 export const signedCommand = <C extends Untimed>(
@@ -40,7 +42,7 @@ export const signedCommand = <C extends Untimed>(
   [proposer = ada, approver = grace]: readonly Person[] = [],
 ): C => {
   const correctionId = command.correctionId || 'correction';
-  const proposedBy = command.actor.replace('operator:', '');
+  const proposedBy = (command.actor ?? 'operator:ada').replace('operator:', '');
   const sign = (entry: EntryToBook): EntryToBook => {
     if (entry.signed) return entry;
     const text = signedText({ ...entry, workspaceId, correctionId, proposedBy });

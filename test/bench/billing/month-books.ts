@@ -75,7 +75,11 @@ const modelBook = async (
   const ledger = ledgerOn(memory, () => Date.parse(at));
   await ledger.do(MODEL, { type: 'OpenBook', workspaceId: MODEL }, 'open');
   for (let left = readings * PRICE; left > 0; left -= PACKS.burst.credits)
-    await ledger.do(MODEL, { type: 'PurchasePack', pack: 'burst', orderRef: `order ${left}` }, `buy ${left}`);
+    await ledger.do(
+      MODEL,
+      { type: 'PurchasePack', pack: 'burst', orderRef: `order ${left}`, actor: 'operator:bench' },
+      `buy ${left}`,
+    );
   for (let first = 0; first < readings; first += TOGETHER) {
     const together = Array.from({ length: Math.min(TOGETHER, readings - first) }, (_, n) =>
       String(first + n),

@@ -45,7 +45,7 @@ const TYPES = {
     'PeriodClosed',
   ],
   testbook: ['TestBookFilled', 'TestCreditsReserved', 'TestCreditsCaptured', 'TestCreditsReleased'],
-  orderline: ['OrderLineClaimed', 'EarlierOrdersClaimed'],
+  orderline: ['OrderLineClaimed'],
   workspace: ['WorkspaceOpened', 'ApiKeyIssued', 'ApiKeyRevoked'],
   webhookEndpoint: ['WebhookEndpointCreated', 'WebhookEndpointUpdated', 'WebhookEndpointDeleted'],
   setAside: ['EventSetAside'],

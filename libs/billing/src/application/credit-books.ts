@@ -6,7 +6,7 @@ import type { Folded } from '#event-sourcing/handling/folded.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
+import type { CreditsCommand, CreditsRejection, SentCommand } from '../domain/credits/credits.commands.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor } from '../credits.executor.js';
 import type { Credits } from '../domain/credits/credits.state.js';
 import { isDue, stateAt } from '../domain/credits/due.js';
@@ -39,11 +39,11 @@ export class CreditBooks {
    */
   async execute(
     workspaceId: string,
-    command: (now: number) => CreditsCommand,
+    command: (now: number) => SentCommand,
     intent: string,
     by: RequestContext,
   ): Promise<CreditsOutcome> {
-    const recordDue = (now: number): CreditsCommand => ({ type: 'RecordDue', now });
+    const recordDue = (now: number): SentCommand => ({ type: 'RecordDue', now });
     for (let appends = 0; appends < MOST_APPENDS; appends += 1) {
       const now = await this.clock.now();
       const asked = command(now);
@@ -57,7 +57,7 @@ export class CreditBooks {
 
   private ask(
     workspaceId: string,
-    command: CreditsCommand,
+    command: SentCommand,
     intent: string,
     by: RequestContext,
   ): Promise<Outcome<CreditsEvent, Credits, CreditsRejection>> {

@@ -2,22 +2,24 @@ import { CURRENCY } from '../contracts/catalogue.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { Money } from '../contracts/money.js';
 import type { Credits } from '../domain/credits/credits.state.js';
-import { deferredIn, usedAs, usedBy, type PriceOf, type UsedCredits } from '../domain/credits/value.js';
+import { deferredIn, usedAs, usedBy, type UsedCredits } from '../domain/credits/value.js';
 
 type Flow = { -readonly [K in Exclude<keyof Money, 'currency' | 'closing'>]: number };
 
-const startingWith = (opening: number | null): Flow | null =>
-  opening === null ? null : { opening, sales: 0, earned: 0, breakage: 0, corrections: 0, refunds: 0 };
+const startingWith = (opening: number): Flow => ({
+  opening,
+  sales: 0,
+  earned: 0,
+  breakage: 0,
+  corrections: 0,
+  refunds: 0,
+});
 
 /**
  * The value of a book in cents, event by event: of everything it has seen, and of the open month. It starts at a book's
  * beginning or at a closed month, as the first event shows.
- *
- * A month that an older version closed does not state the prices of its open grants. Then figures are `null`, until the
- * grants without a price are used up, unless the book was seen from its beginning.
  */
 export class BookMoney {
-  private readonly prices = new Map<string, number>();
   private total: Flow | null = null;
   private month: Flow | null = null;
   private lastMonth: Money | null = null;
@@ -30,27 +32,22 @@ export class BookMoney {
     const isFirst = !this.isStarted;
     this.isStarted = true;
     if (event.type === 'BookOpened') [this.total, this.month] = [startingWith(0), startingWith(0)];
-    if (event.type === 'PlanGranted' || event.type === 'PackPurchased') {
-      this.prices.set(event.data.grantId, event.data.priceCents);
+    if (event.type === 'PlanGranted' || event.type === 'PackPurchased')
       this.add('sales', event.data.priceCents);
-    }
-    if (event.type === 'CreditsAdjusted' && event.data.restores) {
-      const { adjustmentId, restores } = event.data;
-      this.prices.set(`adjustment:${adjustmentId}`, restores.priceCents);
-      this.add(usedAs(event.data), -restores.priceCents);
-    }
-    const used = usedBy(event, before, this.priceOf);
+    if (event.type === 'CreditsAdjusted' && event.data.restores)
+      this.add(usedAs(event.data), -event.data.restores.priceCents);
+    const used = usedBy(event, before);
     for (const { use, cents } of used) this.add(use, cents);
     if (event.type === 'PeriodClosed') {
       this.lastMonth = isFirst ? null : this.ended(this.month, before);
-      const deferred = deferredIn(after.grants, this.priceOf);
+      const deferred = deferredIn(after.grants);
       this.month = startingWith(deferred);
       if (isFirst) this.total = startingWith(deferred);
     }
     return used;
   }
 
-  /** Of the last closed month. `null` when a price is not known, or no month was seen whole. */
+  /** Of the last closed month. `null` when no month was seen whole. */
   get closedMonth(): Money | null {
     return this.lastMonth;
   }
@@ -65,17 +62,12 @@ export class BookMoney {
     return this.ended(this.total, state);
   }
 
-  /** Price of a grant: from its own event, or from the close of the month before. */
-  readonly priceOf: PriceOf = ({ grantId, priceCents }) => this.prices.get(grantId) ?? priceCents;
-
-  private add(name: keyof Flow, cents: number | null): void {
-    if (cents === null) [this.total, this.month] = [null, null];
-    if (this.total) this.total[name] += cents!;
-    if (this.month) this.month[name] += cents!;
+  private add(name: keyof Flow, cents: number): void {
+    if (this.total) this.total[name] += cents;
+    if (this.month) this.month[name] += cents;
   }
 
   private ended(flow: Flow | null, { grants }: Credits): Money | null {
-    const closing = deferredIn(grants, this.priceOf);
-    return flow === null || closing === null ? null : { currency: CURRENCY, ...flow, closing };
+    return flow && { currency: CURRENCY, ...flow, closing: deferredIn(grants) };
   }
 }

@@ -69,7 +69,7 @@ const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
  */
 export const jsonLines: ExportWriter = {
   header: ({ workspaceId, stream, period, ...rest }) =>
-    line({ kind: 'header', format: 'credit-ledger-export/3', workspaceId, stream, period, ...rest }),
+    line({ kind: 'header', format: 'credit-ledger-export/1', workspaceId, stream, period, ...rest }),
   event: (event, facts, rows) =>
     line({ kind: 'event', facts, chain: event.metadata.chain ?? null }) +
     rows.map((row) => line({ kind: 'posting', ...row })).join(''),

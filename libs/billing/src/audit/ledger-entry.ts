@@ -23,7 +23,7 @@ export const ledgerEntry = (
     readingId: 'readingId' in data ? data.readingId : null,
     reservationId: 'reservationId' in data ? data.reservationId : null,
     reference: referenceOf(data),
-    actor: 'actor' in data && data.actor !== null ? data.actor : event.metadata.actor,
+    actor: 'actor' in data ? data.actor : event.metadata.actor,
     approvedBy: 'approvedBy' in data ? data.approvedBy : null,
     reason: 'reason' in data ? data.reason : null,
     priceCents: 'priceCents' in data ? data.priceCents : null,

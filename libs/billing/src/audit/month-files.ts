@@ -60,7 +60,7 @@ export const signedMonth = (
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const { closing, money } = sumsOf(books);
   const manifest: MonthManifest = {
-    format: 'credit-ledger-month/2',
+    format: 'credit-ledger-month/1',
     period,
     books: books.length,
     merkleRoot: merkleRoot(books.map(({ seal }) => canonicalJson(seal))),

@@ -13,8 +13,7 @@ type Reads = Pick<EventStore, 'read'>;
 const BEFORE_A_CLOSE = 5_000;
 
 /**
- * The events of a book that the statement of a month is made of: from the close of the month before. A long book is not
- * read from its beginning, unless that close is by a version that stated no prices.
+ * The events of a book that the statement of a month is made of: from the close of the month before.
  * @param period `yyyy-mm`, UTC
  */
 export async function* readMonth(
@@ -24,8 +23,7 @@ export async function* readMonth(
 ): AsyncGenerator<StoredEvent> {
   const stream = streamName(creditsEvents.category, workspaceId);
   const before = await findClose(store, stream, monthBefore(period));
-  const hasPrices = before?.data.openGrants.every(({ priceCents }) => priceCents !== null);
-  const from = before && hasPrices ? before.revision - BigInt(before.data.carried?.parts ?? 0) : 0n;
+  const from = before ? before.revision - BigInt(before.data.carried?.parts ?? 0) : 0n;
   yield* store.read(stream, { from });
 }
 

@@ -90,7 +90,7 @@ it('An entry that no reader can read is a finding, also when its chain value fit
 
 /** The facts of an event in each version, and each with one change at one member. */
 function* variantsOf(facts: EventFacts): Generator<readonly [name: string, facts: EventFacts]> {
-  for (const schemaVersion of [1, 2, 3, 4]) {
+  for (const schemaVersion of [1, 2]) {
     const inVersion = { ...facts, schemaVersion };
     yield [`version ${schemaVersion}`, inVersion];
     const { type, stream, data } = inVersion;

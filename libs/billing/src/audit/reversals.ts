@@ -12,10 +12,6 @@ import {
 import type { UsedCredits } from '../domain/credits/value.js';
 import { LastOnes } from './last-ones.js';
 
-/** Since these versions, an entry says what it restores, and what its value counts as. */
-const RESTORES_SINCE = 4;
-const COUNTS_SINCE = 5;
-
 /** Follows the value that entries of a book move, and checks what their reversals say of it. */
 export class Reversals {
   /** By holder. */
@@ -66,14 +62,12 @@ export class Reversals {
   }
 
   private isRight(
-    { data, metadata }: Recorded<CreditsEventOf<'CreditsAdjusted'>>,
+    { data }: Recorded<CreditsEventOf<'CreditsAdjusted'>>,
     of: ReversedValue | undefined,
   ): boolean {
     const { reversesEventId, restores, counts } = data;
-    const { schemaVersion } = metadata;
-    if (schemaVersion < COUNTS_SINCE) return !counts && (schemaVersion >= RESTORES_SINCE || !restores);
     const knowsAll = this.isWhole && !this.captures.hasForgotten;
-    if (of ? of.took.cents === null : reversesEventId !== null && !knowsAll) return true;
+    if (!of && reversesEventId !== null && !knowsAll) return true;
     return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, data));
   }
 }

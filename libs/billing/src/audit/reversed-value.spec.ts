@@ -96,20 +96,6 @@ describe('a refund of a pack that was undone', () => {
     },
   );
 
-  it('of an older version is a gift without value, and says nothing of what it restores', async () => {
-    const older = ({ of, place }: ReturnType<typeof forged>) => {
-      const event = of[place]!;
-      const metadata = { ...event.metadata, schemaVersion: 3 };
-      return rechained(of.with(place, { ...event, metadata }));
-    };
-    const gift = older(forged({ restores: undefined, counts: undefined }));
-    expect(verify(gift).report().findings).toEqual([]);
-    expect(await offline(gift)).toMatchObject({ ok: true, money: { refunds: 7_920, closing: 0 } });
-    const impossible = older(forged({}));
-    expect(verify(impossible).report().findings).toMatchObject([{ check: 'invariant' }]);
-    expect((await offline(impossible)).ok).toBe(false);
-  });
-
   it('may be taken back and given again, with the same value', () => {
     expect(restores()[2]).toEqual({ grantIds: [expect.stringMatching(/^adjustment:/)], priceCents: 2_475 });
   });

@@ -32,7 +32,7 @@ export interface ClosedMonth {
 export const sealOf = (closed: ClosedMonth, money: Money, privateKey: KeyObject): Seal => {
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const manifest: SealManifest = {
-    format: 'credit-ledger-seal/3',
+    format: 'credit-ledger-seal/1',
     workspaceId: closed.data.workspaceId,
     period: closed.data.period,
     revision: String(closed.revision),

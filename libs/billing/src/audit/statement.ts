@@ -73,7 +73,6 @@ export const statementOf = async (
     entries,
     grants: [...grants.values()].map((grant) => ({
       ...grant,
-      priceCents: money.priceOf(grant),
       closing: closingOf(grant),
     })),
     money: closed ? money.closedMonth : money.openMonth(state),
@@ -92,7 +91,7 @@ const unreadableNotes = (entries: readonly LedgerEntry[]): string[] => {
 const grantIn = (grants: Map<string, MutableGrant>, grantId: string): MutableGrant => {
   const grant = grants.get(grantId) ?? {
     grantId,
-    priceCents: grantId.startsWith('adjustment:') ? 0 : null,
+    priceCents: 0,
     opening: 0,
     granted: 0,
     reserved: 0,
@@ -113,7 +112,7 @@ const addTo = (grants: Map<string, MutableGrant>, { type, data }: CreditsEvent):
   switch (type) {
     case 'PlanGranted':
     case 'PackPurchased':
-      grantIn(grants, data.grantId).granted += data.credits;
+      Object.assign(grantIn(grants, data.grantId), { granted: data.credits, priceCents: data.priceCents });
       return;
     case 'CreditsReserved':
       for (const { grantId, amount } of data.allocations) grantIn(grants, grantId).reserved += amount;
@@ -128,7 +127,11 @@ const addTo = (grants: Map<string, MutableGrant>, { type, data }: CreditsEvent):
       return;
     case 'CreditsAdjusted':
       for (const { grantId, amount } of data.allocations) {
-        if (amount > 0) grantIn(grants, grantId).granted += amount;
+        if (amount > 0)
+          Object.assign(grantIn(grants, grantId), {
+            granted: amount,
+            priceCents: data.restores?.priceCents ?? 0,
+          });
         else grantIn(grants, grantId).removed -= amount;
       }
       return;

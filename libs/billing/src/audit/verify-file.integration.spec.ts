@@ -1,17 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventfulBook, exportOf } from '../../test/book.js';
-import { projectPath } from '#platform/project-path.js';
+import { auditConfig } from '../../test/audit-config.js';
+import { eventfulBook, exportOf, WS, type TestBook } from '../../test/book.js';
 import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { runVerifier } from '../../test/run-verifier.js';
+import { SealPeriodHandler } from '../application/audit/seal-period.handler.js';
+import { SealPeriod } from '../contracts/index.js';
 
+let book: TestBook;
 let jsonl: string[];
 let csv: string;
 let folder: string;
 beforeAll(async () => {
-  const { events } = await eventfulBook();
+  book = await eventfulBook();
+  const { events } = book;
   jsonl = (await exportOf(events)).trimEnd().split('\n');
   csv = await exportOf(events, 'csv');
   folder = mkdtempSync(join(tmpdir(), 'verify-file-'));
@@ -61,7 +66,6 @@ describe('a changed export is reported with its line and field', () => {
 });
 
 describe('a file beside the export', () => {
-  const golden = (name: string): Buffer => readFileSync(projectPath('test/golden/ledger', name));
   const file = (name: string, bytes: Uint8Array): string => {
     writeFileSync(join(folder, name), bytes);
     return join(folder, name);
@@ -69,12 +73,23 @@ describe('a file beside the export', () => {
   const some = (bytes: Uint8Array): readonly Buffer[] =>
     mutantsOfFile(bytes).filter((_, index) => index % 29 === 0);
 
-  it('with a fault is named, with the line and the member', () => {
+  it('with a fault is named, with the line and the member', async () => {
     const handover = `${JSON.stringify({ format: 'credit-ledger-key/1', previousKeySha256: 'a', publicKey: 'b', signature: 'c' }, null, 2)}\n`;
-    const right = { seal: golden('seal-1-2026-04.json'), key: golden('seal-1-public.pem') };
-    const book = golden('export-1.jsonl').toString();
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    });
+    const sealed = await new SealPeriodHandler(book.store, auditConfig()).execute(
+      new SealPeriod(WS, '2026-04', privateKey),
+    );
+    if (sealed.outcome !== 'sealed') throw new Error(sealed.outcome);
+    const right = {
+      seal: Buffer.from(`${JSON.stringify(sealed.seal, null, 2)}\n`),
+      key: Buffer.from(publicKey),
+    };
+    const text = `${jsonl.join('\n')}\n`;
     const check = ({ seal, key }: { seal: Uint8Array; key: Uint8Array }, ...more: readonly string[]) =>
-      runVerifier(folder, book, ['--seal', file('seal', seal), '--public-key', file('key', key), ...more]);
+      runVerifier(folder, text, ['--seal', file('seal', seal), '--public-key', file('key', key), ...more]);
     expect(check(right)).toMatchObject({ status: 0, stderr: '' });
     const runs = [
       ...some(right.seal).map((seal) => ['seal', check({ ...right, seal })] as const),
@@ -90,8 +105,8 @@ describe('a file beside the export', () => {
           )
         : [stderr];
       // The first key of the file is another one: the seal names it no more.
-      const isNamed = (text: string) =>
-        new RegExp(`/(${name}|seal), line [1-9]\\d*, [\\w.:]+: `).test(text) && !isRaw(text);
+      const isNamed = (message: string) =>
+        new RegExp(`/(${name}|seal), line [1-9]\\d*, [\\w.:]+: `).test(message) && !isRaw(message);
       return status !== 1 || said.length === 0 || !said.every(isNamed);
     });
     expect(unnamed).toEqual([]);

@@ -81,12 +81,11 @@ export interface ExplainedMovement {
   }[];
   /**
    * Grants that paid, with the value of their credits in cents. Of a capture; of a release, the credits that expired.
-   * `cents` is `null` when the price of the grant is not known.
    */
   readonly paidBy: readonly {
     readonly grantId: string;
     readonly credits: number;
-    readonly cents: number | null;
+    readonly cents: number;
   }[];
   readonly actor: string;
   readonly correlationId: string;
@@ -194,8 +193,8 @@ export class GetBalanceAsOf extends Query<Balance | null> {
 /** What happened to one grant in a month: opening + granted + released = closing + reserved + removed + expired. */
 export interface GrantMovement {
   readonly grantId: string;
-  /** Price of the whole grant, 0 for a correction. `null`: not known. */
-  readonly priceCents: number | null;
+  /** Price of the whole grant, 0 for a correction. */
+  readonly priceCents: number;
   /** Left at the start of the month. */
   readonly opening: number;
   readonly granted: number;

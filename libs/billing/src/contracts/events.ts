@@ -33,8 +33,7 @@ const hold = z.strictObject({
 });
 /**
  * `remaining` can be reserved; `held` is in open holds. A grant with both at 0 is used up and dropped. `priceCents` is
- * what the whole grant was sold for, or the value that a correction restores; 0 for other corrections. `null` when a version
- * without prices closed the month before.
+ * what the whole grant was sold for, or the value that a correction restores; 0 for other corrections.
  */
 const grant = z.strictObject({
   grantId: z.string(),
@@ -43,7 +42,7 @@ const grant = z.strictObject({
   remaining: amount,
   held: amount,
   expiresAt: instant.nullable(),
-  priceCents: amount.nullable(),
+  priceCents: amount,
 });
 const subscription = z.strictObject({
   subscriptionId: z.string(),
@@ -56,23 +55,8 @@ const subscription = z.strictObject({
   /** Cancelled: no grant from here on. */
   endsAt: instant.optional(),
 });
-/** Who acted: `operator:<name>`. `null` in entries of versions that did not record it. */
-const actor = z.string().nullable();
-/** An older version did not record when a change of a subscription takes effect, nor who made it. */
-const withoutActor = (data: unknown): unknown => ({ ...(data as object), actor: null });
-const withoutDate = (data: unknown): unknown => ({ ...(data as object), effectiveAt: null, actor: null });
-const unchanged = (data: unknown): unknown => data;
-/** Older versions carried everything themselves. */
-const inOnePiece = (data: unknown): unknown => ({ ...(data as object), carried: null });
-/** Corrections were never sold. The price of any other open grant stands only in the event that granted it. */
-const withoutPrices = (data: unknown): unknown => {
-  const closed = data as { readonly openGrants: readonly { readonly kind: string }[] };
-  const openGrants = closed.openGrants.map((one) => ({
-    ...one,
-    priceCents: one.kind === 'adjustment' ? 0 : null,
-  }));
-  return { ...closed, openGrants };
-};
+/** Who acted: `operator:<name>`. */
+const actor = z.string();
 const accounts = z.record(z.enum(ACCOUNTS), z.int());
 const totals = z.record(z.enum(ACCOUNTS), z.strictObject({ debit: amount, credit: amount }));
 /** What is open at the end of a month, and what a book must remember. */
@@ -94,7 +78,7 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
   /** `period`: the book's first month. */
   BookOpened: event(1, z.strictObject({ workspaceId: z.string(), period: month })),
   SubscriptionStarted: event(
-    2,
+    1,
     z.strictObject({
       subscriptionId: z.string(),
       plan,
@@ -103,38 +87,35 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       approvalRef: z.string().nullable(),
       actor,
     }),
-    { 1: withoutActor },
   ),
   /**
    * The new plan is granted from `effectiveAt` on: the next monthly grant. It also withdraws a cancellation that has not
-   * taken effect. Version 1 has no date.
+   * taken effect.
    */
   SubscriptionChanged: event(
-    2,
+    1,
     z.strictObject({
       subscriptionId: z.string(),
       previousPlan: plan,
       plan,
       approvalRef: z.string().nullable(),
-      effectiveAt: instant.nullable(),
+      effectiveAt: instant,
       actor,
     }),
-    { 1: withoutDate },
   ),
   /**
    * No further grants. Granted credits stay until they expire. `effectiveAt` is the next grant, which then is not made,
-   * or the time of the cancellation. Version 1, without it, took effect at once.
+   * or the time of the cancellation.
    */
   SubscriptionCancelled: event(
-    2,
+    1,
     z.strictObject({
       subscriptionId: z.string(),
       plan,
-      effectiveAt: instant.nullable(),
+      effectiveAt: instant,
       reference: z.string().nullable(),
       actor,
     }),
-    { 1: (data) => ({ ...(withoutDate(data) as object), reference: null }) },
   ),
   /** `grantId` is `plan:<subscription>:<yyyy-mm>`. */
   PlanGranted: event(
@@ -148,9 +129,9 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       priceCents: amount,
     }),
   ),
-  /** `grantId` is `pack:<orderRef>:<pack>`; in version 1 `pack:<orderRef>`. */
+  /** `grantId` is `pack:<orderRef>:<pack>`. */
   PackPurchased: event(
-    2,
+    1,
     z.strictObject({
       grantId: z.string(),
       pack: z.enum(PACK_IDS),
@@ -159,7 +140,6 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       priceCents: amount,
       actor,
     }),
-    { 1: withoutActor },
   ),
   CreditsReserved: event(1, hold),
   /** `causeEventId`: the ReadingCompleted that earned the credits. */
@@ -191,22 +171,20 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
    * `expiresAt`, if at all. A negative amount is taken from one grant, or from the grants in burn order. Allocations have
    * the sign of the amount.
    *
-   * `reference`: the operator's, such as INC-42. `actor`: who asked for it. Both are `null` in entries of version 1, which
-   * had no expiry either. `correctionId`: the proposal that two operators signed; versions 1 and 2 had none.
+   * `reference`: the operator's, such as INC-42. `actor`: who asked for it. `correctionId`: the proposal that two operators
+   * signed.
    *
    * `signed`: the signatures (Ed25519, base64) of `actor` and `approvedBy` over `signedText` of this entry, whose other
    * members are all here; `grantId` is the one grant that they let it take credits from. Only the entry of a document that
    * failed has none.
    *
-   * `restores`: the entry gives back what the reversed entry took from these grants, with this much of its value. In version
-   * 4, only the reversal of a pack's refund did so; before, none did.
+   * `restores`: the entry gives back what the reversed entry took from these grants, with this much of its value.
    *
    * `counts`: the value is no correction. It is a refund of the grant `of`, which was sold; or it was earned by the capture
-   * `of`, or lapsed with the expiry or release `of`. So does what takes it, and what gives it back. Before version 5, all
-   * counted as corrections.
+   * `of`, or lapsed with the expiry or release `of`. So does what takes it, and what gives it back.
    */
   CreditsAdjusted: event(
-    5,
+    1,
     z.strictObject({
       adjustmentId: z.string(),
       amount: z.int(),
@@ -215,7 +193,7 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       approvedBy: z.string().min(1),
       reversesEventId: z.string().nullable(),
       expiresAt: instant.optional(),
-      reference: z.string().nullable(),
+      reference: z.string(),
       actor,
       correctionId: z.string().optional(),
       signed: z
@@ -226,12 +204,6 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
         .strictObject({ as: z.enum(['refunds', 'earned', 'breakage']), of: z.string().min(1) })
         .optional(),
     }),
-    {
-      1: (data) => ({ ...(data as object), reference: null, actor: null }),
-      2: unchanged,
-      3: unchanged,
-      4: unchanged,
-    },
   ),
   /**
    * A part of what the close of a month carries, when it is too much for one event. The parts stand right before the
@@ -240,14 +212,13 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
   PeriodCarried: event(1, z.strictObject({ period: month, part: amount, ...carriedItems })),
   /**
    * Closes the books of a month and carries the whole folded state, so earlier events need not be read. The hash of the
-   * closed ledger is the `chain` in this event's own metadata. Version 1 had no prices of the open grants; version 2 no
-   * planned end or change of the subscription; version 3 no parts.
+   * closed ledger is the `chain` in this event's own metadata.
    *
    * `carried`: the parts before this event carry all lists, and the lists here are empty. `digest` is the lowercase hex
    * SHA-256 over the parts: of the digest so far (of none: the empty text) and the canonical JSON of the next part's data.
    */
   PeriodClosed: event(
-    4,
+    1,
     z.strictObject({
       workspaceId: z.string(),
       period: month,
@@ -265,7 +236,6 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
         .strictObject({ parts: z.int().positive(), digest: z.string().regex(/^[0-9a-f]{64}$/) })
         .nullable(),
     }),
-    { 1: withoutPrices, 2: unchanged, 3: inOnePiece },
   ),
 });
 

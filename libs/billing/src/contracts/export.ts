@@ -20,7 +20,7 @@ export interface LedgerFooter {
   readonly headHash: string;
   /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
   readonly period: string | null;
-  /** Over the exported events. `null` when the export does not have the price of every grant. */
+  /** Over the exported events. `null` when it starts in the middle of a month, or has no events. */
   readonly money: Money | null;
 }
 

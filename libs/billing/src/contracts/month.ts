@@ -65,7 +65,7 @@ export interface MonthSums {
 /** Signed by month.sig. Its hashes cover every other file. */
 export interface MonthManifest {
   /** Version 1 had no refunds. */
-  readonly format: 'credit-ledger-month/2';
+  readonly format: 'credit-ledger-month/1';
   readonly period: string;
   readonly books: number;
   /** Over the lines of seals.jsonl, without their line ends (RFC 6962, SHA-256). */

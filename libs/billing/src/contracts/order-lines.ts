@@ -17,7 +17,5 @@ export const orderLineEvents = eventCatalogue('orderline', {
       grantId: z.string(),
     }),
   ),
-  /** Stream `orderline-earlier`: the packs that older versions sold have their lines. */
-  EarlierOrdersClaimed: event(1, z.strictObject({ lines: z.int().nonnegative() })),
 });
 export type OrderLineEvent = EventOf<typeof orderLineEvents>;

@@ -5,8 +5,7 @@ import type { Money } from './money.js';
 
 /** States the end of a book at the end of a month. The signature covers all members except `signature`. */
 export interface SealManifest {
-  /** Version 1 had no money, version 2 no refunds. */
-  readonly format: 'credit-ledger-seal/3';
+  readonly format: 'credit-ledger-seal/1';
   readonly workspaceId: string;
   readonly period: string;
   /** Of the PeriodClosed event. */

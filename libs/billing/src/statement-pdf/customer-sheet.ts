@@ -110,7 +110,7 @@ const grantsOf = (grants: readonly GrantMovement[], words: StatementWords): Tabl
     const [kind, ...name] = one.grantId.split(':');
     return [
       [words.grantKinds[kind as GrantSummary['kind']], name.join(' ')],
-      one.priceCents === null ? '' : price(one.priceCents, words.locale),
+      price(one.priceCents, words.locale),
       ...[one.opening, one.granted, one.reserved - one.released, one.expired, one.removed, one.closing].map(
         grouped,
       ),

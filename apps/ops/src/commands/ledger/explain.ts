@@ -25,7 +25,7 @@ export const addExplain = (ledger: Command): void => {
 
 /** `20 of pack:INV-7 (9.90 USD)` */
 const paid = ({ grantId, credits, cents }: ReadingExplanation['credits'][number]['paidBy'][number]): string =>
-  `${credits} of ${grantId}${cents === null ? '' : ` (${(cents / 100).toFixed(2)} ${CURRENCY})`}`;
+  `${credits} of ${grantId} (${(cents / 100).toFixed(2)} ${CURRENCY})`;
 
 const describe = ({
   readingId,

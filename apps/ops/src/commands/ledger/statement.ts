@@ -100,7 +100,7 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
       ],
       grants.map((grant) => [
         grant.grantId,
-        grant.priceCents ?? '',
+        grant.priceCents,
         grant.opening,
         grant.granted,
         grant.reserved,

@@ -1,6 +1,5 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
@@ -35,7 +34,7 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
         return;
       }
       const { data } = event;
-      if (!matches(data, workspaceId, reference)) return;
+      if (!matches(data, reference)) return;
       found.push({
         workspaceId,
         eventId: event.id,
@@ -44,7 +43,7 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
         occurredAt: event.metadata.occurredAt,
         credits: 'credits' in data ? data.credits : 'amount' in data ? data.amount : 0,
         reason: 'reason' in data ? data.reason : null,
-        actor: 'actor' in data && data.actor !== null ? data.actor : event.metadata.actor,
+        actor: 'actor' in data ? data.actor : event.metadata.actor,
         approvedBy: 'approvedBy' in data ? data.approvedBy : null,
         correctionId: ('correctionId' in data && data.correctionId) || null,
       });
@@ -78,8 +77,5 @@ const hasText = (data: unknown, text: string): boolean =>
     ? Object.values(data).some((member) => hasText(member, text))
     : data === text;
 
-/** Corrections of version 1 do not state their reference, but their id is made of it. */
-const matches = (data: CreditsEvent['data'], workspaceId: string, reference: string): boolean =>
-  referenceOf(data) === reference ||
-  ('correctionId' in data && data.correctionId === reference) ||
-  ('adjustmentId' in data && data.adjustmentId === uuid5(workspaceId, 'adjustment', reference));
+const matches = (data: CreditsEvent['data'], reference: string): boolean =>
+  referenceOf(data) === reference || ('correctionId' in data && data.correctionId === reference);

@@ -1,5 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { PurchasePack, type PurchaseResult } from '../../contracts/commands.js';
+import { packGrantId } from '../../domain/credits/credits.decider.js';
 import { available } from '../../domain/credits/credits.state.js';
 import { CreditBooks } from '../credit-books.js';
 import { OrderLines } from './order-lines.js';
@@ -15,13 +16,12 @@ export class PurchasePackHandler implements ICommandHandler<PurchasePack> {
   async execute({ workspaceId, pack, orderRef, by }: PurchasePack): Promise<PurchaseResult> {
     const order = orderRef.trim();
     if (!(await this.books.current(workspaceId))) return { outcome: 'book_not_open' };
-    const claimed = await this.lines.claim(workspaceId, order, pack, by);
-    if ('workspaceId' in claimed) return { outcome: 'other_workspace', workspaceId: claimed.workspaceId };
-    const { grantId } = claimed;
+    const owner = await this.lines.claim(workspaceId, order, pack, by);
+    if (owner !== workspaceId) return { outcome: 'other_workspace', workspaceId: owner };
     const outcome = await this.books.execute(
       workspaceId,
-      (now) => ({ type: 'PurchasePack', pack, orderRef: order, grantId, now }),
-      grantId,
+      (now) => ({ type: 'PurchasePack', pack, orderRef: order, now }),
+      packGrantId(order, pack),
       by,
     );
     if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };

@@ -55,7 +55,7 @@ const forgeRefund = async (
   const allocations = [{ grantId: `adjustment:${adjustmentId}`, amount }];
   const by = { approvedBy: 'billing.document-refund', actor: 'system:billing.document-refund' };
   const data = { adjustmentId, amount, allocations, ...entry, ...by, ...other };
-  await office.forge(`credits-${workspaceId}`, { type: 'CreditsAdjusted', data }, { schemaVersion: 5 });
+  await office.forge(`credits-${workspaceId}`, { type: 'CreditsAdjusted', data });
 };
 const audit = () => office.findings();
 const available = async () => {

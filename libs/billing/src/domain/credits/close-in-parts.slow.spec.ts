@@ -24,7 +24,7 @@ const gift = (index: number): CreditsEventOf<'CreditsAdjusted'> => {
       reason: 'sorry',
       approvedBy: 'grace',
       reversesEventId: null,
-      reference: null,
+      reference: 'INC-42',
       actor: 'operator:ada',
     },
   };

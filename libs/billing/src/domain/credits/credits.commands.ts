@@ -4,10 +4,14 @@ import type { PackId, PlanId } from '../../contracts/catalogue.js';
 import type { CreditsEventOf } from '../../contracts/events.js';
 import type { KnownEntries } from './reversals.js';
 
-/** Every command carries its decision time, in milliseconds, and who sends it. */
+/** Every command carries its decision time, in milliseconds. */
 interface At {
   readonly now: number;
-  readonly actor?: string;
+}
+
+/** Whose entry it is: `operator:<name>`. */
+interface By {
+  readonly actor: string;
 }
 
 /** An entry of a correction that two operators signed. */
@@ -45,39 +49,42 @@ export type CreditsCommand = At &
       }
     | { readonly type: 'CaptureCredits'; readonly reservationId: string; readonly causeEventId: string }
     | { readonly type: 'ReleaseCredits'; readonly reservationId: string; readonly causeEventId: string }
-    | {
+    | (By & {
         readonly type: 'SubscribeToPlan';
         readonly plan: PlanId;
         readonly approvalRef: string | null;
         readonly when?: Effective;
         /** Refuse to start a first subscription. */
         readonly onlyChange?: boolean;
-      }
-    | { readonly type: 'CancelSubscription'; readonly when?: Effective; readonly reference?: string | null }
-    | {
-        readonly type: 'PurchasePack';
-        readonly pack: PackId;
-        readonly orderRef: string;
-        /** Of an order line that an older version granted; default: `pack:<orderRef>:<pack>`. */
-        readonly grantId?: string;
-      }
-    | {
+      })
+    | (By & {
+        readonly type: 'CancelSubscription';
+        readonly when?: Effective;
+        readonly reference?: string | null;
+      })
+    | (By & { readonly type: 'PurchasePack'; readonly pack: PackId; readonly orderRef: string })
+    | (By & {
         /** Books all entries, or none of them. */
         readonly type: 'BookCorrection';
         /** Empty for the entry of a document that failed. */
         readonly correctionId: string;
         readonly approvedBy: string;
-        /** The proposer, `operator:<name>`. */
-        readonly actor: string;
         readonly entries: readonly EntryToBook[];
         /** Of the entries that they reverse, and of the book. */
         readonly known: KnownEntries;
         /** Refuse when a correction names the same entry already. */
         readonly once: boolean;
-      }
+      })
     /** Records as much of what is due as one append takes. */
     | { readonly type: 'RecordDue' }
   );
+
+/** As its caller makes it. Without an actor, it is who sends it. */
+export type SentCommand = CreditsCommand extends infer C
+  ? C extends CreditsCommand
+    ? Omit<C, 'actor'> & { readonly actor?: string }
+    : never
+  : never;
 
 export type CreditsRejection =
   | Rejection<'BookNotOpen', null>

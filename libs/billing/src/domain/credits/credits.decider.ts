@@ -1,7 +1,7 @@
 import type { Decider } from '#event-sourcing/core/decider.js';
 import { accept, assertNever, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
 import { PACKS, type PackId } from '../../contracts/catalogue.js';
-import type { CreditsEvent, CreditsEventOf, Grant, Hold } from '../../contracts/events.js';
+import type { CreditsEvent, CreditsEventOf, Hold } from '../../contracts/events.js';
 import { allocate, hasExpired } from './burn-order.js';
 import { monthOf } from './calendar.js';
 import type { CreditsCommand, CreditsRejection, EntryToBook } from './credits.commands.js';
@@ -133,8 +133,8 @@ const release = (hold: Hold, { causeEventId, now }: Settlement, { grants }: Cred
 export const packGrantId = (orderRef: string, pack: PackId): string => `pack:${orderRef}:${pack}`;
 
 const purchase = (command: Of<'PurchasePack'>, { events, state }: DueEvents): CreditsDecision => {
-  const { pack, orderRef, actor = null } = command;
-  const grantId = command.grantId ?? packGrantId(orderRef, pack);
+  const { pack, orderRef, actor } = command;
+  const grantId = packGrantId(orderRef, pack);
   if (state.orderRefs.includes(orderLineOf(grantId))) return ignore('AlreadyPurchased');
   const { credits: granted, priceCents } = PACKS[pack];
   const data = { grantId, pack, orderRef, credits: granted, priceCents, actor };
@@ -161,8 +161,7 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: DueEvents): CreditsD
     const value = known.originals[reversesEventId ?? '']?.value;
     const event = adjustment({ ...entry, approvedBy, actor, correctionId, value }, state);
     if (event.type !== 'CreditsAdjusted') return event;
-    const priceOf = ({ priceCents }: Pick<Grant, 'priceCents'>): number | null => priceCents;
-    known = withReversal(known, event.data, usedBy(event, state, priceOf));
+    known = withReversal(known, event.data, usedBy(event, state));
     events.push(event);
     state = evolve(state, event);
   }

@@ -183,17 +183,13 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
 /** What a book remembers of a pack's order line. */
 export const orderLineOf = (packGrantId: string): string => packGrantId.slice('pack:'.length);
 
-/** Version 1 of the event had no date and changed the plan at once, which the next grant shows as well. */
 const changed = (
   { nextPlan: _, endsAt: __, ...current }: Subscription,
-  { plan, effectiveAt }: CreditsEventOf<'SubscriptionChanged'>['data'],
-): Subscription => {
-  if (effectiveAt === null) return { ...current, plan };
-  return plan === current.plan ? current : { ...current, nextPlan: plan };
-};
+  { plan }: CreditsEventOf<'SubscriptionChanged'>['data'],
+): Subscription => (plan === current.plan ? current : { ...current, nextPlan: plan });
 
 /** A cancellation for the next grant stays visible until then, and may be withdrawn. */
-const cancelled = (current: Subscription | null, effectiveAt: string | null): Subscription | null => {
+const cancelled = (current: Subscription | null, effectiveAt: string): Subscription | null => {
   if (!current || effectiveAt !== current.nextGrantAt) return null;
   const { nextPlan: _, ...rest } = current;
   return { ...rest, endsAt: effectiveAt };

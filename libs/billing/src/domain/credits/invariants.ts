@@ -16,7 +16,7 @@ import { evolve, holdOf, isSettled, noBook, type Credits } from './credits.state
 import { balances, postings } from './postings.js';
 
 /** How the store has an event. */
-type RecordedAs = Pick<EventMetadata, 'occurredAt' | 'schemaVersion'>;
+type RecordedAs = Pick<EventMetadata, 'occurredAt'>;
 
 /** Called with each violation, one sentence. */
 type Report = (breach: string) => void;
@@ -112,7 +112,6 @@ const checkClosing = (
   recorded: RecordedAs | undefined,
   report: Report,
 ): void => {
-  const hasPrices = recorded?.schemaVersion !== 1;
   const { carried } = before;
   if (carried && canonicalJson(carried.items) !== canonicalJson(itemsOf(before)))
     report('the parts of the closed month are not the whole book');
@@ -120,7 +119,6 @@ const checkClosing = (
     ? noItems
     : {
         ...itemsOf(before),
-        openGrants: hasPrices ? before.grants : withPricesOf(data.openGrants, before.grants),
         settled: recorded ? settledToCarry(before, Date.parse(recorded.occurredAt)) : data.settled,
       };
   const right: Readonly<Record<keyof typeof data, unknown>> = {
@@ -140,10 +138,6 @@ const checkClosing = (
       report(`the closed month's ${field} differs from the book`);
   }
 };
-
-/** Version 1 of the event has no prices, except that a correction was never sold. */
-const withPricesOf = (recorded: readonly Grant[], grants: readonly Grant[]): Grant[] =>
-  grants.map((grant, index) => ({ ...grant, priceCents: recorded[index]?.priceCents ?? null }));
 
 /** The id of the grant that an event makes; `null`: it makes none. */
 const grantedBy = ({ type, data }: CreditsEvent): string | null => {

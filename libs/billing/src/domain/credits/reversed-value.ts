@@ -13,11 +13,11 @@ export type MovedValue = Pick<Adjusted, 'restores' | 'counts'>;
 export interface ReversedValue {
   /** Id of the entry. */
   readonly holder: string;
-  /** What they took from grants. `cents` is `null` when a price is not known. */
+  /** What they took from grants. */
   readonly took: {
     readonly grantIds: readonly string[];
     readonly credits: number;
-    readonly cents: number | null;
+    readonly cents: number;
   };
   /** What was given back of that. */
   readonly gave: { readonly credits: number; readonly cents: number };
@@ -57,7 +57,7 @@ export const movedBy = (
       ? { ...counts }
       : {};
   const { took } = of;
-  if (took.credits === 0 || took.cents === null) return {};
+  if (took.credits === 0) return {};
   const priceCents = givenWith(of, amount).cents - of.gave.cents;
   return { restores: { grantIds: [...took.grantIds], priceCents }, ...counts };
 };
@@ -83,15 +83,12 @@ export const corrected = (
 
 const givenWith = ({ took, gave }: ReversedValue, amount: number): ReversedValue['gave'] => {
   const credits = Math.min(gave.credits + amount, took.credits);
-  if (credits === 0 || took.cents === null) return { ...gave, credits };
+  if (credits === 0) return { ...gave, credits };
   return { credits, cents: Math.max(gave.cents, worth(took.credits, took.cents, credits)) };
 };
 
 const plus = (took: ReversedValue['took'], used: readonly UsedCredits[]): ReversedValue['took'] => ({
   grantIds: [...new Set([...took.grantIds, ...used.map(({ grantId }) => grantId)])],
   credits: took.credits + used.reduce((sum, { credits }) => sum + credits, 0),
-  cents: used.reduce<number | null>(
-    (sum, { cents }) => (sum === null || cents === null ? null : sum + cents),
-    took.cents,
-  ),
+  cents: took.cents + used.reduce((sum, { cents }) => sum + cents, 0),
 });

@@ -20,6 +20,7 @@ const cancel = (when?: 'now' | 'period_end'): CreditsCommand => ({
   type: 'CancelSubscription',
   ...(when && { when }),
   now: at(NOW),
+  actor: 'operator:ada',
 });
 const changeNow = (plan: PlanId): CreditsCommand => ({
   ...(subscribe(plan) as Extract<CreditsCommand, { type: 'SubscribeToPlan' }>),

@@ -100,10 +100,9 @@ describe('a subscription', () => {
     book(...studio)
       .when(subscribe('pro'))
       .then(changed);
-    for (const change of [changed, planChanged('pro')])
-      given(credits, [bookOpened('2026-05'), ...studio, change])
-        .when({ type: 'RecordDue', now: at('2026-05-05') })
-        .then(expired(APRIL, 400, '2026-05-05'), planGranted('pro', '2026-05-05', '2026-06-05'));
+    given(credits, [bookOpened('2026-05'), ...studio, changed])
+      .when({ type: 'RecordDue', now: at('2026-05-05') })
+      .then(expired(APRIL, 400, '2026-05-05'), planGranted('pro', '2026-05-05', '2026-06-05'));
   });
 
   it('grants on the last day of a month that lacks its day, and returns to it after', () => {
@@ -137,21 +136,25 @@ describe('a subscription', () => {
   });
 
   it('grants no more once it is cancelled, but keeps what it granted', () => {
-    const cancel: CreditsCommand = { type: 'CancelSubscription', when: 'now', now: at(NOW) };
+    const cancel: CreditsCommand = {
+      type: 'CancelSubscription',
+      when: 'now',
+      now: at(NOW),
+      actor: 'operator:ada',
+    };
+    const end = cancelled(NOW);
     book(...studio)
       .when(cancel)
-      .then(cancelled(NOW));
-    for (const end of [cancelled(NOW), cancelled()]) {
-      book(...studio, end)
-        .when(cancel)
-        .thenIgnores('NotSubscribed');
-      book(...studio, end)
-        .when(reserve('r1'))
-        .then(reserved('r1', [APRIL, 20]));
-      given(credits, [bookOpened('2026-05'), ...studio, end])
-        .when({ type: 'RecordDue', now: at('2026-05-05') })
-        .then(expired(APRIL, 400, '2026-05-05'));
-    }
+      .then(end);
+    book(...studio, end)
+      .when(cancel)
+      .thenIgnores('NotSubscribed');
+    book(...studio, end)
+      .when(reserve('r1'))
+      .then(reserved('r1', [APRIL, 20]));
+    given(credits, [bookOpened('2026-05'), ...studio, end])
+      .when({ type: 'RecordDue', now: at('2026-05-05') })
+      .then(expired(APRIL, 400, '2026-05-05'));
   });
 
   it('started again gets its own number and its own grants', () => {

@@ -25,7 +25,7 @@ export const subscribe = (
   command: Of<'SubscribeToPlan'>,
   { events, state }: DueEvents,
 ): SubscriptionDecision => {
-  const { plan, approvalRef, now, when = 'period_end', actor = null } = command;
+  const { plan, approvalRef, now, when = 'period_end', actor } = command;
   const current = currentSubscription(state, now);
   if (!current && command.onlyChange) return reject('NotSubscribed', null);
   const isPresent = current?.plan === plan;
@@ -46,7 +46,7 @@ export const subscribe = (
 const starts = (
   { subscriptions }: Credits,
   { plan, approvalRef, now }: Of<'SubscribeToPlan'>,
-  actor: string | null,
+  actor: string,
 ): CreditsEvent => {
   const startedAt = instant(now);
   const subscriptionId = `sub${subscriptions + 1}`;
@@ -60,7 +60,7 @@ export const cancel = (
   command: Of<'CancelSubscription'>,
   { events, state }: DueEvents,
 ): SubscriptionDecision => {
-  const { now, when = 'period_end', reference = null, actor = null } = command;
+  const { now, when = 'period_end', reference = null, actor } = command;
   const current = currentSubscription(state, now);
   if (!current) return ignore('NotSubscribed');
   if (when === 'period_end' && current.endsAt) return ignore('AlreadyCancelled');
@@ -72,7 +72,7 @@ const ends = (
   { subscriptionId, plan }: Subscription,
   effectiveAt: string,
   reference: string | null,
-  actor: string | null,
+  actor: string,
 ): CreditsEventOf<'SubscriptionCancelled'> => ({
   type: 'SubscriptionCancelled',
   data: { subscriptionId, plan, effectiveAt, reference, actor },

@@ -11,12 +11,8 @@ export interface UsedCredits {
   readonly use: Use;
   readonly grantId: string;
   readonly credits: number;
-  /** `null`: the price of the grant is not known. */
-  readonly cents: number | null;
+  readonly cents: number;
 }
-
-/** Price of a grant in cents, or `null` when it is not known. */
-export type PriceOf = (grant: Pick<Grant, 'grantId' | 'priceCents'>) => number | null;
 
 /**
  * Value of the first `count` credits of a grant, in cents: price × count / credits, rounded down.
@@ -35,30 +31,25 @@ export const worth = (credits: number, priceCents: number, count: number): numbe
 const used = ({ credits, remaining, held }: Grant): number => credits - remaining - held;
 
 /** What an event takes out of the grants for good, in the order of its allocations. */
-export const usedBy = (event: CreditsEvent, before: Credits, priceOf: PriceOf): UsedCredits[] => {
+export const usedBy = (event: CreditsEvent, before: Credits): UsedCredits[] => {
   const started = new Map<string, number>();
   return leaving(event, before).flatMap(({ use, grantId, amount }) => {
     const grant = before.grants.find((one) => one.grantId === grantId);
     if (!grant) return [];
     const from = started.get(grantId) ?? used(grant);
     started.set(grantId, from + amount);
-    const price = priceOf(grant);
-    const cents =
-      price === null ? null : worth(grant.credits, price, from + amount) - worth(grant.credits, price, from);
+    const { credits, priceCents } = grant;
+    const cents = worth(credits, priceCents, from + amount) - worth(credits, priceCents, from);
     return [{ use, grantId, credits: amount, cents }];
   });
 };
 
-/** Value of the credits that grants still have, available or held. `null` when a price is not known. */
-export const deferredIn = (grants: readonly Grant[], priceOf: PriceOf): number | null => {
-  let cents = 0;
-  for (const grant of grants) {
-    const price = priceOf(grant);
-    if (price === null) return null;
-    cents += price - worth(grant.credits, price, used(grant));
-  }
-  return cents;
-};
+/** Value of the credits that grants still have, available or held. */
+export const deferredIn = (grants: readonly Grant[]): number =>
+  grants.reduce(
+    (sum, grant) => sum + grant.priceCents - worth(grant.credits, grant.priceCents, used(grant)),
+    0,
+  );
 
 /** What the value of a correction counts as. */
 export const usedAs = ({ counts }: Pick<CreditsEventOf<'CreditsAdjusted'>['data'], 'counts'>): Use =>
@@ -71,7 +62,7 @@ export const entryValue = (
 ): EntryValue => ({
   as: usedAs({ counts }),
   of: counts?.of ?? null,
-  cents: used.reduce((sum, { cents }) => sum + (cents ?? 0), -(restores?.priceCents ?? 0)),
+  cents: used.reduce((sum, { cents }) => sum + cents, -(restores?.priceCents ?? 0)),
 });
 
 interface Leaving {

@@ -1,10 +1,8 @@
-import { instant } from '#event-sourcing/core/clock.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection } from '#event-sourcing/projections/projection.js';
 import { view } from '#event-sourcing/projections/view.js';
 import { creditsEvents, type Account, type CreditsEvent, type Grant } from '../../contracts/events.js';
-import { endOfMonth } from '../../domain/credits/calendar.js';
 import { noItems } from '../../domain/credits/carried.js';
 import { evolve, noBook } from '../../domain/credits/credits.state.js';
 import { nextDueAt, type Agenda } from '../../domain/credits/due.js';
@@ -23,9 +21,9 @@ interface BalanceRow {
   readonly revision: string;
   readonly due_at: string;
   readonly updated_at: string;
-  /** What `due_at` is computed from. `null` in a row of an older version, until the book's month is closed. */
-  readonly agenda: Agenda | null;
-  /** Credits available and held after the last grant. `null` in a row of an older version, until the next grant. */
+  /** What `due_at` is computed from. */
+  readonly agenda: Agenda;
+  /** Credits available and held after the last grant. `null` before the first. */
   readonly topped_up_to: number | string | null;
   /** The id of that grant. */
   readonly topped_up_by: string | null;
@@ -42,9 +40,7 @@ const balances = view<BalanceRow, Event>({
     if (row === null) throw new RowMissing();
     if (BigInt(row.revision) >= event.revision) return row;
     const moved = movement(event);
-    const at = event.metadata.occurredAt;
-    const isKnown = row.agenda !== null || statesAgenda(event);
-    const agenda = isKnown ? agendaAfter(row.agenda ?? noBook, event) : null;
+    const agenda = agendaAfter(row.agenda, event);
     const available = Number(row.available) + moved('available');
     const held = Number(row.held) + moved('held');
     const grantId = grantOf(event);
@@ -59,8 +55,8 @@ const balances = view<BalanceRow, Event>({
       granted: Number(row.granted) - moved('issued:plan', 'issued:pack'),
       adjusted: Number(row.adjusted) - moved('adjusted'),
       revision: String(event.revision),
-      due_at: agenda ? nextDueAt(agenda) : dueWithoutAgenda(row.due_at, at),
-      updated_at: at,
+      due_at: nextDueAt(agenda),
+      updated_at: event.metadata.occurredAt,
       agenda,
     });
   },
@@ -127,11 +123,3 @@ const agendaAfter = (before: Agenda, event: CreditsEvent): Agenda => {
 };
 
 const expires = ({ expiresAt }: Grant): boolean => expiresAt !== null;
-
-/** The close of a month states what is open, from its first part on. */
-const statesAgenda = ({ type, data }: CreditsEvent): boolean =>
-  type === 'PeriodCarried' ? data.part === 0 : type === 'PeriodClosed' && data.carried === null;
-
-/** Until its month is closed, a row of an older version keeps its date, then waits for the end of the month. */
-const dueWithoutAgenda = (before: string, now: string): string =>
-  before > now ? before : instant(endOfMonth(now.slice(0, 7)));

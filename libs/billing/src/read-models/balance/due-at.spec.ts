@@ -84,21 +84,5 @@ describe('when an idle book is next due', () => {
     const first = events.findIndex(({ type }) => type === 'PeriodCarried');
     const kept = fold(events.slice(0, first + 1));
     expect(kept).toMatchObject({ due_at: '2026-05-01T00:00:00.000Z', revision: String(first) });
-    // A row of an older version knows what is due from the first part on.
-    const older = fold(events.slice(first), { ...fold(events.slice(0, first)), agenda: null });
-    expect(older).toMatchObject({ due_at: dueAt(book) });
-  });
-
-  it('is known from the next closed month on in a row of an older version', async () => {
-    const book = await openedBook();
-    await book.do('2026-04-11T12:00:00Z', { ...subscribe, plan: 'studio' });
-    const older: Row = { ...fold(book.events), agenda: null };
-    const last = book.events.length;
-    await book.do('2026-04-12T12:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
-    const kept = fold(book.events.slice(last), older);
-    expect(kept).toMatchObject({ due_at: older['due_at'], agenda: null });
-    const open = book.events.length;
-    await book.do('2026-05-01T00:00:00Z', { type: 'RecordDue' });
-    expect(fold(book.events.slice(open), kept)).toMatchObject({ due_at: '2026-05-11T00:00:00.000Z' });
   });
 });
