@@ -83,12 +83,10 @@ describe('test readings beside live ones, over two API processes', () => {
     const { body: credits } = await here.call('GET', '/api/v1/credits');
     expect(credits).toMatchObject({ available: 9_760, reserved: 0, grants: [{ kind: 'test' }] });
     const { entries } = (await ops('statement', '--mode', 'test')) as { entries: { type: string }[] };
-    expect(entries.filter(({ type }) => type === 'TestBookFilled')).toHaveLength(1);
+    expect(entries.filter(({ type }) => type === 'CreditsAdjusted')).toHaveLength(1);
 
     const printed = await stack.runOps(['ledger', 'statement', ...of, '--mode', 'test']);
-    expect(printed.stdout).toMatch(
-      /test book\n[\s\S]*TestBookFilled +filled -10000, available \+10000 +10000 +0/,
-    );
+    expect(printed.stdout).toMatch(/CreditsAdjusted +adjusted -10000, available \+10000 +10000 +0/);
     const pdf = ['ledger', 'statement', ...of, '--mode', 'test', '--period', '2026-01', '--format', 'pdf'];
     expect(await stack.runOps([...pdf, '--out', 'x.pdf'])).toMatchObject({
       code: 1,
@@ -97,14 +95,17 @@ describe('test readings beside live ones, over two API processes', () => {
 
     expect(JSON.stringify(await liveBook())).toBe(before);
     expect(await live.balance()).toEqual(balance);
-    expect(await ops('verify', '--mode', 'test')).toMatchObject({ ok: true, books: [{ events: 25 }] });
+    expect(await ops('verify', '--mode', 'test')).toMatchObject({ ok: true, books: [{ events: 26 }] });
     expect(await ops('verify')).toMatchObject({ ok: true });
     const inTestMode = { ok: true, books: 1, completed: 12, captures: 12, differences: [] };
     expect(await ops('reconcile', '--mode', 'test')).toMatchObject(inTestMode);
     expect(await ops('reconcile')).toMatchObject({ ok: true, books: 1, completed: 1, captures: 1 });
     expect(await stack.ops(['ledger', 'explain', answers[0]!.body.readingId])).toMatchObject({
       outcome: 'completed',
-      credits: [{ type: 'TestCreditsReserved' }, { type: 'TestCreditsCaptured', paidBy: [] }],
+      credits: [
+        { type: 'CreditsReserved' },
+        { type: 'CreditsCaptured', paidBy: [{ credits: 20, cents: 0 }] },
+      ],
       findings: [],
     });
   });

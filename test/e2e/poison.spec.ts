@@ -125,7 +125,7 @@ it('A deleted balance does not pass in silence: doctor and reconcile name the co
   await read();
   await handled();
   const book = `credits-${customer.workspaceId}`;
-  await operated.database.query('delete from billing.balance where workspace_id = $1', [
+  await operated.database.query("delete from billing.balance where workspace_id = $1 and mode = 'live'", [
     customer.workspaceId,
   ]);
   const command = ['projections', 'replay', 'billing.balance.v1', '--stream', book];
@@ -156,7 +156,7 @@ it('A test book that cannot be read stops test readings alone, until the entry i
   const test = await customer.inTestMode();
   await test.untilEnded((await test.create(person())).body.readingId);
   const stream = `testbook-${customer.workspaceId}`;
-  const revision = await forger.appendTo(stream, 'TestCreditsReserved', { amount: 'many' });
+  const revision = await forger.appendTo(stream, 'CreditsReserved', { amount: 'many' });
   await until(
     async () => (await test.create(person())).body['code'] === 'billing_misconfigured',
     () => 'the test book is not read again',

@@ -25,7 +25,6 @@ export const hold = {
   amount: 20,
   allocations: [{ grantId: 'plan:sub1:2026-09', amount: 20 }],
 };
-export const testHold = { reservationId, readingId, amount: 20 };
 export const carriedItems = {
   openGrants: [
     {

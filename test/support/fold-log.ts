@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
+import { testBookEvents } from '#billing/contracts/index.js';
 import { correction } from '#billing/domain/correction/correction.decider.js';
 import { credits } from '#billing/domain/credits/credits.decider.js';
 import { orderLine } from '#billing/domain/order-line/order-line.decider.js';
-import { testBook } from '#billing/domain/test-book/test-book.decider.js';
 import { decodeAny } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
@@ -20,13 +20,13 @@ interface Folding {
   readonly evolve: (state: never, event: never) => unknown;
 }
 
-const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
+const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES | 'testbook', Folding>> = {
   workspace: workspaceDecider,
   reading: readingDecider,
   batch: batchDecider,
   publication: publicationDecider,
   credits,
-  testbook: testBook,
+  testbook: credits,
   orderline: orderLine,
   correction,
   webhookEndpoint,
@@ -59,8 +59,8 @@ export const rowsOf = (log: readonly StoredEvent[]): Record<string, Record<strin
 const statesOf = (log: readonly StoredEvent[]): Map<string, unknown> => {
   const states = new Map<string, unknown>();
   for (const stored of log) {
-    const decider = FOLDINGS[categoryOf(stored.stream) as keyof typeof CATALOGUES];
-    const event = decodeAny(Object.values(CATALOGUES), stored) as Recorded;
+    const decider = FOLDINGS[categoryOf(stored.stream) as keyof typeof FOLDINGS];
+    const event = decodeAny([...Object.values(CATALOGUES), testBookEvents], stored) as Recorded;
     const before = states.has(stored.stream) ? states.get(stored.stream) : decider.initialState;
     states.set(stored.stream, decider.evolve(before as never, event as never));
   }

@@ -1,9 +1,11 @@
 -- Up Migration
 create schema if not exists billing;
 
--- Projected from the credits streams. The checks are the ledger's own invariants: a row that breaks one halts the view.
+-- Projected from the live and the test books. The checks are the ledger's own invariants: a row that breaks one halts the
+-- view.
 create table billing.balance (
-  workspace_id  text primary key,
+  workspace_id  text not null,
+  mode          text not null check (mode in ('live', 'test')),
   available     bigint not null default 0 check (available >= 0),
   held          bigint not null default 0 check (held >= 0),
   consumed      bigint not null default 0,
@@ -17,45 +19,24 @@ create table billing.balance (
   topped_up_to  bigint,
   topped_up_by  text,
   updated_at    timestamptz not null,
+  primary key (workspace_id, mode),
   check (granted + adjusted = available + held + consumed + expired)
 );
-create index balance_due on billing.balance (due_at);
+create index balance_due on billing.balance (due_at) where mode = 'live';
 
 -- Open reservations. `confirmed` once a reading names it; until then the sweep asks about it when it is old.
 create table billing.hold (
   workspace_id    text not null,
+  mode            text not null check (mode in ('live', 'test')),
   reservation_id  text not null,
   reading_id      text not null,
   amount          bigint not null,
   reserved_at     timestamptz not null,
   confirmed       boolean not null default false,
-  primary key (workspace_id, reservation_id)
+  primary key (workspace_id, mode, reservation_id)
 );
-create index hold_unconfirmed on billing.hold (reserved_at, workspace_id, reservation_id) where not confirmed;
-
--- Projected from the test books. Nothing that reads the live tables reads these, and the reverse.
-create table billing.test_balance (
-  workspace_id  text primary key,
-  available     bigint not null check (available >= 0),
-  held          bigint not null check (held >= 0),
-  consumed      bigint not null,
-  filled        bigint not null,
-  revision      numeric(20, 0) not null,   -- of the last event applied
-  updated_at    timestamptz not null,
-  check (filled = available + held + consumed)
-);
-
--- Open reservations of test readings. `confirmed` as in billing.hold.
-create table billing.test_hold (
-  workspace_id    text not null,
-  reservation_id  text not null,
-  reading_id      text not null,
-  amount          bigint not null,
-  reserved_at     timestamptz not null,
-  confirmed       boolean not null default false,
-  primary key (workspace_id, reservation_id)
-);
-create index test_hold_unconfirmed on billing.test_hold (reserved_at, workspace_id, reservation_id) where not confirmed;
+create index hold_unconfirmed on billing.hold (reserved_at, workspace_id, mode, reservation_id)
+  where not confirmed;
 
 -- The last scheduled reconciliation, for monitoring. A worker locks the row, so that only one runs it.
 create table billing.reconciliation (

@@ -15,7 +15,7 @@ import { BillingModule } from './billing.module.js';
 import { billingProjections } from './projections.js';
 import { bookOpening } from './processes/book-opening.process.js';
 import { documentRefunds } from './processes/document-refund.process.js';
-import { settlement, testSettlement } from './processes/settlement.process.js';
+import { settlement } from './processes/settlement.process.js';
 import { LedgerMetrics } from './telemetry/ledger-metrics.js';
 import type { Config } from './settings.js';
 
@@ -42,8 +42,7 @@ export class BillingWorkerModule implements OnModuleInit {
   onModuleInit(): void {
     for (const one of billingProjections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(bookOpening, (command) => this.commands.execute(command)));
-    for (const one of [settlement, testSettlement])
-      this.work.addConsumer(processConsumer(one, (command) => this.settle(command)));
+    this.work.addConsumer(processConsumer(settlement, (command) => this.settle(command)));
     this.work.addConsumer(processConsumer(documentRefunds, (refund) => this.refunds.book(refund)));
     this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));
     this.addLoop('billing.idle-books', (signal) => this.idleBooks.nudge(signal));

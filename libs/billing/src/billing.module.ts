@@ -6,10 +6,14 @@ import { CorrectionBooks } from './application/corrections/correction-books.js';
 import { HANDLERS } from './application/handlers.js';
 import { OrderLines } from './application/purchase-pack/order-lines.js';
 import { TestBooks } from './application/test-books.js';
-import { CREDITS_EXECUTOR, createCreditsExecutor } from './credits.executor.js';
+import {
+  CREDITS_EXECUTOR,
+  createCreditsExecutor,
+  createTestBookExecutor,
+  TEST_BOOK_EXECUTOR,
+} from './credits.executor.js';
 import { CORRECTION_EXECUTORS, createCorrectionExecutors } from './correction.executors.js';
 import type { Config } from './settings.js';
-import { TEST_BOOK_EXECUTOR, createTestBookExecutor } from './test-book.executor.js';
 
 /** The credit ledger: handles its commands and queries on the buses. */
 @Module({

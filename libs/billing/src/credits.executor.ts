@@ -2,9 +2,10 @@ import { CommandExecutor } from '#event-sourcing/handling/command-executor.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
 import { lastClose } from './audit/month-place.js';
-import { creditsEvents } from './contracts/events.js';
+import { creditsEvents, testBookEvents } from './contracts/events.js';
 import { namesParts } from './domain/credits/carried.js';
 import { credits } from './domain/credits/credits.decider.js';
+import { testCredits } from './domain/credits/test-credits.js';
 
 /** Folded books kept in memory, per process. */
 const CACHED_STREAMS = 2_000;
@@ -15,8 +16,12 @@ const ATTEMPTS = 48;
  * Runs commands on `credits-<workspaceId>` streams only.
  * @param withinMs CLOCK_REFUSE_MS: by this much, the clocks of two writers may differ
  */
-export const createCreditsExecutor = (store: EventStore, withinMs: number) =>
-  new CommandExecutor(scopedEventStore(store, [creditsEvents.category]), creditsEvents, credits, {
+export const createCreditsExecutor = (
+  store: EventStore,
+  withinMs: number,
+  [catalogue, decider]: readonly [typeof creditsEvents, typeof credits] = [creditsEvents, credits],
+) =>
+  new CommandExecutor(scopedEventStore(store, [catalogue.category]), catalogue, decider, {
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
     chained: true,
@@ -33,5 +38,10 @@ export const createCreditsExecutor = (store: EventStore, withinMs: number) =>
     datesAscend: { withinMs },
   });
 
+/** Runs commands on `testbook-<workspaceId>` streams only. */
+export const createTestBookExecutor = (store: EventStore, withinMs: number) =>
+  createCreditsExecutor(store, withinMs, [testBookEvents, testCredits]);
+
 export type CreditsExecutor = ReturnType<typeof createCreditsExecutor>;
 export const CREDITS_EXECUTOR = Symbol('CreditsExecutor');
+export const TEST_BOOK_EXECUTOR = Symbol('TestBookExecutor');

@@ -11,15 +11,12 @@ export const billing = {
     'billing.reconciliation': 'the figures of the last reconciliation, until the next one',
   },
   projections: {
-    'billing.balance.v1': 'the credits of each workspace',
+    'billing.balance.v1': 'the credits of each workspace, live and test',
     'billing.hold.v1': 'open holds',
-    'billing.test-balance.v1': 'the test credits of each workspace',
-    'billing.test-hold.v1': 'open holds of test readings',
   },
   processes: {
     'billing.book-opening.v1': 'opens a credit book for each new workspace',
-    'billing.settlement.v1': 'captures or releases the hold of a live reading that ended',
-    'billing.test-settlement.v1': 'captures or releases the hold of a test reading that ended',
+    'billing.settlement.v1': 'captures or releases the hold of a reading that ended',
     'billing.document-refund.v1': 'gives back the credits of a live reading whose document failed',
   },
   jobs: {},

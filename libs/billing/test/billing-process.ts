@@ -13,7 +13,7 @@ import {
 import { CancelSubscriptionHandler } from '../src/application/cancel-subscription/cancel-subscription.handler.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { createCorrectionExecutors } from '../src/correction.executors.js';
-import { createCreditsExecutor } from '../src/credits.executor.js';
+import { createCreditsExecutor, createTestBookExecutor } from '../src/credits.executor.js';
 import { GetBalanceHandler } from '../src/application/get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from '../src/application/get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from '../src/application/get-ledger/get-ledger.handler.js';
@@ -26,7 +26,6 @@ import { SettleReservation } from '../src/application/settle-reservation/settle-
 import { SettleReservationHandler } from '../src/application/settle-reservation/settle-reservation.handler.js';
 import { SubscribeToPlanHandler } from '../src/application/subscribe-to-plan/subscribe-to-plan.handler.js';
 import { TestBooks } from '../src/application/test-books.js';
-import { createTestBookExecutor } from '../src/test-book.executor.js';
 import { adjustment } from './adjustment.js';
 
 export const WS = 'ws_0000000000000000000001';
@@ -63,7 +62,7 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
     cancel: new CancelSubscriptionHandler(books),
     purchase: new PurchasePackHandler(books, new OrderLines(createCorrectionExecutors(store), clock)),
     due: new RecordDueHandler(books),
-    balance: new GetBalanceHandler(books),
+    balance: new GetBalanceHandler(books, testBooks),
     credits: new GetCreditsHandler(books, testBooks),
     ledger: new GetLedgerHandler(store),
   };

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { QueryBus } from '@nestjs/cqrs';
 import pg from 'pg';
-import {
-  GetBalance,
-  GetTestBalance,
-  PurchasePack,
-  VerifyLedger,
-  VerifyTestBooks,
-} from '#billing/contracts/index.js';
+import { GetBalance, PurchasePack, VerifyLedger } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { GetOpenHolds } from '#readings/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
@@ -28,7 +22,7 @@ afterAll(async () => {
 
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeEach(async () => {
-  await pool.query('truncate billing.balance, billing.hold, billing.test_balance, billing.test_hold');
+  await pool.query('truncate billing.balance, billing.hold');
   worker = await startWorker(pool);
   await worker.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
 });
@@ -53,7 +47,7 @@ const recordedAs = async (stream: string, type: string, data: object): Promise<S
 const damage = async (stream: string): Promise<void> => {
   const last = worker.store.log.findLast((event) => event.stream === stream)!;
   const data = { reservationId: 7 };
-  const type = stream.startsWith('testbook-') ? 'TestCreditsReserved' : 'CreditsReserved';
+  const type = 'CreditsReserved';
   await worker.store.append(stream, last.revision, [
     { id: `damage-${stream}`, type, data, metadata: last.metadata },
   ]);
@@ -83,15 +77,14 @@ describe('a damaged test book', () => {
       held: 20,
     });
     const test = await recordedAs('reading-2', 'ReadingCompleted', testCompleted);
-    await expect(dispatch('billing.test-settlement.v1', test)).rejects.toThrow(/testbook-/);
-    await dispatch('billing.settlement.v1', test);
+    await expect(dispatch('billing.settlement.v1', test)).rejects.toThrow(/testbook-/);
     expect(await worker.app.get(QueryBus).execute(new GetOpenHolds(WS))).toBeNull();
     expect(await worker.app.get(QueryBus).execute(new VerifyLedger(null))).toMatchObject({
       books: [{ findings: [] }],
     });
-    expect(await worker.app.get(QueryBus).execute(new VerifyTestBooks(WS))).toMatchObject([
-      { findings: [{ check: 'chain' }, { check: 'event' }] },
-    ]);
+    expect(await worker.app.get(QueryBus).execute(new VerifyLedger(WS, undefined, false))).toMatchObject({
+      books: [{ findings: [{ check: 'chain' }, { check: 'event' }] }],
+    });
   });
 });
 
@@ -103,8 +96,8 @@ describe('a damaged live book', () => {
     expect(await worker.reserve('r1')).toMatchObject({ outcome: 'misconfigured' });
     expect(await worker.reserve('t2', false)).toMatchObject({ outcome: 'reserved' });
     const test = await recordedAs('reading-2', 'ReadingCompleted', testCompleted);
-    await dispatch('billing.test-settlement.v1', test);
-    expect(await worker.app.get(QueryBus).execute(new GetTestBalance(WS, null))).toMatchObject({
+    await dispatch('billing.settlement.v1', test);
+    expect(await worker.app.get(QueryBus).execute(new GetBalance(WS, false))).toMatchObject({
       consumed: 20,
     });
   });

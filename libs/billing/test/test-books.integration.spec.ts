@@ -5,22 +5,21 @@ import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '#billing/application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from '#billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import {
+  type AsOf,
   CheckHolds,
   ExplainReading,
   ExportLedger,
   GetBalance,
   GetCredits,
   GetLedger,
+  GetBalanceAsOf,
   GetMonthlyStatement,
-  GetTestBalance,
-  GetTestStatement,
   PurchasePack,
   ReconcileLedger,
-  ReconcileTestBooks,
   SubscribeToPlan,
   VerifyLedger,
-  VerifyTestBooks,
 } from '#billing/contracts/index.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
@@ -43,16 +42,19 @@ afterAll(async () => {
 let worker: Awaited<ReturnType<typeof startWorker>>;
 let queries: QueryBus;
 beforeEach(async () => {
-  await pool.query(
-    'truncate billing.balance, billing.hold, billing.reconciliation, billing.test_balance, billing.test_hold',
-  );
+  await pool.query('truncate billing.balance, billing.hold, billing.reconciliation');
   worker = await startWorker(pool);
   queries = worker.app.get(QueryBus);
   await worker.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
 });
 
-const rows = async (table: string) =>
-  (await pool.query<Record<string, unknown>>(`select * from billing.${table} order by 1, 2`)).rows;
+const rows = async (table: string, mode: Mode) =>
+  (
+    await pool.query<Record<string, unknown>>(
+      `select * from billing.${table} where mode = $1 order by 1, 2, 3`,
+      [mode],
+    )
+  ).rows;
 
 const requested = (reservationId: string) => ({
   workspaceId: WS,
@@ -93,8 +95,8 @@ const liveSide = async () => {
     stream: worker.store.log
       .filter(({ stream }) => stream.startsWith('credits-'))
       .map(({ position: _, ...event }) => event),
-    balances: await rows('balance'),
-    holds: await rows('hold'),
+    balances: await rows('balance', 'live'),
+    holds: await rows('hold', 'live'),
     figures,
     exported,
     balance: await queries.execute(new GetBalance(WS)),
@@ -120,38 +122,42 @@ describe('test traffic', () => {
     await worker.app.get(IdleBooks).nudge(never);
     expect(await liveSide()).toEqual(before);
     expect(before.alerts).toEqual([]);
-    expect(await rows('test_balance')).toMatchObject([
-      { workspace_id: WS, available: '9960', held: '20', consumed: '20', filled: '10000' },
+    expect(await rows('balance', 'test')).toMatchObject([
+      { workspace_id: WS, available: '9960', held: '20', consumed: '20', adjusted: '10000' },
     ]);
-    expect(await rows('test_hold')).toMatchObject([{ reservation_id: 't4', amount: '20', confirmed: false }]);
+    expect(await rows('hold', 'test')).toMatchObject([
+      { reservation_id: 't4', amount: '20', confirmed: false },
+    ]);
   });
 
   it('is shown, verified and reconciled by queries of its own', async () => {
     await testTraffic();
-    const balance = { available: 9_960, held: 20, consumed: 20, filled: 10_000 };
-    expect(await queries.execute(new GetTestBalance(WS, null))).toEqual(balance);
-    expect(await queries.execute(new GetTestBalance(WS, { revision: 1n }))).toMatchObject({ held: 20 });
-    expect(await queries.execute(new GetTestBalance(WS, { instant: START - 1 }))).toBeNull();
-    expect(await queries.execute(new GetTestBalance(WS, { instant: START + DAY_MS }))).toEqual({
-      available: 9_980,
-      held: 20,
-      consumed: 20,
-      filled: 10_020,
+    const balance = { available: 9_960, held: 20, consumed: 20, adjusted: 10_000, granted: 0, expired: 0 };
+    const asOf = (at: AsOf) => queries.execute(new GetBalanceAsOf(WS, at, false));
+    expect(await queries.execute(new GetBalance(WS, false))).toEqual(balance);
+    expect(await asOf({ revision: 2n })).toMatchObject({ available: 9_980, held: 20 });
+    expect(await asOf({ instant: START - 1 })).toBeNull();
+    const statement = await queries.execute(new GetMonthlyStatement(WS, '2026-04', false));
+    expect(statement).toMatchObject({
+      closing: { available: 9_960, held: 20, consumed: 20 },
+      money: { sales: 0, earned: 0, closing: 0 },
     });
-    const statement = await queries.execute(new GetTestStatement(WS, '2026-04'));
-    expect(statement).toMatchObject({ opening: { filled: 0 }, closing: balance });
-    expect(statement!.entries.map(({ type }) => type)).toEqual([
-      'TestBookFilled',
-      ...Array.from({ length: 4 }, () => 'TestCreditsReserved'),
-      'TestCreditsCaptured',
-      'TestCreditsReleased',
-      'TestCreditsReleased',
-    ]);
-    expect(await queries.execute(new GetTestStatement(WS, '2026-03'))).toBeNull();
-    expect(await queries.execute(new VerifyTestBooks(null))).toMatchObject([
-      { workspaceId: WS, events: 8, findings: [] },
-    ]);
-    expect(await queries.execute(new ReconcileTestBooks(null, 0))).toMatchObject({
+    const types = [
+      'BookOpened',
+      'CreditsAdjusted',
+      ...Array.from({ length: 4 }, () => 'CreditsReserved'),
+      'CreditsCaptured',
+      'CreditsReleased',
+      'CreditsReleased',
+    ];
+    expect(statement!.entries.map(({ type }) => type)).toEqual(types);
+    expect((await queries.execute(new GetLedger(WS, false))).map(({ type }) => type)).toEqual(types);
+    expect(await queries.execute(new GetMonthlyStatement(WS, '2026-03', false))).toBeNull();
+    expect(await queries.execute(new VerifyLedger(null, undefined, false))).toMatchObject({
+      books: [{ workspaceId: WS, events: 9, findings: [] }],
+      corrections: [],
+    });
+    expect(await queries.execute(new ReconcileLedger(null, 0, undefined, false))).toMatchObject({
       books: 1,
       captures: 1,
       completed: 1,
@@ -185,8 +191,8 @@ describe('test traffic', () => {
     expect(await explained('t1')).toMatchObject({
       outcome: 'completed',
       credits: [
-        { type: 'TestCreditsReserved', cause: { type: 'ReadingRequested' } },
-        { type: 'TestCreditsCaptured', cause: { type: 'ReadingCompleted' }, paidBy: [] },
+        { type: 'CreditsReserved', cause: { type: 'ReadingRequested' } },
+        { type: 'CreditsCaptured', cause: { type: 'ReadingCompleted' }, paidBy: [{ cents: 0 }] },
       ],
       findings: [],
     });
@@ -198,11 +204,11 @@ describe('test traffic', () => {
   it('compares its open holds with its balances where both views are at one position', async () => {
     await testTraffic();
     await pool.query(`insert into event_sourcing.consumer (name, position, categories)
-      values ('billing.test-balance.v1', 7, '{testbook}'), ('billing.test-hold.v1', 7, '{testbook}')`);
+      values ('billing.balance.v1', 7, '{testbook}'), ('billing.hold.v1', 7, '{testbook}')`);
     try {
       const check = (livemode: boolean) => queries.execute(new CheckHolds(-60_000, livemode));
       expect(await check(false)).toMatchObject({ old: 1, differences: [] });
-      await pool.query('delete from billing.test_hold');
+      await pool.query("delete from billing.hold where mode = 'test'");
       expect(await check(false)).toEqual({
         old: 0,
         differences: [{ workspaceId: WS, held: 20, open: 0 }],
@@ -215,11 +221,13 @@ describe('test traffic', () => {
 
   it('finds a capture that is missing, and a row that was changed', async () => {
     await testTraffic();
-    await pool.query('update billing.test_balance set available = available - 20, consumed = consumed + 20');
+    await pool.query(
+      "update billing.balance set available = available - 20, consumed = consumed + 20 where mode = 'test'",
+    );
     await worker.publish('reading-of-t4', 'ReadingRequested', requested('t4'));
     await worker.publish('reading-of-t4', 'ReadingCompleted', { ...ended, reservationId: 't9' });
     worker.clock.time = Date.now() + DAY_MS;
-    const { differences } = await queries.execute(new ReconcileTestBooks(WS, 0));
+    const { differences } = await queries.execute(new ReconcileLedger(WS, 0, undefined, false));
     expect(differences.map(({ kind }) => kind).toSorted()).toEqual(['balance_differs', 'not_captured']);
     expect(await queries.execute(new ReconcileLedger(WS, 0))).toMatchObject({ differences: [] });
   });
@@ -241,8 +249,8 @@ describe('the fence around old holds', () => {
       ['r1', true],
       ['t1', false],
     ]);
-    expect(await rows('hold')).toMatchObject([{ reservation_id: 'r1', confirmed: true }]);
-    expect(await rows('test_hold')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
+    expect(await rows('hold', 'live')).toMatchObject([{ reservation_id: 'r1', confirmed: true }]);
+    expect(await rows('hold', 'test')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
   });
 
   it('reaches the holds of test books although a live one cannot be judged', async () => {
@@ -255,6 +263,6 @@ describe('the fence around old holds', () => {
       return 'claimed';
     };
     await expect(worker.app.get(HoldFence).sweep(never)).rejects.toThrow('cannot be judged');
-    expect(await rows('test_hold')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
+    expect(await rows('hold', 'test')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
   });
 });

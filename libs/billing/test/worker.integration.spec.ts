@@ -205,8 +205,8 @@ describe('the fence around old holds', () => {
   it('reaches every old hold, page after page, although some cannot be judged', async () => {
     const count = 250;
     await pool.query(
-      `insert into billing.hold (workspace_id, reservation_id, reading_id, amount, reserved_at)
-       select $1, 'r' || n, 'x', 20, $2 from generate_series(1, $3::int) n`,
+      `insert into billing.hold (workspace_id, mode, reservation_id, reading_id, amount, reserved_at)
+       select $1, 'live', 'r' || n, 'x', 20, $2 from generate_series(1, $3::int) n`,
       [WS, new Date(START - FENCE_MS - 1), count],
     );
     worker.readings.answer = ({ reservationId }) => {
@@ -245,8 +245,8 @@ describe('an idle book', () => {
 describe('holds older than a reading may take', () => {
   it('are counted by the clock of PostgreSQL, whatever this process’s own says', async () => {
     await pool.query(
-      `insert into billing.hold (workspace_id, reservation_id, reading_id, amount, reserved_at)
-       values ($1, 'new', 'r1', 20, now()), ($1, 'old', 'r2', 20, now() - interval '2 minutes')`,
+      `insert into billing.hold (workspace_id, mode, reservation_id, reading_id, amount, reserved_at)
+       values ($1, 'live', 'new', 'r1', 20, now()), ($1, 'live', 'old', 'r2', 20, now() - interval '2 minutes')`,
       [WS],
     );
     for (const days of [-40, 0, 40]) {

@@ -117,37 +117,30 @@ export const batchEnded = (
     options,
   );
 
-/** The release of the credits that a failed or abandoned reading held. */
-export const released = (
-  cause: Pick<StoredEvent, 'id' | 'stream'>,
-  options: { position?: bigint; at?: number } = {},
-): StoredEvent =>
-  stored(
-    'credits-ws_1',
-    nextRelease++,
-    'CreditsReleased',
-    {
-      reservationId: 'r',
-      readingId: streamId(cause.stream),
-      amount: 20,
-      allocations: [{ grantId: 'pack:1', amount: 20, to: 'available' }],
-      causeEventId: cause.id,
-    },
-    options,
-  );
+const releaseIn =
+  (book: string) =>
+  (
+    cause: Pick<StoredEvent, 'id' | 'stream'>,
+    options: { position?: bigint; at?: number } = {},
+  ): StoredEvent =>
+    stored(
+      book,
+      nextRelease++,
+      'CreditsReleased',
+      {
+        reservationId: 'r',
+        readingId: streamId(cause.stream),
+        amount: 20,
+        allocations: [{ grantId: 'pack:1', amount: 20, to: 'available' }],
+        causeEventId: cause.id,
+      },
+      options,
+    );
 
+/** The release of the credits that a failed or abandoned reading held. */
+export const released = releaseIn('credits-ws_1');
 /** The same in a test book. */
-export const testReleased = (
-  cause: Pick<StoredEvent, 'id' | 'stream'>,
-  options: { position?: bigint; at?: number } = {},
-): StoredEvent =>
-  stored(
-    'testbook-ws_1',
-    nextRelease++,
-    'TestCreditsReleased',
-    { reservationId: 'r', readingId: streamId(cause.stream), amount: 20, causeEventId: cause.id },
-    options,
-  );
+export const testReleased = releaseIn('testbook-ws_1');
 
 /** A reading that fails and, a minute later, gets its credits released. */
 export const failure = (readingId: string, at?: number): readonly [StoredEvent, StoredEvent] => {

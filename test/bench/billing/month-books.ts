@@ -185,10 +185,11 @@ const insertBalance = async (
   const { available, held, consumed, expired, granted, adjusted } = balanceOf(book);
   const dueAt = instant(endOfMonth(book.period));
   const revision = book.eventCount - 1;
+  const agenda = JSON.stringify({ period: book.period, subscription: null, grants: [] });
   await pool.query(
     `insert into billing.balance
-       (workspace_id, available, held, consumed, expired, granted, adjusted, revision, due_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [workspaceId, available, held, consumed, expired, granted, adjusted, revision, dueAt, at],
+       (workspace_id, mode, available, held, consumed, expired, granted, adjusted, revision, due_at, updated_at, agenda)
+     values ($1, 'live', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [workspaceId, available, held, consumed, expired, granted, adjusted, revision, dueAt, at, agenda],
   );
 };

@@ -44,7 +44,7 @@ const TYPES = {
     'PeriodCarried',
     'PeriodClosed',
   ],
-  testbook: ['TestBookFilled', 'TestCreditsReserved', 'TestCreditsCaptured', 'TestCreditsReleased'],
+  testbook: ['BookOpened', 'CreditsAdjusted', 'CreditsReserved', 'CreditsCaptured', 'CreditsReleased'],
   orderline: ['OrderLineClaimed'],
   workspace: ['WorkspaceOpened', 'ApiKeyIssued', 'ApiKeyRevoked'],
   webhookEndpoint: ['WebhookEndpointCreated', 'WebhookEndpointUpdated', 'WebhookEndpointDeleted'],

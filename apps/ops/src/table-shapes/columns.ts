@@ -4,15 +4,11 @@
  */
 export const COLUMNS: Readonly<Record<string, string>> = {
   'billing.balance':
-    'adjusted bigint, agenda jsonb, available bigint, consumed bigint, due_at timestamp with time zone, expired bigint, granted bigint, held bigint, revision numeric(20,0), topped_up_by text, topped_up_to bigint, updated_at timestamp with time zone, workspace_id text',
+    'adjusted bigint, agenda jsonb, available bigint, consumed bigint, due_at timestamp with time zone, expired bigint, granted bigint, held bigint, mode text, revision numeric(20,0), topped_up_by text, topped_up_to bigint, updated_at timestamp with time zone, workspace_id text',
   'billing.hold':
-    'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
+    'amount bigint, confirmed boolean, mode text, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'billing.reconciliation':
     'books bigint, captures bigint, completed bigint, differences bigint, finished_at timestamp with time zone, only_row boolean, pending bigint, started_at timestamp with time zone',
-  'billing.test_balance':
-    'available bigint, consumed bigint, filled bigint, held bigint, revision numeric(20,0), updated_at timestamp with time zone, workspace_id text',
-  'billing.test_hold':
-    'amount bigint, confirmed boolean, reading_id text, reservation_id text, reserved_at timestamp with time zone, workspace_id text',
   'event_sourcing.consumer':
     'categories text[], epoch bigint, error text, event_id uuid, event_place text, halted_position numeric(20,0), halted_stream text, name text, position numeric(20,0), status text, updated_at timestamp with time zone',
   'event_sourcing.parked_stream':

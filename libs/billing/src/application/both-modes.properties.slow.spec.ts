@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { rounds, seedOr } from '../../../../test/support/rounds.js';
 import { commands } from '../../test/commands.js';
-import { testCommands } from '../../test/test-commands.js';
-import { createCreditsExecutor } from '../credits.executor.js';
+import type { CreditsEvent } from '../contracts/events.js';
+import { createCreditsExecutor, createTestBookExecutor } from '../credits.executor.js';
 import type { CreditsCommand } from '../domain/credits/credits.commands.js';
-import type { TestBookCommand } from '../domain/test-book/test-book.commands.js';
-import { createTestBookExecutor } from '../test-book.executor.js';
+import { postings } from '../domain/credits/postings.js';
+import { violations } from '../domain/credits/invariants.js';
+import { TEST_CREDITS } from '../domain/credits/test-credits.js';
 import { CreditBooks } from './credit-books.js';
 import { TestBooks } from './test-books.js';
 
@@ -17,7 +18,10 @@ const WS = 'ws_1';
 const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
 const BEYOND_ALL_CLOCKS_MS = 400 * 86_400_000;
 
-type Step = { readonly live: CreditsCommand } | { readonly test: TestBookCommand };
+/** What readings cause in a book of either mode. */
+const testCommands = commands.map((all) => all.filter(({ type }) => /^(Reserve|Capture|Release)/.test(type)));
+
+type Step = { readonly live: CreditsCommand } | { readonly test: CreditsCommand };
 
 /** Carries the steps out in one process on one store, in this order. @returns the streams of both books, as stored */
 const booksAfter = async (steps: readonly Step[]): Promise<Readonly<Record<'live' | 'test', string>>> => {
@@ -34,7 +38,7 @@ const booksAfter = async (steps: readonly Step[]): Promise<Readonly<Record<'live
       now = step.live.now;
       await books.execute(WS, () => step.live, `live:${(counts.live += 1)}`, BY);
     } else {
-      now = 'now' in step.test ? step.test.now : now;
+      now = step.test.now;
       await testBooks.execute(WS, () => step.test, `test:${(counts.test += 1)}`, BY);
     }
   }
@@ -52,7 +56,7 @@ const withoutPosition = ({ position: _, revision, ...event }: StoredEvent): obje
 /** Two sequences in one: `true` takes the next live command. */
 const interleaved = (
   live: readonly CreditsCommand[],
-  test: readonly TestBookCommand[],
+  test: readonly CreditsCommand[],
   picks: readonly boolean[],
 ): readonly Step[] => {
   const [lives, tests] = [live.map((one) => ({ live: one })), test.map((one) => ({ test: one }))];
@@ -61,7 +65,18 @@ const interleaved = (
   return [...steps, ...lives, ...tests];
 };
 
+/** The most credits that a book ever had, available and held. */
+const mostIn = (events: readonly CreditsEvent[]): number => {
+  let [sum, most] = [0, 0];
+  for (const { account, amount } of events.flatMap(postings)) {
+    if (account === 'available' || account === 'held') sum += amount;
+    most = Math.max(most, sum);
+  }
+  return most;
+};
+
 it('leaves each book byte by byte what it is without the commands of the other mode', async () => {
+  const reached: string[] = [];
   await fc.assert(
     fc.asyncProperty(
       commands,
@@ -73,8 +88,21 @@ it('leaves each book byte by byte what it is without the commands of the other m
         const testAlone = await booksAfter(test.map((one) => ({ test: one })));
         assert.equal(both.live, alone.live);
         assert.equal(both.test, testAlone.test);
+        const events = JSON.parse(both.test) as readonly CreditsEvent[];
+        assert.deepEqual(violations(events), []);
+        assert.ok(mostIn(events) <= TEST_CREDITS);
+        reached.push(...events.map(({ type }) => type));
       },
     ),
     { numRuns: rounds(200, 10_000), seed: seedOr(20261120) },
   );
+  const types = [
+    'BookOpened',
+    'CreditsAdjusted',
+    'CreditsReserved',
+    'CreditsCaptured',
+    'CreditsReleased',
+    'PeriodClosed',
+  ];
+  expect([...new Set(reached)].toSorted()).toEqual(types.toSorted());
 });

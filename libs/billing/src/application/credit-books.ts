@@ -25,7 +25,7 @@ const MOST_APPENDS = 200;
 @Injectable()
 export class CreditBooks {
   constructor(
-    @Inject(CREDITS_EXECUTOR) private readonly executor: CreditsExecutor,
+    @Inject(CREDITS_EXECUTOR) protected readonly executor: CreditsExecutor,
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
   ) {}
 
@@ -82,7 +82,7 @@ export class CreditBooks {
   }
 
   /** `null` while the clocks differ. */
-  private async now(): Promise<number | null> {
+  protected async now(): Promise<number | null> {
     try {
       return await this.clock.now();
     } catch (error) {

@@ -9,10 +9,6 @@ import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { TypesetCustomerStatementHandler } from './audit/typeset-customer-statement.handler.js';
 import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
-import { GetTestBalanceHandler } from './audit-test-books/get-test-balance.handler.js';
-import { GetTestStatementHandler } from './audit-test-books/get-test-statement.handler.js';
-import { ReconcileTestBooksHandler } from './audit-test-books/reconcile-test-books.handler.js';
-import { VerifyTestBooksHandler } from './audit-test-books/verify-test-books.handler.js';
 import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CheckHoldsHandler } from './check-holds/check-holds.handler.js';
@@ -57,8 +53,6 @@ export const HANDLERS = [
   GetLedgerHandler,
   GetOpenHoldsHandler,
   GetSubscriptionHandler,
-  GetTestBalanceHandler,
-  GetTestStatementHandler,
   ListCorrectionsHandler,
   MonthlyStatementHandler,
   MonthMovementsHandler,
@@ -67,7 +61,6 @@ export const HANDLERS = [
   PurchasePackHandler,
   RecordCorrectionHandler,
   ReconcileLedgerHandler,
-  ReconcileTestBooksHandler,
   RecordDueHandler,
   ReserveCreditsHandler,
   ReserveManyHandler,
@@ -77,5 +70,4 @@ export const HANDLERS = [
   TypesetCustomerStatementHandler,
   TypesetStatementHandler,
   VerifyLedgerHandler,
-  VerifyTestBooksHandler,
 ];

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { BY, WS, billingProcess } from '../../test/billing-process.js';
-import { testBookViolations } from '../domain/test-book/invariants.js';
-import type { TestBookEvent } from '../contracts/test-book.js';
+import type { CreditsEvent } from '../contracts/events.js';
+import { violations } from '../domain/credits/invariants.js';
 
 const DAY_MS = 86_400_000;
 let now: number;
@@ -43,8 +43,8 @@ describe('the test credits of a workspace', () => {
       for (const id of ids(10)) await processes[0]!.settle(`${day}${id}`, 'capture');
       now += DAY_MS;
     }
-    expect(types().filter((type) => type === 'TestBookFilled')).toHaveLength(2);
-    expect(testBookViolations(store.log as unknown as readonly TestBookEvent[])).toEqual([]);
+    expect(types().filter((type) => type === 'CreditsAdjusted')).toHaveLength(2);
+    expect(violations(store.log as unknown as readonly CreditsEvent[])).toEqual([]);
     expect(new Set(store.log.map(({ stream }) => stream))).toEqual(new Set([`testbook-${WS}`]));
   });
 
@@ -56,7 +56,7 @@ describe('the test credits of a workspace', () => {
       await late.reserve(id);
       await early.reserve(`${id}'`);
     }
-    expect(types().filter((type) => type === 'TestBookFilled')).toHaveLength(2);
+    expect(types().filter((type) => type === 'CreditsAdjusted')).toHaveLength(2);
   });
 
   it('run out at 10,000 on one day', async () => {
@@ -100,10 +100,8 @@ describe('the test credits of a workspace', () => {
   it('are chained: each entry fits the one before, and names who asked for it', async () => {
     const process = openProcess();
     await process.reserve('r1');
-    expect(store.log.map(({ metadata }) => metadata.chain)).toEqual([
-      expect.stringMatching(/^[0-9a-f]{64}$/),
-      expect.stringMatching(/^[0-9a-f]{64}$/),
-    ]);
-    expect(store.log[1]!.metadata).toMatchObject({ actor: BY.actor, workspaceId: WS });
+    expect(types()).toEqual(['BookOpened', 'CreditsAdjusted', 'CreditsReserved']);
+    for (const { metadata } of store.log) expect(metadata.chain).toMatch(/^[0-9a-f]{64}$/);
+    expect(store.log[2]!.metadata).toMatchObject({ actor: BY.actor, workspaceId: WS });
   });
 });

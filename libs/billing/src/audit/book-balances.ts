@@ -2,18 +2,21 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { LedgerDifference } from '../contracts/audit.js';
 import type { Balance } from '../contracts/queries.js';
-import type { TestBalance } from '../contracts/test-book.js';
-import type { BookEvent, BookKind, Sums } from './book-kind.js';
+import { bookStream, type Account, type CreditsEvent } from '../contracts/events.js';
+import { balanceIn } from '../domain/credits/balance.js';
+import { emptyAccounts, postings } from '../domain/credits/postings.js';
+import { balanceProjection } from '../read-models/balance/balance.projection.js';
 import { differenceOf, type Missing, type Placed } from './ledger-difference.js';
 
 /** A row of the balance view, with the revision of the last event it contains. */
 export interface BalanceRow {
   readonly revision: bigint;
-  readonly balance: Balance | TestBalance;
+  readonly balance: Balance;
 }
 
 interface Book {
-  readonly sums: Sums;
+  /** Credits by account: the sum of all postings so far. */
+  readonly sums: Record<Account, number>;
   readonly firstPosition: bigint;
   /** Milliseconds. */
   readonly openedAt: number;
@@ -37,24 +40,23 @@ export class BookBalances {
   /** @param rows read before the log, by workspace */
   constructor(
     rows: ReadonlyMap<string, BalanceRow>,
-    private readonly kind: BookKind,
+    private readonly livemode: boolean,
   ) {
     this.rows = new Map(rows);
   }
 
-  see(event: Recorded<BookEvent>): void {
+  see(event: Recorded<CreditsEvent>): void {
     const workspaceId = streamId(event.stream);
     const { id: eventId, revision, position, metadata } = event;
     const head = { eventId, revision, position };
     const book = this.books.get(workspaceId) ?? {
-      sums: {},
+      sums: { ...emptyAccounts },
       firstPosition: position,
       openedAt: Date.parse(metadata.occurredAt),
       head,
     };
     this.books.set(workspaceId, book);
-    for (const { account, amount } of this.kind.postings(event))
-      book.sums[account] = (book.sums[account] ?? 0) + amount;
+    for (const { account, amount } of postings(event)) book.sums[account] += amount;
     book.head = head;
     const row = this.rows.get(workspaceId);
     if (row && row.revision < revision) book.unapplied ??= { eventId, occurredAt: metadata.occurredAt };
@@ -92,7 +94,7 @@ export class BookBalances {
   /** Compares a book with its row at the head of what was seen. */
   private compare(workspaceId: string, book: Book, row: BalanceRow): void {
     const inRow = new Map(Object.entries(row.balance));
-    const differing = Object.entries(this.kind.balanceOf(book.sums)).flatMap(([account, credits]) =>
+    const differing = Object.entries(balanceIn(book.sums)).flatMap(([account, credits]) =>
       inRow.get(account) === credits ? [] : [`${account} ${inRow.get(account)}, not ${credits}`],
     );
     if (differing.length === 0) return;
@@ -122,7 +124,7 @@ export class BookBalances {
 
   /** Nothing deletes a book, so its row was deleted. */
   private withoutRow(workspaceId: string): string {
-    const { balanceView, category } = this.kind;
-    return `the balance view has no such book: ops projections replay ${balanceView} --stream ${category}-${workspaceId}`;
+    const stream = bookStream(workspaceId, this.livemode);
+    return `the balance view has no such book: ops projections replay ${balanceProjection.name} --stream ${stream}`;
   }
 }

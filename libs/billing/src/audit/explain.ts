@@ -3,18 +3,20 @@ import type { ReadingEvent } from '#readings/contracts/index.js';
 import type { ExplainedMovement, ReadingExplanation } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { UsedCredits } from '../domain/credits/value.js';
-import type { BookEvent, BookKind } from './book-kind.js';
+import type { CreditsEvent } from '../contracts/events.js';
+import { postings } from '../domain/credits/postings.js';
+import { SETTLEMENT } from '../processes/settlement.process.js';
 import { sentenceOf } from './unreadable-entry.js';
 
-type Movement = Extract<Recorded<BookEvent>, { readonly data: { readonly readingId: string } }>;
+type Movement = Extract<Recorded<CreditsEvent>, { readonly data: { readonly readingId: string } }>;
 
-export const isMovementOf = (event: Recorded<BookEvent>, readingId: string): event is Movement =>
+export const isMovementOf = (event: Recorded<CreditsEvent>, readingId: string): event is Movement =>
   'readingId' in event.data && event.data.readingId === readingId;
 
 const OUTCOMES = {
-  ReadingCompleted: { outcome: 'completed', settledBy: 'captured' },
-  ReadingFailed: { outcome: 'failed', settledBy: 'released' },
-  ReadingAbandoned: { outcome: 'abandoned', settledBy: 'released' },
+  ReadingCompleted: { outcome: 'completed', settledBy: 'CreditsCaptured' },
+  ReadingFailed: { outcome: 'failed', settledBy: 'CreditsReleased' },
+  ReadingAbandoned: { outcome: 'abandoned', settledBy: 'CreditsReleased' },
 } as const;
 
 type EndType = keyof typeof OUTCOMES;
@@ -25,7 +27,6 @@ const isEnd = (event: Recorded<ReadingEvent>): event is End => event.type in OUT
 /**
  * Joins a reading's events and its book's movements by event id, in both directions. A settlement names the event that
  * ended the reading. A reservation belongs to the ReadingRequested that names it.
- * @param kind of the book
  */
 export const explain = (
   readingId: string,
@@ -34,13 +35,10 @@ export const explain = (
   movements: readonly Movement[],
   used: ReadonlyMap<string, readonly UsedCredits[]>,
   unreadable: readonly UnreadableEntry[],
-  kind: BookKind,
 ): ReadingExplanation => {
   const ends = reading.filter(isEnd);
   const end = endOf(reading, ends);
-  const credits = movements.map((movement) =>
-    explained(movement, reading, used.get(movement.id) ?? [], kind),
-  );
+  const credits = movements.map((movement) => explained(movement, reading, used.get(movement.id) ?? []));
   return {
     readingId,
     workspaceId,
@@ -57,7 +55,7 @@ export const explain = (
       ...unreadable
         .filter(({ setAside }) => setAside === null)
         .map((entry) => `${entry.stream}@${entry.revision} (${entry.type}) ${sentenceOf(entry)}`),
-      ...misfits(ends, movements, credits, kind),
+      ...misfits(ends, movements, credits),
     ],
     setAside: unreadable.filter(({ setAside }) => setAside !== null),
   };
@@ -75,7 +73,6 @@ const explained = (
   event: Movement,
   reading: readonly Recorded<ReadingEvent>[],
   used: readonly UsedCredits[],
-  kind: BookKind,
 ): ExplainedMovement => {
   const { data, metadata } = event;
   const cause = reading.find((one) =>
@@ -89,7 +86,7 @@ const explained = (
     type: event.type,
     occurredAt: metadata.occurredAt,
     reservationId: data.reservationId,
-    postings: kind.postings(event),
+    postings: postings(event),
     allocations: 'allocations' in data ? data.allocations : [],
     paidBy: used.map(({ grantId, credits, cents }) => ({ grantId, credits, cents })),
     actor: metadata.actor,
@@ -104,24 +101,23 @@ function* misfits(
   ends: readonly End[],
   movements: readonly Movement[],
   credits: readonly ExplainedMovement[],
-  kind: BookKind,
 ): Generator<string> {
-  const passedOver = ends.filter(({ setAside }) => setAside?.consumers?.includes(kind.settlement));
+  const passedOver = ends.filter(({ setAside }) => setAside?.consumers?.includes(SETTLEMENT));
   const excused = new Set(passedOver.map(({ data }) => data.reservationId));
   for (const { type, cause, eventId, reservationId } of credits) {
-    if (type !== kind.types.reserved && cause === null && !excused.has(reservationId))
+    if (type !== 'CreditsReserved' && cause === null && !excused.has(reservationId))
       yield `${type} ${eventId} names no event of the reading`;
   }
   for (const end of ends) {
-    if (!excused.has(end.data.reservationId)) yield* misfitsOf(end, movements, kind);
+    if (!excused.has(end.data.reservationId)) yield* misfitsOf(end, movements);
   }
 }
 
-function* misfitsOf(end: End, movements: readonly Movement[], kind: BookKind): Generator<string> {
+function* misfitsOf(end: End, movements: readonly Movement[]): Generator<string> {
   const settlements = movements.filter(
-    ({ type, data }) => type !== kind.types.reserved && data.reservationId === end.data.reservationId,
+    ({ type, data }) => type !== 'CreditsReserved' && data.reservationId === end.data.reservationId,
   );
-  const settledBy = kind.types[OUTCOMES[end.type].settledBy];
+  const { settledBy } = OUTCOMES[end.type];
   if (settlements.length === 0) yield `${end.type} ${end.id} is not settled yet by ${settledBy}`;
   for (const { type, id } of settlements) {
     if (type !== settledBy) yield `${end.type} ${end.id} was settled by ${type} ${id}`;

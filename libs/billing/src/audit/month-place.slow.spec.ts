@@ -64,7 +64,7 @@ describe.each(books)('the months of a book %s', (_, make, periods) => {
     'give the same statement from the close before %s as from the beginning',
     async (period) => {
       const whole = await wholeStatement(book.events, period);
-      expect(await statementOf(WS, period, readMonth(book.store, WS, period), BOUND_MS)).toEqual(whole);
+      expect(await statementOf(WS, period, readMonth(book.store, STREAM, period), BOUND_MS)).toEqual(whole);
     },
   );
 

@@ -1,8 +1,7 @@
-import { streamName } from '#event-sourcing/core/stream-name.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { collect } from '#event-sourcing/store/collect.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
+import type { CreditsEventOf } from '../contracts/events.js';
 import { endOfMonth, monthBefore, monthOf, startOfMonth } from '../domain/credits/calendar.js';
 import { bookEvent, isOpaque } from './unreadable-entry.js';
 
@@ -16,12 +15,7 @@ const BEFORE_A_CLOSE = 5_000;
  * The events of a book that the statement of a month is made of: from the close of the month before.
  * @param period `yyyy-mm`, UTC
  */
-export async function* readMonth(
-  store: Reads,
-  workspaceId: string,
-  period: string,
-): AsyncGenerator<StoredEvent> {
-  const stream = streamName(creditsEvents.category, workspaceId);
+export async function* readMonth(store: Reads, stream: string, period: string): AsyncGenerator<StoredEvent> {
   const before = await findClose(store, stream, monthBefore(period));
   const from = before ? before.revision - BigInt(before.data.carried?.parts ?? 0) : 0n;
   yield* store.read(stream, { from });

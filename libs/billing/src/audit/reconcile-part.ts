@@ -4,13 +4,12 @@ import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
 import type { LedgerDifference } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
-import type { CreditsEventOf } from '../contracts/events.js';
-import type { TestBookEventOf } from '../contracts/test-book.js';
+import { booksOf, type CreditsEvent, type CreditsEventOf } from '../contracts/events.js';
 import { BookBalances, type BalanceRow } from './book-balances.js';
-import { LIVE_BOOKS, type BookEvent } from './book-kind.js';
 import { byPosition, differenceOf, type Missing, type Placed } from './ledger-difference.js';
 import type { ReadingFact } from './settlements.js';
-import { isHidden, sentenceOf, sentenceOfHidden, unreadableEntry } from './unreadable-entry.js';
+import { SETTLEMENT } from '../processes/settlement.process.js';
+import { bookEvent, isHidden, sentenceOf, sentenceOfHidden, unreadableEntry } from './unreadable-entry.js';
 
 interface Requested {
   readonly workspaceId: string;
@@ -36,6 +35,8 @@ export class ReconcilePart {
   /** Readings of the other mode that have not ended. */
   private readonly ofOtherMode = new Set<string>();
   private readonly balances: BookBalances;
+  /** Of the books. */
+  private readonly category: string;
   private readonly differences: Placed<LedgerDifference>[] = [];
   private readonly setAside: Placed<UnreadableEntry>[] = [];
   /** By workspace: entries of the open month that can be read and are passed over. */
@@ -49,13 +50,14 @@ export class ReconcilePart {
     private readonly workspaceId: string | null,
     rows: ReadonlyMap<string, BalanceRow>,
     private readonly tell: (fact: ReadingFact) => void,
-    private readonly kind = LIVE_BOOKS,
+    private readonly livemode: boolean,
   ) {
-    this.balances = new BookBalances(rows, kind);
+    this.balances = new BookBalances(rows, livemode);
+    this.category = booksOf(livemode);
   }
 
   /** @param bookEntry the event decoded, if it is of a book and the caller has it */
-  see(stored: StoredEvent, bookEntry?: Recorded<BookEvent> | OpaqueEvent): void {
+  see(stored: StoredEvent, bookEntry?: Recorded<CreditsEvent> | OpaqueEvent): void {
     const category = categoryOf(stored.stream);
     if (category === readingEvents.category) {
       const event = decodeOrShow(readingEvents, stored);
@@ -63,14 +65,13 @@ export class ReconcilePart {
       else if (this.follows(stored.metadata.workspaceId) && this.mayBeOfThisMode(stored))
         this.seeUnreadable(event, stored.metadata.workspaceId);
     }
-    if (category !== this.kind.category || !this.follows(streamId(stored.stream))) return;
-    const event = bookEntry ?? this.kind.entryOf(stored);
+    if (category !== this.category || !this.follows(streamId(stored.stream))) return;
+    const event = bookEntry ?? bookEvent(stored);
     if (isOpaque(event)) return this.seeUnreadable(event, streamId(stored.stream));
     this.balances.see(event);
-    // The close or the fill carries the book without them.
-    if (event.type === 'PeriodClosed' || event.type === 'TestBookFilled')
-      this.hidden.delete(streamId(stored.stream));
-    if (event.type === 'CreditsCaptured' || event.type === 'TestCreditsCaptured') this.tellCapture(event);
+    // The close carries the book without them.
+    if (event.type === 'PeriodClosed') this.hidden.delete(streamId(stored.stream));
+    if (event.type === 'CreditsCaptured') this.tellCapture(event);
   }
 
   /** Takes newer rows of the view, before the rest of the log is read. */
@@ -93,7 +94,7 @@ export class ReconcilePart {
   private seeReading(event: Recorded<ReadingEvent>): void {
     const readingId = streamId(event.stream);
     const { position } = event;
-    if ('livemode' in event.data && event.data.livemode !== this.kind.livemode) {
+    if ('livemode' in event.data && event.data.livemode !== this.livemode) {
       if (event.type === 'ReadingRequested') this.ofOtherMode.add(readingId);
       else if (event.type !== 'ReadingDelayed') this.ofOtherMode.delete(readingId);
       return;
@@ -111,7 +112,7 @@ export class ReconcilePart {
     const { workspaceId, reservationId } = event.data;
     const request = this.requested.get(readingId);
     this.requested.delete(readingId);
-    const isExcused = event.setAside?.consumers?.includes(this.kind.settlement) ?? false;
+    const isExcused = event.setAside?.consumers?.includes(SETTLEMENT) ?? false;
     if (isExcused)
       this.addSetAside({ opaque: true, stored: event, problem: null, setAside: event.setAside! });
     this.tell({
@@ -129,12 +130,7 @@ export class ReconcilePart {
     });
   }
 
-  private tellCapture({
-    id,
-    stream,
-    position,
-    data,
-  }: Recorded<CreditsEventOf<'CreditsCaptured'> | TestBookEventOf<'TestCreditsCaptured'>>): void {
+  private tellCapture({ id, stream, position, data }: Recorded<CreditsEventOf<'CreditsCaptured'>>): void {
     const { readingId, causeEventId, reservationId, amount } = data;
     const workspaceId = streamId(stream);
     this.tell({
@@ -152,7 +148,7 @@ export class ReconcilePart {
   private seeUnreadable(event: OpaqueEvent, workspaceId: string): void {
     const entry = unreadableEntry(event);
     const { stream, revision, eventId, type } = entry;
-    const isCredits = categoryOf(stream) === this.kind.category;
+    const isCredits = categoryOf(stream) === this.category;
     if (isCredits && isHidden(event)) this.hide(event, workspaceId);
     if (entry.setAside) return this.addSetAside(event);
     const message = `${stream}@${revision} (${type}) ${sentenceOf(entry)}`;
@@ -179,7 +175,7 @@ export class ReconcilePart {
   private mayBeOfThisMode({ stream, data }: StoredEvent): boolean {
     if (this.ofOtherMode.has(streamId(stream))) return false;
     const { livemode } = (data ?? {}) as { livemode?: unknown };
-    return typeof livemode !== 'boolean' || livemode === this.kind.livemode;
+    return typeof livemode !== 'boolean' || livemode === this.livemode;
   }
 
   private follows(workspaceId: string): boolean {

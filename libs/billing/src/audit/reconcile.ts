@@ -1,7 +1,6 @@
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { LedgerDifference, Reconciliation } from '../contracts/audit.js';
 import type { BalanceRow } from './book-balances.js';
-import { LIVE_BOOKS, type BookKind } from './book-kind.js';
 import { byPosition, type Missing } from './ledger-difference.js';
 import { ReconcilePart, type ReconciledPart } from './reconcile-part.js';
 import { Settlements } from './settlements.js';
@@ -48,12 +47,8 @@ export class Reconciler {
   private readonly part: ReconcilePart;
 
   /** @param rows read before the log, by workspace */
-  constructor(
-    workspaceId: string | null,
-    rows: ReadonlyMap<string, BalanceRow>,
-    kind: BookKind = LIVE_BOOKS,
-  ) {
-    this.part = new ReconcilePart(workspaceId, rows, (fact) => this.settlements.add(fact), kind);
+  constructor(workspaceId: string | null, rows: ReadonlyMap<string, BalanceRow>, livemode = true) {
+    this.part = new ReconcilePart(workspaceId, rows, (fact) => this.settlements.add(fact), livemode);
   }
 
   see(stored: StoredEvent): void {

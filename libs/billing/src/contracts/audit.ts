@@ -3,7 +3,6 @@ import type { CompensatedEntry, CorrectionFinding } from './corrections.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
-import type { TestBookEvent, TestPosting } from './test-book.js';
 import type { UnreadableEntry } from './unreadable-entry.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
@@ -52,6 +51,8 @@ export class VerifyLedger extends Query<LedgerVerification> {
   constructor(
     readonly workspaceId: string | null,
     readonly progress?: Progress,
+    /** Of test books, there is nothing signed. */
+    readonly livemode = true,
   ) {
     super();
   }
@@ -70,10 +71,10 @@ export interface ExplainedReadingEvent {
 export interface ExplainedMovement {
   readonly eventId: string;
   readonly revision: bigint;
-  readonly type: CreditsEvent['type'] | TestBookEvent['type'];
+  readonly type: CreditsEvent['type'];
   readonly occurredAt: string;
   readonly reservationId: string;
-  readonly postings: readonly (Posting | TestPosting)[];
+  readonly postings: readonly Posting[];
   readonly allocations: readonly {
     readonly grantId: string;
     readonly amount: number;
@@ -169,6 +170,8 @@ export class ReconcileLedger extends Query<Reconciliation> {
     /** Milliseconds that a completed reading may wait for its capture, and an event of a book for the balance view. */
     readonly graceMs: number,
     readonly progress?: Progress,
+    /** Of the books and readings. Those of the other mode are not seen. */
+    readonly livemode = true,
   ) {
     super();
   }
@@ -185,6 +188,7 @@ export class GetBalanceAsOf extends Query<Balance | null> {
   constructor(
     readonly workspaceId: string,
     readonly asOf: AsOf,
+    readonly livemode = true,
   ) {
     super();
   }
@@ -231,6 +235,7 @@ export class GetMonthlyStatement extends Query<MonthlyStatement | null> {
   constructor(
     readonly workspaceId: string,
     readonly period: string,
+    readonly livemode = true,
   ) {
     super();
   }

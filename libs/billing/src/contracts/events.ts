@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { byWorkspace, event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
 import { PACK_IDS, PLAN_IDS } from './catalogue.js';
 
 /**
@@ -238,6 +239,19 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
     }),
   ),
 });
+
+/**
+ * Stream `testbook-<workspaceId>`: the book of a workspace's test readings. It has the same events. No reader of the live
+ * books meets it, because its category is another one.
+ */
+export const testBookEvents: typeof creditsEvents = { ...creditsEvents, category: 'testbook' };
+
+/** The category of the streams of all live or test books. */
+export const booksOf = (livemode: boolean): string => (livemode ? creditsEvents : testBookEvents).category;
+
+/** The stream of a workspace's live or test book. */
+export const bookStream = (workspaceId: string, livemode: boolean): string =>
+  streamName(booksOf(livemode), workspaceId);
 
 export type CreditsEvent = EventOf<typeof creditsEvents>;
 export type CreditsEventOf<T extends CreditsEvent['type']> = Extract<CreditsEvent, { type: T }>;

@@ -13,6 +13,4 @@ export * from './order-lines.js';
 export * from './queries.js';
 export * from './seal.js';
 export * from './statement-words.js';
-export * from './test-book-audit.js';
-export * from './test-book.js';
 export * from './unreadable-entry.js';

@@ -14,9 +14,15 @@ export interface Balance {
   readonly adjusted: number;
 }
 
-/** Folded from the stream, as of now. Credits expired by now count as expired. `null` when the book is not open. */
+/**
+ * Folded from the stream, as of now. Credits expired by now count as expired. `null` when the book is not open. A test
+ * book is as the next reservation would find it.
+ */
 export class GetBalance extends Query<Balance | null> {
-  constructor(readonly workspaceId: string) {
+  constructor(
+    readonly workspaceId: string,
+    readonly livemode = true,
+  ) {
     super();
   }
 }
@@ -91,7 +97,10 @@ export interface LedgerEntry {
 
 /** Every event of a book, oldest first; empty when the book is not open. */
 export class GetLedger extends Query<LedgerEntry[]> {
-  constructor(readonly workspaceId: string) {
+  constructor(
+    readonly workspaceId: string,
+    readonly livemode = true,
+  ) {
     super();
   }
 }

@@ -9,7 +9,7 @@ import { SettleReservation } from '../application/settle-reservation/settle-rese
 import { OpenBook } from '../contracts/commands.js';
 import { documentRefunds } from './document-refund.process.js';
 import { bookOpening } from './book-opening.process.js';
-import { settlement, testSettlement } from './settlement.process.js';
+import { settlement } from './settlement.process.js';
 
 const by = (process: string) => ({
   actor: `system:billing.${process}`,
@@ -41,17 +41,10 @@ describe('the settlement process', () => {
     given(settlement, reading({ type: 'ReadingAbandoned', data })).thenSends(settle('release'));
   });
 
-  it('leaves test readings to a process of their own, and that one leaves it the live ones', () => {
-    const data = { ...of, attempt: 1, sealedResult: 'sealed' };
-    const live = reading({ type: 'ReadingCompleted', data });
-    const test = reading({ type: 'ReadingCompleted', data: { ...data, livemode: false } });
-    const settleTest = (how: 'capture' | 'release') =>
-      command(new SettleReservation('ws_1', 'r1', false, how, 'event-1', by('test-settlement')));
-    given(settlement, test).thenSends();
-    given(testSettlement, live).thenSends();
-    given(testSettlement, test).thenSends(settleTest('capture'));
-    const failed = { ...of, livemode: false, code: 'timed_out', attempts: 5 } as const;
-    given(testSettlement, reading({ type: 'ReadingFailed', data: failed })).thenSends(settleTest('release'));
+  it('settles a test reading in the test book', () => {
+    const data = { ...of, livemode: false, attempt: 1, sealedResult: 'sealed' };
+    const capture = new SettleReservation('ws_1', 'r1', false, 'capture', 'event-1', by('settlement'));
+    given(settlement, reading({ type: 'ReadingCompleted', data })).thenSends(command(capture));
   });
 
   it('does nothing about an unfinished reading', () => {

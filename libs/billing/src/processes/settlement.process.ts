@@ -8,31 +8,22 @@ const endsOfReadings = [
   selectEvents(readingEvents, 'ReadingCompleted', 'ReadingFailed', 'ReadingAbandoned'),
 ] as const;
 
+/** The process that captures: a reading that it passes over is not captured. */
+export const SETTLEMENT = 'billing.settlement.v1';
+
 /**
  * The outcome of a reading settles its reservation: `ReadingCompleted` captures it, failed or abandoned releases it.
  * Repeated events change nothing, because a hold settles once.
- *
- * Each mode has a process of its own, with its own checkpoint: whatever stops one leaves the other alone. A worker from
- * before test mode runs only the first, so it cannot pass over a test reading.
  */
-const settlementOf = (name: string, actor: string, livemode: boolean) =>
-  defineProcess({
-    name,
-    catalogues: endsOfReadings,
-    react: (event) => (event.data.livemode === livemode ? [command(settle(event, actor))] : []),
-  });
+export const settlement = defineProcess({
+  name: SETTLEMENT,
+  catalogues: endsOfReadings,
+  react: (event) => [command(settle(event))],
+});
 
-/** The process that captures: a reading that it passes over is not captured. */
-export const SETTLEMENT = 'billing.settlement.v1';
-/** The same for test readings. */
-export const TEST_SETTLEMENT = 'billing.test-settlement.v1';
-
-export const settlement = settlementOf(SETTLEMENT, 'billing.settlement', true);
-export const testSettlement = settlementOf(TEST_SETTLEMENT, 'billing.test-settlement', false);
-
-const settle = (event: RecordedOf<typeof endsOfReadings>, actor: string): SettleReservation => {
+const settle = (event: RecordedOf<typeof endsOfReadings>): SettleReservation => {
   const { workspaceId, livemode, reservationId } = event.data;
   const outcome = event.type === 'ReadingCompleted' ? 'capture' : 'release';
-  const by = causedBy(causeOf(event), actor);
+  const by = causedBy(causeOf(event), 'billing.settlement');
   return new SettleReservation(workspaceId, reservationId, livemode, outcome, event.id, by);
 };

@@ -1,14 +1,11 @@
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { createCreditsExecutor } from '#billing/credits.executor.js';
 import { Reconciler } from '#billing/audit/reconcile.js';
-import { LIVE_BOOKS, TEST_BOOKS, type BookEvent, type BookKind } from '#billing/audit/book-kind.js';
-import { READING_COST, type Balance } from '#billing/contracts/index.js';
+import { READING_COST, type Balance, type CreditsEvent } from '#billing/contracts/index.js';
 import { balanceOf } from '#billing/domain/credits/balance.js';
 import { credits } from '#billing/domain/credits/credits.decider.js';
 import type { Credits } from '#billing/domain/credits/credits.state.js';
 import { violations } from '#billing/domain/credits/invariants.js';
-import { testBookViolations } from '#billing/domain/test-book/invariants.js';
-import { testBook } from '#billing/domain/test-book/test-book.decider.js';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { fold } from '#event-sourcing/core/decider.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
@@ -19,14 +16,14 @@ import { type History, type Report } from './history.js';
 
 /** In each mode, the books of the other do not count. */
 export const checkHolds = ({ readings, books, testBooks }: History, report: Report): void => {
-  checkHoldsOf(LIVE_BOOKS, readings, [...books.values()].flat(), report);
-  checkHoldsOf(TEST_BOOKS, readings, [...testBooks.values()].flat(), report);
+  checkHoldsOf(true, readings, [...books.values()].flat(), report);
+  checkHoldsOf(false, readings, [...testBooks.values()].flat(), report);
 };
 
 const checkHoldsOf = (
-  { livemode, types }: BookKind,
+  livemode: boolean,
   readings: History['readings'],
-  ledger: readonly Recorded<BookEvent>[],
+  ledger: readonly Recorded<CreditsEvent>[],
   report: Report,
 ): void => {
   const movements = ledger.flatMap((event) =>
@@ -37,25 +34,25 @@ const checkHoldsOf = (
       if (event.type !== 'ReadingRequested' || event.data.livemode !== livemode) continue;
       const { reservationId } = event.data;
       const held = movements.find(
-        ({ type, data }) => type === types.reserved && data.reservationId === reservationId,
+        ({ type, data }) => type === 'CreditsReserved' && data.reservationId === reservationId,
       );
       if (!held || held.position > event.position) report(`reading ${id} was accepted without a hold`);
     }
   }
   for (const hold of movements) {
-    if (hold.type !== types.reserved) continue;
+    if (hold.type !== 'CreditsReserved') continue;
     const { reservationId, readingId } = hold.data;
     const ofReading = readings.get(readingId) ?? [];
     if (ofReading.some(({ data }) => 'livemode' in data && data.livemode !== livemode))
       report(`reading ${readingId} is of the other mode than its hold ${reservationId}`);
     const settled = movements.filter(
-      ({ type, data }) => type !== types.reserved && data.reservationId === reservationId,
+      ({ type, data }) => type !== 'CreditsReserved' && data.reservationId === reservationId,
     );
     if (settled.length !== 1) report(`hold ${reservationId} was settled ${settled.length} times`);
     const isCompleted = ofReading.some(
       (event) => event.type === 'ReadingCompleted' && event.data.reservationId === reservationId,
     );
-    const isCaptured = settled.some(({ type }) => type === types.captured);
+    const isCaptured = settled.some(({ type }) => type === 'CreditsCaptured');
     if (isCaptured !== isCompleted) {
       report(
         `hold ${reservationId} was ${isCaptured ? '' : 'not '}captured, its reading ${isCompleted ? '' : 'not '}completed`,
@@ -98,8 +95,8 @@ export const checkBooks = async (
 
 export const checkTestBooks = ({ testBooks, readings }: History, report: Report): void => {
   for (const [workspaceId, events] of testBooks) {
-    for (const breach of testBookViolations(events)) report(`test book of ${workspaceId}: ${breach}`);
-    const { held, consumed } = fold(testBook, testBook.initialState, events);
+    for (const breach of violations(events)) report(`test book of ${workspaceId}: ${breach}`);
+    const { held, consumed } = balanceOf(fold(credits, credits.initialState, events));
     const completed = [...readings.values()]
       .flat()
       .filter((event) => isCompletedIn(event, workspaceId, false));
@@ -123,18 +120,23 @@ const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Pro
 };
 
 export const checkReconciliation = (world: World, report: Report): void => {
-  reconcile(world, LIVE_BOOKS, 'billing.balance', report);
-  reconcile(world, TEST_BOOKS, 'billing.test_balance', report);
+  for (const livemode of [true, false]) reconcile(world, livemode, report);
 };
 
-const reconcile = ({ store, tables }: World, kind: BookKind, view: string, report: Report): void => {
-  const columns = Object.keys(kind.balanceOf({}));
-  const balances = [...tables.views.of(view)].map(([workspaceId, row]) => {
-    const amounts = columns.map((column) => [column, row[column]] as const);
-    const balance = Object.fromEntries(amounts) as unknown as Balance;
-    return [workspaceId, { revision: BigInt(row['revision'] as string), balance }] as const;
-  });
-  const reconciler = new Reconciler(null, new Map(balances), kind);
+const reconcile = ({ store, tables }: World, livemode: boolean, report: Report): void => {
+  const columns = Object.keys(balanceOf(credits.initialState));
+  const rows = [...tables.views.of('billing.balance').values()];
+  const balances = rows
+    .filter(({ mode }) => (mode === 'live') === livemode)
+    .map((row) => {
+      const amounts = columns.map((column) => [column, row[column]] as const);
+      const balance = Object.fromEntries(amounts) as unknown as Balance;
+      return [
+        row['workspace_id'] as string,
+        { revision: BigInt(row['revision'] as string), balance },
+      ] as const;
+    });
+  const reconciler = new Reconciler(null, new Map(balances), livemode);
   for (const event of store.log) reconciler.see(event);
   const { differences, pending } = reconciler.report(Infinity);
   for (const { message, workspaceId } of [...differences, ...pending]) report(`${workspaceId}: ${message}`);

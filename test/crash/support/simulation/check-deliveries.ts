@@ -31,15 +31,10 @@ export const checkDeliveries = ({ store, tables }: World, report: Report): void 
       case 'webhookEndpoint':
         endpoints.push({ id: streamId(stored.stream), workspaceId: stored.metadata.workspaceId });
         break;
-      case creditsEvents.category: {
+      case creditsEvents.category:
+      case testBookEvents.category: {
         const event = decode(creditsEvents, stored);
         const failure = event.type === 'CreditsReleased' && failures.get(event.data.causeEventId);
-        if (failure) publish(failure, position);
-        break;
-      }
-      case testBookEvents.category: {
-        const event = decode(testBookEvents, stored);
-        const failure = event.type === 'TestCreditsReleased' && failures.get(event.data.causeEventId);
         if (failure) publish(failure, position);
         break;
       }

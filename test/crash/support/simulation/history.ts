@@ -1,9 +1,4 @@
-import {
-  creditsEvents,
-  testBookEvents,
-  type CreditsEvent,
-  type TestBookEvent,
-} from '#billing/contracts/index.js';
+import { creditsEvents, testBookEvents, type CreditsEvent } from '#billing/contracts/index.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
@@ -20,14 +15,14 @@ export interface History {
   readonly readings: ByStream<Recorded<ReadingEvent>>;
   readonly publications: ByStream<Recorded<PublicationEvent>>;
   readonly books: ByStream<Recorded<CreditsEvent>>;
-  readonly testBooks: ByStream<Recorded<TestBookEvent>>;
+  readonly testBooks: ByStream<Recorded<CreditsEvent>>;
 }
 
 export const historyOf = ({ store }: World): History => {
   const readings = new Map<string, Recorded<ReadingEvent>[]>();
   const publications = new Map<string, Recorded<PublicationEvent>[]>();
   const books = new Map<string, Recorded<CreditsEvent>[]>();
-  const testBooks = new Map<string, Recorded<TestBookEvent>[]>();
+  const testBooks = new Map<string, Recorded<CreditsEvent>[]>();
   const add = <E>(to: Map<string, E[]>, id: string, event: E) => to.set(id, [...(to.get(id) ?? []), event]);
   for (const stored of store.log) {
     const id = streamId(stored.stream);

@@ -23,7 +23,6 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
     of('ReadingRequested') === of('ReadingCompleted', 'ReadingFailed') &&
     isFollowedUp(store.log) &&
     of('CreditsReserved') === of('CreditsCaptured', 'CreditsReleased') &&
-    of('TestCreditsReserved') === of('TestCreditsCaptured', 'TestCreditsReleased') &&
     [...consumers.values()].every(({ name, categories }) => {
       const reached = BigInt(tables.checkpoints.get(name)?.position ?? 0);
       return categories.every((category) => (last.get(category) ?? 0n) <= reached);

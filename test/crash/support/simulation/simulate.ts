@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { createCreditsExecutor } from '#billing/credits.executor.js';
-import { READING_COST } from '#billing/contracts/index.js';
+import { READING_COST, testBookEvents } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { InMemoryEventStore as Store } from '#event-sourcing/testing/in-memory-event-store.js';
@@ -82,7 +82,9 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       digest: digestOf(store),
       log: store.log,
       completed: store.log.filter(({ type }) => type === 'ReadingCompleted').length,
-      testCompleted: store.log.filter(({ type }) => type === 'TestCreditsCaptured').length,
+      testCompleted: store.log.filter(
+        ({ type, stream }) => type === 'CreditsCaptured' && stream.startsWith(testBookEvents.category),
+      ).length,
       crashes: world.crashes,
       unanswered: scheduler.unanswered,
       losses: world.tables.losses,

@@ -22,19 +22,19 @@ const overdue = (rows: Iterable<Row>, now: number): Row[] =>
   [...rows].filter(({ due_at: dueAt }) => dueAt !== null && at(dueAt) < now);
 
 /** How the fence reads and confirms holds. */
-const statementsOfHolds = (view: string): readonly (readonly [string, Carry])[] => [
+const STATEMENTS_OF_HOLDS: readonly (readonly [string, Carry])[] = [
   [
-    `update ${view} set confirmed`,
-    (tables, [workspaceId, reservationId]) => {
-      const holds = tables.views.of(view);
-      const id = `${workspaceId as string}|${reservationId as string}`;
+    'update billing.hold set confirmed',
+    (tables, values) => {
+      const holds = tables.views.of('billing.hold');
+      const id = values.join('|');
       if (holds.has(id)) holds.set(id, { ...holds.get(id), confirmed: true });
     },
   ],
   [
-    `from ${view}`,
+    'from billing.hold',
     (tables, [before]) =>
-      [...tables.views.of(view).values()].filter(
+      [...tables.views.of('billing.hold').values()].filter(
         (hold) => !hold['confirmed'] && at(hold['reserved_at']) < at(before),
       ),
   ],
@@ -168,8 +168,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
         .map(([, { artifactId: _, ...stored }]) => stored),
   ],
 
-  ...statementsOfHolds('billing.hold'),
-  ...statementsOfHolds('billing.test_hold'),
+  ...STATEMENTS_OF_HOLDS,
 
   // No webhook is sent, so there are no answers.
   ['update webhooks.attempt', () => undefined],

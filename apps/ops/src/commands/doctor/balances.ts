@@ -20,8 +20,8 @@ export const checkBalances = async ({ pool, store }: Pick<Session, 'pool' | 'sto
   const parked = (await stoppedStreams(pool)).filter(({ consumer }) => consumer === BALANCE);
   const { rows } = await pool.query<{ workspace_id: string }>(
     `select workspace_id from workspaces.workspace
-     where not exists (select from billing.balance where balance.workspace_id = workspace.workspace_id)
-       and exists (select from billing.balance)
+     where not exists (select from billing.balance where balance.workspace_id = workspace.workspace_id and mode = 'live')
+       and exists (select from billing.balance where mode = 'live')
      order by workspace_id limit $1`,
     [MOST],
   );

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { CheckHolds, creditsEvents, testBookEvents } from '#billing/contracts/index.js';
+import { bookStream, CheckHolds } from '#billing/contracts/index.js';
 import { stoppedStreams, type StoppedStream } from '#event-sourcing/parking/parked-streams.js';
 import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { readSetAside } from '#event-sourcing/parking/set-aside.js';
@@ -172,15 +172,10 @@ export const checkJobs = async (pool: Pool, time: Pick<TrustedTime, 'isTrusted'>
 };
 
 /** A damaged test book is a finding of its own: the live books do not depend on it. */
+const HOLDS = 'billing.hold.v1';
 const HELD = [
-  { check: 'holds', livemode: true, view: 'billing.hold.v1', category: creditsEvents.category, option: '' },
-  {
-    check: 'test holds',
-    livemode: false,
-    view: 'billing.test-hold.v1',
-    category: testBookEvents.category,
-    option: ' --mode test',
-  },
+  { check: 'holds', livemode: true, option: '' },
+  { check: 'test holds', livemode: false, option: ' --mode test' },
 ] as const;
 
 export const checkHolds = async (session: Session): Promise<readonly Finding[]> => {
@@ -190,7 +185,7 @@ export const checkHolds = async (session: Session): Promise<readonly Finding[]> 
 };
 
 const holdsOf = async (
-  { check, livemode, view, category, option }: (typeof HELD)[number],
+  { check, livemode, option }: (typeof HELD)[number],
   { queries, config }: Session,
 ): Promise<readonly Finding[]> => {
   const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
@@ -209,8 +204,8 @@ const holdsOf = async (
         `the ${livemode ? 'book' : 'test book'} of ${workspaceId} holds ${held} credits, and its open holds have ${open}: rows were changed or deleted`,
         // A replay makes missing rows again, and finds no others.
         open < held
-          ? `ops projections replay ${view} --stream ${category}-${workspaceId}`
-          : `ops projections rebuild ${view}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
+          ? `ops projections replay ${HOLDS} --stream ${bookStream(workspaceId, livemode)}`
+          : `ops projections rebuild ${HOLDS}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
       ),
     ),
   ];

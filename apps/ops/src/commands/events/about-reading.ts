@@ -1,7 +1,7 @@
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { creditsEvents, testBookEvents } from '#billing/contracts/index.js';
+import { bookStream } from '#billing/contracts/index.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { readingEvents } from '#readings/contracts/index.js';
 import { ListDeliveriesOfReading, type DeliveryOfReading } from '#webhooks/contracts/index.js';
@@ -30,8 +30,8 @@ const ofReading = async (store: EventStore, readingId: string): Promise<readonly
   const since = Date.parse(first.metadata.occurredAt) - RESERVED_BEFORE_MS;
   const reservations = new Set(own.map(({ data }) => (data as { reservationId?: string }).reservationId));
   const credits: StoredEvent[] = [];
-  for (const { category } of [creditsEvents, testBookEvents]) {
-    const book = streamName(category, first.metadata.workspaceId);
+  for (const livemode of [true, false]) {
+    const book = bookStream(first.metadata.workspaceId, livemode);
     for await (const event of store.read(book, { direction: 'backwards' })) {
       if (Date.parse(event.metadata.occurredAt) < since) break;
       const about = event.data as { readingId?: string; reservationId?: string };

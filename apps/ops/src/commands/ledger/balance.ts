@@ -1,16 +1,6 @@
 import type { Command } from 'commander';
-import {
-  creditsEvents,
-  GetBalance,
-  GetBalanceAsOf,
-  GetTestBalance,
-  testBookEvents,
-  type AsOf,
-  type Balance,
-  type TestBalance,
-} from '#billing/contracts/index.js';
+import { bookStream, GetBalance, GetBalanceAsOf, type AsOf } from '#billing/contracts/index.js';
 import type { Mode } from '#event-sourcing/core/mode.js';
-import { streamName } from '#event-sourcing/core/stream-name.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { OpsError } from '../../ops-error.js';
@@ -37,16 +27,14 @@ export const addBalance = (ledger: Command): void => {
       '\nExample:\n  ops ledger balance --workspace ws_… --json\n  ops ledger balance --workspace ws_… --as-of 2026-04-30T12:00:00Z\n  ops ledger balance --workspace ws_… --mode test',
     )
     .action(async ({ workspace, asOf, mode }: Options, command: Command) => {
-      const balance = await withSession<Balance | TestBalance | null>(
-        async ({ queries, store, time, requireWorkspace }) => {
-          await requireWorkspace(workspace);
-          if (asOf) await requirePast({ store, time }, bookOf(workspace, mode), asOf);
-          if (mode === 'test') return queries.execute(new GetTestBalance(workspace, asOf ?? null));
-          return asOf
-            ? queries.execute(new GetBalanceAsOf(workspace, asOf))
-            : queries.execute(new GetBalance(workspace));
-        },
-      );
+      const livemode = mode === 'live';
+      const balance = await withSession(async ({ queries, store, time, requireWorkspace }) => {
+        await requireWorkspace(workspace);
+        if (asOf) await requirePast({ store, time }, bookStream(workspace, livemode), asOf);
+        return queries.execute(
+          asOf ? new GetBalanceAsOf(workspace, asOf, livemode) : new GetBalance(workspace, livemode),
+        );
+      });
       if (!balance) {
         throw new OpsError(
           `The workspace ${workspace} has no ${mode === 'test' ? 'test' : 'credit'} book${asOf ? ' at that time' : ''}.`,
@@ -55,9 +43,6 @@ export const addBalance = (ledger: Command): void => {
       print(command, balance, table(['account', 'credits'], Object.entries(balance)));
     });
 };
-
-const bookOf = (workspaceId: string, mode: Mode): string =>
-  streamName((mode === 'test' ? testBookEvents : creditsEvents).category, workspaceId);
 
 /** @throws OpsError for a revision that the book does not have yet, or an instant that is yet to come */
 export const requirePast = async (

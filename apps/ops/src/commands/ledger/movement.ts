@@ -13,7 +13,7 @@ export const causeOf = ({
   correlationId,
 }: Pick<ExplainedMovement, 'type' | 'cause' | 'causationId' | 'correlationId'>): string => {
   if (cause) return `${cause.type} ${cause.eventId}`;
-  if (type === 'CreditsReserved' || type === 'TestCreditsReserved')
+  if (type === 'CreditsReserved')
     return `unknown: no event of the reading names it${correlationId && ` (request ${correlationId})`}`;
   return `unknown: ${causationId ? `${causationId} is no event of the reading` : 'no event of the reading'}`;
 };

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { ReconcileLedger, ReconcileTestBooks, type LedgerDifference } from '#billing/contracts/index.js';
+import { ReconcileLedger, type LedgerDifference } from '#billing/contracts/index.js';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { describeCompensated } from '../corrections.js';
 import { print, table } from '../../output.js';
@@ -36,9 +36,7 @@ export const addReconcile = (ledger: Command): void => {
         if (workspaceId !== null) await requireWorkspace(workspaceId);
         return withProgress('reconcile', (progress) =>
           queries.execute(
-            options.mode === 'test'
-              ? new ReconcileTestBooks(workspaceId, options.grace * 1_000, progress)
-              : new ReconcileLedger(workspaceId, options.grace * 1_000, progress),
+            new ReconcileLedger(workspaceId, options.grace * 1_000, progress, options.mode === 'live'),
           ),
         );
       });

@@ -16,7 +16,6 @@ import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { movement } from './movement.js';
 import { modeOption, parsePeriod } from './options.js';
-import { printTestStatement } from './test-statement.js';
 
 interface Options {
   readonly workspace: string;
@@ -47,7 +46,9 @@ export const addStatement = (ledger: Command): void => {
     )
     .action(async (options: Options, command: Command) => {
       const { workspace, period, format, out, mode } = options;
-      if (mode === 'test') return printTestStatement(options, command);
+      const livemode = mode === 'live';
+      if (format === 'pdf' && !livemode)
+        throw new OpsError('A test book has no PDF statement: leave out --format.');
       if (format === 'pdf' && (period === undefined || out === undefined)) {
         throw new OpsError(
           'A PDF covers one month and goes to a file: add --period <yyyy-mm> and --out <file>.',
@@ -64,11 +65,11 @@ export const addStatement = (ledger: Command): void => {
           return;
         }
         if (period === undefined) {
-          const entries = await queries.execute(new GetLedger(workspace));
+          const entries = await queries.execute(new GetLedger(workspace, livemode));
           print(command, { workspaceId: workspace, entries }, movements(entries));
           return;
         }
-        const statement = await queries.execute(new GetMonthlyStatement(workspace, period));
+        const statement = await queries.execute(new GetMonthlyStatement(workspace, period, livemode));
         if (!statement) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
         print(command, statement, describe(statement));
       });

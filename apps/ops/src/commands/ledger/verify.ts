@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { VerifyLedger, VerifyTestBooks, type LedgerVerification } from '#billing/contracts/index.js';
+import { VerifyLedger, type LedgerVerification } from '#billing/contracts/index.js';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { describeCompensated } from '../corrections.js';
 import { OpsError } from '../../ops-error.js';
@@ -26,12 +26,9 @@ export const addVerify = (ledger: Command): void => {
       const workspaceId = chosenWorkspace(options);
       const found = await withSession(async ({ queries, requireWorkspace }) => {
         if (workspaceId !== null) await requireWorkspace(workspaceId);
-        return withProgress<LedgerVerification>('verify', async (progress) => {
-          if (options.mode === 'live') return queries.execute(new VerifyLedger(workspaceId, progress));
-          // Nothing is corrected in a test book.
-          const books = await queries.execute(new VerifyTestBooks(workspaceId, progress));
-          return { books, corrections: [], compensated: [] };
-        });
+        return withProgress('verify', (progress) =>
+          queries.execute(new VerifyLedger(workspaceId, progress, options.mode === 'live')),
+        );
       });
       const { books, corrections } = found;
       if (workspaceId !== null && books.length === 0) {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { modeOf } from '../../read-models/mode-of.js';
 import type { BalanceRow } from '../../audit/book-balances.js';
 
 /** Books in one query: more would hold their rows twice. */
@@ -8,6 +9,7 @@ const PAGE = 1_000;
 export const balanceRows = async (
   pool: pg.Pool,
   workspaceId: string | null,
+  livemode = true,
 ): Promise<Map<string, BalanceRow>> => {
   const found = new Map<string, BalanceRow>();
   for (let last = ''; ;) {
@@ -15,9 +17,9 @@ export const balanceRows = async (
       `select workspace_id, revision::text, available::text, held::text, consumed::text, expired::text,
               granted::text, adjusted::text
        from billing.balance
-       where ($1::text is null or workspace_id = $1) and workspace_id > $2
+       where ($1::text is null or workspace_id = $1) and workspace_id > $2 and mode = $4
        order by workspace_id limit $3`,
-      [workspaceId, last, PAGE],
+      [workspaceId, last, PAGE, modeOf(livemode)],
     );
     for (const row of rows) found.set(row['workspace_id']!, rowOf(row));
     if (rows.length < PAGE) return found;

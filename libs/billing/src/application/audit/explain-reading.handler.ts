@@ -5,11 +5,11 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId, streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
-import { LIVE_BOOKS, TEST_BOOKS, booksOf, type BookKind } from '../../audit/book-kind.js';
 import { BookMoney } from '../../audit/book-money.js';
 import { explain, isMovementOf } from '../../audit/explain.js';
 import { bookEvent, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { ExplainReading, type ReadingExplanation } from '../../contracts/audit.js';
+import { bookStream } from '../../contracts/events.js';
 import { evolve, noBook } from '../../domain/credits/credits.state.js';
 import type { UsedCredits } from '../../domain/credits/value.js';
 
@@ -37,46 +37,36 @@ export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
       opaque.map(({ stored }) => stored.metadata.workspaceId).find((id) => id !== '');
     if (owner === undefined) return null;
     const mode = reading.flatMap(({ data }) => ('livemode' in data ? data.livemode : []))[0];
-    let kind = booksOf(mode ?? true);
-    let moved = await this.movedIn(kind, owner, readingId);
+    let moved = await this.movedIn(bookStream(owner, mode ?? true), readingId);
     // A reservation that no reading has named yet may be of either book.
     if (mode === undefined && moved.movements.length === 0) {
-      const test = await this.movedIn(TEST_BOOKS, owner, readingId);
-      if (test.movements.length > 0) [kind, moved] = [TEST_BOOKS, test];
+      const test = await this.movedIn(bookStream(owner, false), readingId);
+      if (test.movements.length > 0) moved = test;
     }
     const { movements, used } = moved;
     const ofReading = opaque.some(({ stored }) => streamId(stored.stream) === readingId);
     if (reading.length + movements.length === 0 && !ofReading) return null;
     const unreadable = [...opaque, ...moved.opaque].map(unreadableEntry);
-    return explain(readingId, owner, reading, movements, used, unreadable, kind);
+    return explain(readingId, owner, reading, movements, used, unreadable);
   }
 
-  private async movedIn(kind: BookKind, owner: string, readingId: string): Promise<Moved> {
+  private async movedIn(book: string, readingId: string): Promise<Moved> {
     const moved: Moved = { movements: [], used: new Map(), opaque: [] };
-    const worth = kind === LIVE_BOOKS ? new Worth() : null;
-    for await (const stored of this.store.read(streamName(kind.category, owner))) {
-      const event = kind.entryOf(stored);
+    const money = new BookMoney();
+    let state = noBook;
+    for await (const stored of this.store.read(book)) {
+      const event = bookEvent(stored);
       if (isOpaque(event)) {
         moved.opaque.push(event);
         continue;
       }
-      const left = worth?.see(event as Parameters<Worth['see']>[0]) ?? [];
+      const before = state;
+      state = evolve(before, event);
+      const left = money.see(event, before, state);
       if (!isMovementOf(event, readingId)) continue;
       moved.movements.push(event);
       moved.used.set(event.id, left);
     }
     return moved;
-  }
-}
-
-/** What the credits of a live book are worth. */
-class Worth {
-  private readonly money = new BookMoney();
-  private state = noBook;
-
-  see(event: Exclude<ReturnType<typeof bookEvent>, OpaqueEvent>): readonly UsedCredits[] {
-    const before = this.state;
-    this.state = evolve(before, event);
-    return this.money.see(event, before, this.state);
   }
 }

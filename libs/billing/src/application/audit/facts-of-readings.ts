@@ -3,7 +3,7 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { readingEvents } from '#readings/contracts/index.js';
 import { ReconcilePart } from '../../audit/reconcile-part.js';
 import type { ReadingFact } from '../../audit/settlements.js';
-import { LIVE_BOOKS, type BookKind } from '../../audit/book-kind.js';
+import { bookStream } from '../../contracts/events.js';
 
 /**
  * The facts of some readings, from their own streams and from the books of the workspaces that completed them.
@@ -15,7 +15,7 @@ export const factsOfReadings = async (
   readingIds: ReadonlySet<string>,
   upTo: bigint,
   workspaceId: string | null,
-  kind: BookKind = LIVE_BOOKS,
+  livemode: boolean,
 ): Promise<readonly ReadingFact[]> => {
   const facts: ReadingFact[] = [];
   const part = new ReconcilePart(
@@ -24,14 +24,14 @@ export const factsOfReadings = async (
     (fact) => {
       if (readingIds.has(fact.readingId)) facts.push(fact);
     },
-    kind,
+    livemode,
   );
   for (const readingId of readingIds)
     for await (const event of store.read(streamName(readingEvents.category, readingId)))
       if (event.position <= upTo) part.see(event);
   const workspaces = new Set(facts.flatMap((fact) => (fact.kind === 'completed' ? [fact.workspaceId] : [])));
   for (const workspace of workspaces)
-    for await (const event of store.read(streamName(kind.category, workspace)))
-      if (event.type === kind.types.captured && event.position <= upTo) part.see(event);
+    for await (const event of store.read(bookStream(workspace, livemode)))
+      if (event.type === 'CreditsCaptured' && event.position <= upTo) part.see(event);
   return facts;
 };

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import type { Folded } from '#event-sourcing/handling/folded.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { readingEvents } from '#readings/contracts/index.js';
@@ -12,7 +12,7 @@ import { Settlements } from '../../audit/settlements.js';
 import { bookEvent } from '../../audit/unreadable-entry.js';
 import { VerifiedBooks, type VerifiedBook } from '../../audit/verified-books.js';
 import type { Progress, Reconciliation } from '../../contracts/audit.js';
-import { creditsEvents } from '../../contracts/events.js';
+import { booksOf, bookStream } from '../../contracts/events.js';
 import type { Credits } from '../../domain/credits/credits.state.js';
 import { factsOfReadings } from './facts-of-readings.js';
 import { visitLog } from './read.js';
@@ -24,6 +24,8 @@ export interface AuditTask {
   readonly workspaceId: string | null;
   /** Rows of the balance view, read before the log. */
   readonly rows: ReadonlyMap<string, BalanceRow>;
+  /** Of the books and readings; `true` without it. */
+  readonly livemode?: boolean;
 }
 
 export interface AuditResult {
@@ -40,26 +42,31 @@ export class LogAudit {
   private readonly books: VerifiedBooks | null;
   private readonly reconcile: ReconcilePart;
   private readonly corrections: StoredEvent[] = [];
+  private readonly livemode: boolean;
+  /** Of the books. */
+  private readonly category: string;
   private reached: bigint | null = null;
 
   constructor(
     private readonly store: Pick<EventStore, 'head' | 'read' | 'readAll'>,
     private readonly task: AuditTask,
   ) {
-    const { verify, workspaceId, rows } = task;
+    const { verify, workspaceId, rows, livemode = true } = task;
+    this.livemode = livemode;
+    this.category = booksOf(livemode);
     this.books = verify && new VerifiedBooks(verify.period, verify.boundMs);
-    this.reconcile = new ReconcilePart(workspaceId, rows, (fact) => this.settlements.add(fact));
+    this.reconcile = new ReconcilePart(workspaceId, rows, (fact) => this.settlements.add(fact), livemode);
   }
 
   /** Reads on, up to the head of the log. Reports progress in positions. @throws StoreUnavailable */
   async read(progress?: Progress): Promise<void> {
-    const only = { categories: [creditsEvents.category, readingEvents.category] };
+    const only = { categories: [this.category, readingEvents.category] };
     this.reached = await visitLog(this.store, (event) => this.see(event), progress, only, this.reached);
   }
 
   /** A book after its last event; `null` when it has to be read again. */
   folded(workspaceId: string): Folded<Credits> | null {
-    return this.books?.folded(streamName(creditsEvents.category, workspaceId)) ?? null;
+    return this.books?.folded(bookStream(workspaceId, this.livemode)) ?? null;
   }
 
   /** The workspaces of the books that have not closed a month (`yyyy-mm`), without those where something was found. */
@@ -74,9 +81,10 @@ export class LogAudit {
 
   /** @param settledBefore as in reconciliationOf */
   async result(settledBefore: number): Promise<AuditResult> {
-    const { store, settlements, reached, task } = this;
+    const { store, settlements, reached, task, livemode } = this;
     // Settlements forget the facts of settled readings.
-    const facts = await factsOfReadings(store, settlements.reopened, reached ?? 0n, task.workspaceId);
+    const { workspaceId } = task;
+    const facts = await factsOfReadings(store, settlements.reopened, reached ?? 0n, workspaceId, livemode);
     for (const fact of facts) settlements.recall(fact);
     return {
       verified: (this.books?.result() ?? []).toSorted(byPosition),
@@ -87,7 +95,7 @@ export class LogAudit {
 
   private see(stored: StoredEvent): void {
     if (isCorrection(stored)) this.corrections.push(stored);
-    if (categoryOf(stored.stream) !== creditsEvents.category) {
+    if (categoryOf(stored.stream) !== this.category) {
       this.reconcile.see(stored);
       return;
     }

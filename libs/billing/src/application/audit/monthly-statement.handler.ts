@@ -5,6 +5,7 @@ import { CONFIG } from '#platform/tokens.js';
 import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';
 import { GetMonthlyStatement, type MonthlyStatement } from '../../contracts/audit.js';
+import { bookStream } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 
 @QueryHandler(GetMonthlyStatement)
@@ -14,8 +15,8 @@ export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatemen
     @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
   ) {}
 
-  async execute({ workspaceId, period }: GetMonthlyStatement): Promise<MonthlyStatement | null> {
-    const stream = readMonth(this.store, workspaceId, period);
+  async execute({ workspaceId, period, livemode }: GetMonthlyStatement): Promise<MonthlyStatement | null> {
+    const stream = readMonth(this.store, bookStream(workspaceId, livemode), period);
     return statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
   }
 }

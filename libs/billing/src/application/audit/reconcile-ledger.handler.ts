@@ -22,13 +22,13 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
   ) {}
 
   /** Reads the view first, so that the log then has everything the view shows. */
-  async execute({ workspaceId, graceMs, progress }: ReconcileLedger): Promise<Reconciliation> {
+  async execute({ workspaceId, graceMs, livemode, progress }: ReconcileLedger): Promise<Reconciliation> {
     const settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
-    const rows = await balanceRows(this.pool, workspaceId);
-    const audit = new LogAudit(this.store, { verify: null, workspaceId, rows });
+    const rows = await balanceRows(this.pool, workspaceId, livemode);
+    const audit = new LogAudit(this.store, { verify: null, workspaceId, rows, livemode });
     await audit.read(progress);
     const { reconciliation, corrections } = await audit.result(settledBefore);
-    if (workspaceId !== null) return reconciliation;
+    if (workspaceId !== null || !livemode) return reconciliation;
     const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
     const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
     return { ...reconciliation, differences, compensated: signatures.compensated };

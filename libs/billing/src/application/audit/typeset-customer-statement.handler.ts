@@ -7,6 +7,7 @@ import type { TypesettingPool } from '#platform/typesetting/typesetting-pool.js'
 import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';
 import { TypesetCustomerStatement, type PrintedStatement } from '../../contracts/customer-statement.js';
+import { bookStream } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 import { customerSheetOf, type CustomerSheet } from '../../statement-pdf/customer-sheet.js';
 
@@ -25,7 +26,7 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
   ) {}
 
   async execute({ workspaceId, period, print }: TypesetCustomerStatement): Promise<PrintedStatement> {
-    const stream = readMonth(this.store, workspaceId, period);
+    const stream = readMonth(this.store, bookStream(workspaceId, true), period);
     const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
     if (!statement) return { outcome: 'none' };
     // Imported only here: only a process that prints needs threads.

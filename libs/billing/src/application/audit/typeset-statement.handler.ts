@@ -5,6 +5,7 @@ import { CONFIG } from '#platform/tokens.js';
 import { readMonth } from '../../audit/month-place.js';
 import { statementOf } from '../../audit/statement.js';
 import { TypesetMonthlyStatement } from '../../contracts/audit.js';
+import { bookStream } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 
 @QueryHandler(TypesetMonthlyStatement)
@@ -15,7 +16,7 @@ export class TypesetStatementHandler implements IQueryHandler<TypesetMonthlyStat
   ) {}
 
   async execute({ workspaceId, period, workspaceName }: TypesetMonthlyStatement): Promise<Uint8Array | null> {
-    const stream = readMonth(this.store, workspaceId, period);
+    const stream = readMonth(this.store, bookStream(workspaceId, true), period);
     const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
     if (!statement) return null;
     // Imported only here: only a process that prints needs the compiler and its fonts.

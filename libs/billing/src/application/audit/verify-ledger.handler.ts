@@ -1,13 +1,13 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CONFIG } from '#platform/tokens.js';
 import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
-import { creditsEvents } from '../../contracts/events.js';
+import { booksOf, bookStream } from '../../contracts/events.js';
 import type { Config } from '../../settings.js';
 import { visitLog, visitStream } from './read.js';
 
@@ -18,8 +18,9 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
     @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATORS'>,
   ) {}
 
-  async execute({ workspaceId, progress }: VerifyLedger): Promise<LedgerVerification> {
-    const { category } = creditsEvents;
+  /** The fills of test books are corrections that nobody signs. */
+  async execute({ workspaceId, livemode, progress }: VerifyLedger): Promise<LedgerVerification> {
+    const category = booksOf(livemode);
     const adjusted: StoredEvent[] = [];
     const books = new Map<string, BookVerifier>();
     const visit = (event: StoredEvent): void => {
@@ -27,12 +28,12 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
       const book = books.get(event.stream) ?? this.verifierOf(event.stream);
       books.set(event.stream, book);
       book.see(event);
-      if (event.type === 'CreditsAdjusted') adjusted.push(event);
+      if (livemode && event.type === 'CreditsAdjusted') adjusted.push(event);
     };
     if (workspaceId === null) {
       await visitLog(this.store, visit, progress, { categories: [category] });
     } else {
-      await visitStream(this.store, streamName(category, workspaceId), visit, progress);
+      await visitStream(this.store, bookStream(workspaceId, livemode), visit, progress);
     }
     const { OPERATORS: operators } = this.config;
     const { findings, compensated } = await verifyCorrections(this.store, adjusted, operators);

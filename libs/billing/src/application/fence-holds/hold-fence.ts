@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import { instant } from '#event-sourcing/core/clock.js';
 import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
@@ -12,17 +13,11 @@ import type { Config } from '../../settings.js';
 /** Holds read at a time. */
 const PAGE = 100;
 
-/** The open holds of each mode. */
-const VIEWS = [
-  { table: 'billing.hold', livemode: true },
-  { table: 'billing.test_hold', livemode: false },
-] as const;
-type HoldView = (typeof VIEWS)[number];
-
 const REASON = 'no reading was requested in time';
 
 interface OldHold {
   workspace_id: string;
+  mode: Mode;
   reservation_id: string;
   reading_id: string;
   /** Text, to keep the database's microseconds. */
@@ -52,56 +47,44 @@ export class HoldFence {
   async sweep(signal: AbortSignal): Promise<void> {
     const failures: unknown[] = [];
     const reservedBefore = instant((await this.clock.now()) - this.config.RESERVATION_FENCE_MS);
-    for (const view of VIEWS) failures.push(...(await this.sweepView(view, reservedBefore, signal)));
-    if (failures.length > 0) throw failures[0];
-  }
-
-  private async sweepView(view: HoldView, reservedBefore: string, signal: AbortSignal): Promise<unknown[]> {
-    const failures: unknown[] = [];
     let last: OldHold | undefined;
     do {
-      const page = await this.oldHolds(view, reservedBefore, last);
+      const page = await this.oldHolds(reservedBefore, last);
       for (const hold of page) {
-        if (signal.aborted) return failures;
-        await this.fence(view, hold).catch((error: unknown) => {
+        if (signal.aborted) return;
+        await this.fence(hold).catch((error: unknown) => {
           if (error instanceof StoreUnavailable) throw error;
           failures.push(error);
         });
       }
       last = page.length === PAGE ? page.at(-1) : undefined;
     } while (last);
-    return failures;
+    if (failures.length > 0) throw failures[0];
   }
 
-  private async fence(
-    { table, livemode }: HoldView,
-    { workspace_id, reservation_id, reading_id }: OldHold,
-  ): Promise<void> {
-    const command = new AbandonReading(reading_id, workspace_id, reservation_id, livemode, REASON);
+  private async fence({ workspace_id, mode, reservation_id, reading_id }: OldHold): Promise<void> {
+    const command = new AbandonReading(reading_id, workspace_id, reservation_id, mode === 'live', REASON);
     const { outcome } = await this.commands.execute(command);
     if (outcome === 'abandoned') return;
     await this.pool.query(
-      `update ${table} set confirmed = true where workspace_id = $1 and reservation_id = $2`,
-      [workspace_id, reservation_id],
+      `update billing.hold set confirmed = true where workspace_id = $1 and mode = $2 and reservation_id = $3`,
+      [workspace_id, mode, reservation_id],
     );
   }
 
-  private async oldHolds(
-    { table }: HoldView,
-    reservedBefore: string,
-    after: OldHold | undefined,
-  ): Promise<OldHold[]> {
+  private async oldHolds(reservedBefore: string, after: OldHold | undefined): Promise<OldHold[]> {
     const { rows } = await this.pool.query<OldHold>(
-      `select workspace_id, reservation_id, reading_id, reserved_at::text
-       from ${table} as hold
+      `select workspace_id, mode, reservation_id, reading_id, reserved_at::text
+       from billing.hold
        where not confirmed and reserved_at < $1::timestamptz
-         and ($2::text is null or (reserved_at, workspace_id, reservation_id) > ($2::timestamptz, $3, $4))
-       order by hold.reserved_at, workspace_id, reservation_id
+         and ($2::text is null or (reserved_at, workspace_id, mode, reservation_id) > ($2::timestamptz, $3, $4, $5))
+       order by hold.reserved_at, workspace_id, mode, reservation_id
        limit ${PAGE}`,
       [
         reservedBefore,
         after?.reserved_at ?? null,
         after?.workspace_id ?? null,
+        after?.mode ?? null,
         after?.reservation_id ?? null,
       ],
     );

@@ -25,7 +25,7 @@ export class FindLowBalancesHandler implements IQueryHandler<FindLowBalances> {
       topped_up_by: string;
     }>(
       `select workspace_id, available, topped_up_to, topped_up_by from billing.balance
-       where workspace_id > $2 and available * 100 < topped_up_to * $1 order by workspace_id limit ${PAGE}`,
+       where mode = 'live' and workspace_id > $2 and available * 100 < topped_up_to * $1 order by workspace_id limit ${PAGE}`,
       [percent, after],
     );
     const found = rows.map((row) => ({
@@ -54,7 +54,7 @@ export class FindExpiringGrantsHandler implements IQueryHandler<FindExpiringGran
               ) as grants
        from (
          select workspace_id, agenda from billing.balance
-         where workspace_id > $3 and due_at <= $2 and agenda is not null
+         where mode = 'live' and workspace_id > $3 and due_at <= $2
          order by workspace_id limit ${PAGE}
        ) book order by book.workspace_id`,
       [from, until, after],

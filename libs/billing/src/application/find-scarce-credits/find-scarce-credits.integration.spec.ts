@@ -24,12 +24,13 @@ const book = (
   workspaceId: string,
   available: number,
   toppedUpTo: number | null,
-  agenda: object | null = null,
+  agenda: object = { grants: [] },
+  mode = 'live',
 ) =>
   pool.query(
-    `insert into billing.balance (workspace_id, available, granted, revision, due_at, updated_at, topped_up_to, topped_up_by, agenda)
-     values ($1, $2, $2, 1, '2026-04-30T00:00:00Z', now(), $3, 'g', $4)`,
-    [workspaceId, available, toppedUpTo, agenda === null ? null : JSON.stringify(agenda)],
+    `insert into billing.balance (workspace_id, mode, available, granted, revision, due_at, updated_at, topped_up_to, topped_up_by, agenda)
+     values ($1, $5, $2, $2, 1, '2026-04-30T00:00:00Z', now(), $3, 'g', $4)`,
+    [workspaceId, available, toppedUpTo, JSON.stringify(agenda), mode],
   );
 const low = async (percent: number) =>
   new FindLowBalancesHandler(pool).execute(new FindLowBalances(percent, ''));
@@ -39,6 +40,7 @@ describe('Low balances', () => {
     await book('ws_low', 39, 400);
     await book('ws_at_the_mark', 40, 400);
     await book('ws_unknown', 0, null);
+    await book('ws_unknown', 39, 400, {}, 'test');
     expect(await low(10)).toEqual({
       found: [{ workspaceId: 'ws_low', available: 39, toppedUpTo: 400, toppedUpBy: 'g' }],
       next: null,
@@ -69,7 +71,8 @@ describe('Expiring grants', () => {
         grant('over', 10, '2026-04-20T00:00:00.000Z'),
       ],
     });
-    await book('ws_old', 50, 400);
+    const ofTestBook = [grant('of a test book', 20, '2026-04-30T00:00:00.000Z')];
+    await book('ws_1', 50, 400, { grants: ofTestBook }, 'test');
     const { found } = await new FindExpiringGrantsHandler(pool).execute(
       new FindExpiringGrants('2026-04-24T00:00:00.000Z', '2026-05-01T00:00:00.000Z', ''),
     );

@@ -1,8 +1,8 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
-import { TEST_CREDITS } from '../../contracts/test-book.js';
 import { balanceOf } from '../../domain/credits/balance.js';
 import { inBurnOrder } from '../../domain/credits/burn-order.js';
+import { TEST_CREDITS } from '../../domain/credits/test-credits.js';
 import { CreditBooks } from '../credit-books.js';
 import { TestBooks } from '../test-books.js';
 
@@ -35,7 +35,7 @@ export class GetCreditsHandler implements IQueryHandler<GetCredits> {
 
   /** Its credits are shown as one grant. */
   private async test(workspaceId: string): Promise<CreditsSummary> {
-    const { available, held } = await this.testBooks.current(workspaceId);
+    const { available, held } = balanceOf(await this.testBooks.current(workspaceId));
     const grant = { grantId: 'test', kind: 'test', credits: TEST_CREDITS, expiresAt: null } as const;
     const grants = available > 0 ? [{ ...grant, remaining: available }] : [];
     return { available, reserved: held, grants };

@@ -1,10 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { ledgerEntry, opaqueEntry } from '../../audit/ledger-entry.js';
 import { bookEvent, isOpaque, unreadableEntry } from '../../audit/unreadable-entry.js';
-import { creditsEvents } from '../../contracts/events.js';
+import { bookStream } from '../../contracts/events.js';
 import { GetLedger, type LedgerEntry } from '../../contracts/queries.js';
 import { postings } from '../../domain/credits/postings.js';
 
@@ -13,10 +12,10 @@ import { postings } from '../../domain/credits/postings.js';
 export class GetLedgerHandler implements IQueryHandler<GetLedger> {
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
-  async execute({ workspaceId }: GetLedger): Promise<LedgerEntry[]> {
+  async execute({ workspaceId, livemode }: GetLedger): Promise<LedgerEntry[]> {
     const entries: LedgerEntry[] = [];
     const balance = { available: 0, held: 0 };
-    for await (const stored of this.store.read(streamName(creditsEvents.category, workspaceId))) {
+    for await (const stored of this.store.read(bookStream(workspaceId, livemode))) {
       const event = bookEvent(stored);
       if (isOpaque(event)) {
         entries.push(opaqueEntry(unreadableEntry(event), balance));

@@ -15,7 +15,7 @@ export class GetOpenHoldsHandler implements IQueryHandler<GetOpenHolds> {
   async execute({ workspaceId }: GetOpenHolds): Promise<readonly string[] | null> {
     try {
       const live = await this.books.current(workspaceId);
-      const test = await this.testBooks.recorded(workspaceId);
+      const test = await this.testBooks.current(workspaceId);
       return [...(live ? keysOf(live.holds) : []), ...keysOf(test.holds)];
     } catch (error) {
       if (error instanceof CorruptEvent) return null;

@@ -14,7 +14,7 @@ const PAGE = 100;
 
 /**
  * Lets idle books record what has become due. This only keeps statements and views current: a book in use does the same
- * before every decision.
+ * before every decision. Nobody waits for the statement of a test book.
  */
 @Injectable()
 export class IdleBooks {
@@ -29,7 +29,7 @@ export class IdleBooks {
     let last = '';
     do {
       const { rows } = await this.pool.query<{ workspace_id: string }>(
-        `select workspace_id from billing.balance where due_at <= $1 and workspace_id > $2
+        `select workspace_id from billing.balance where mode = 'live' and due_at <= $1 and workspace_id > $2
          order by workspace_id limit ${PAGE}`,
         [now, last],
       );

@@ -2,9 +2,9 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
 import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '#readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
-import { getFrom } from '../../domain/credits/bucket-map.js';
+import { holdOf } from '../../domain/credits/credits.state.js';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
-import { TestBooks, type TestBookOutcome } from '../test-books.js';
+import { TestBooks } from '../test-books.js';
 
 @CommandHandler(ReserveCredits)
 export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
@@ -17,7 +17,7 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
     const { reservationId, productId } = command;
     const amount = PRODUCT_PRICES.get(productId);
     if (amount === undefined) return misconfigured(`product ${productId} has no price`);
-    let outcome: CreditsOutcome | TestBookOutcome;
+    let outcome: CreditsOutcome;
     try {
       outcome = await this.reserve(command, amount);
     } catch (error) {
@@ -25,8 +25,7 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
       throw error;
     }
     if (outcome.kind !== 'rejected') {
-      const held = getFrom<{ readonly amount: number }>(outcome.state.holds, reservationId);
-      return { outcome: 'reserved', amount: held?.amount ?? amount };
+      return { outcome: 'reserved', amount: holdOf(outcome.state, reservationId)?.amount ?? amount };
     }
     switch (outcome.code) {
       case 'InsufficientCredits':
@@ -42,12 +41,13 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
   private reserve(
     { workspaceId, readingId, reservationId, livemode, by }: ReserveCredits,
     amount: number,
-  ): Promise<CreditsOutcome | TestBookOutcome> {
-    const intent = `reserve:${reservationId}`;
-    const asked = { type: 'ReserveCredits', reservationId, readingId, amount } as const;
-    return livemode
-      ? this.books.execute(workspaceId, (now) => ({ ...asked, now }), intent, by)
-      : this.testBooks.execute(workspaceId, (now) => ({ ...asked, workspaceId, now }), intent, by);
+  ): Promise<CreditsOutcome> {
+    return (livemode ? this.books : this.testBooks).execute(
+      workspaceId,
+      (now) => ({ type: 'ReserveCredits', reservationId, readingId, amount, now }),
+      `reserve:${reservationId}`,
+      by,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
-import { TestBooks, type TestBookOutcome } from '../test-books.js';
+import { TestBooks } from '../test-books.js';
 import { SettleReservation, type SettleResult } from './settle-reservation.command.js';
 
 @CommandHandler(SettleReservation)
@@ -17,13 +17,14 @@ export class SettleReservationHandler implements ICommandHandler<SettleReservati
     return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
   }
 
-  private settle(command: SettleReservation): Promise<CreditsOutcome | TestBookOutcome> {
+  private settle(command: SettleReservation): Promise<CreditsOutcome> {
     const { workspaceId, reservationId, livemode, settlement, causeEventId, by } = command;
     const type = settlement === 'capture' ? 'CaptureCredits' : 'ReleaseCredits';
-    const intent = `${settlement}:${causeEventId}`;
-    const asked = { type, reservationId, causeEventId } as const;
-    return livemode
-      ? this.books.execute(workspaceId, (now) => ({ ...asked, now }), intent, by)
-      : this.testBooks.execute(workspaceId, () => asked, intent, by);
+    return (livemode ? this.books : this.testBooks).execute(
+      workspaceId,
+      (now) => ({ type, reservationId, causeEventId, now }),
+      `${settlement}:${causeEventId}`,
+      by,
+    );
   }
 }

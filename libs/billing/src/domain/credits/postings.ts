@@ -39,10 +39,13 @@ export const postings = (event: CreditsEvent): readonly Posting[] => {
   }
 };
 
-const move = (from: Account, to: Account, amount: number): readonly Posting[] => [
-  { account: from, amount: -amount },
-  { account: to, amount },
-];
+const move = (from: Account, to: Account, amount: number): readonly Posting[] =>
+  amount === 0
+    ? []
+    : [
+        { account: from, amount: -amount },
+        { account: to, amount },
+      ];
 
 const perAccount = <V>(value: (account: Account) => V): Record<Account, V> =>
   Object.fromEntries(ACCOUNTS.map((account) => [account, value(account)])) as Record<Account, V>;

@@ -2,15 +2,24 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection } from '#event-sourcing/projections/projection.js';
 import { view } from '#event-sourcing/projections/view.js';
-import { creditsEvents, type Account, type CreditsEvent, type Grant } from '../../contracts/events.js';
+import {
+  creditsEvents,
+  testBookEvents,
+  type Account,
+  type CreditsEvent,
+  type Grant,
+} from '../../contracts/events.js';
 import { noItems } from '../../domain/credits/carried.js';
 import { evolve, noBook } from '../../domain/credits/credits.state.js';
 import { nextDueAt, type Agenda } from '../../domain/credits/due.js';
 import { postings } from '../../domain/credits/postings.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { modeOfStream } from '../mode-of.js';
 import { RowMissing } from '../row-missing.js';
 
 interface BalanceRow {
   readonly workspace_id: string;
+  readonly mode: Mode;
   readonly available: number | string;
   readonly held: number | string;
   readonly consumed: number | string;
@@ -33,8 +42,8 @@ type Event = Recorded<CreditsEvent>;
 
 const balances = view<BalanceRow, Event>({
   table: 'billing.balance',
-  key: ['workspace_id'],
-  keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
+  key: ['workspace_id', 'mode'],
+  keyOf: ({ stream }) => ({ workspace_id: streamId(stream), mode: modeOfStream(stream) }),
   evolve(row, event) {
     if (event.type === 'BookOpened') return row ?? opened(event);
     if (row === null) throw new RowMissing();
@@ -65,7 +74,7 @@ const balances = view<BalanceRow, Event>({
 /** One row per book. Each event adds its movements, guarded by revision, so that a repeated event adds nothing. */
 export const balanceProjection = defineProjection({
   name: 'billing.balance.v1',
-  catalogues: [creditsEvents],
+  catalogues: [creditsEvents, testBookEvents],
   views: [balances],
 });
 
@@ -73,6 +82,7 @@ const opened = (event: Event): BalanceRow => {
   const agenda = agendaAfter(noBook, event);
   return {
     workspace_id: streamId(event.stream),
+    mode: modeOfStream(event.stream),
     available: 0,
     held: 0,
     consumed: 0,

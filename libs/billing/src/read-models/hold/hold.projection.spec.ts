@@ -23,6 +23,7 @@ const captured = (reservationId: string) =>
   });
 const held = (reservationId: string) => ({
   workspace_id: 'ws_1',
+  mode: 'live',
   reservation_id: reservationId,
   reading_id: `reading of ${reservationId}`,
   amount: 20,

@@ -21,7 +21,7 @@ import { keepFailures, takeReleased, type Release, type UnreleasedFailure } from
 
 /** Only the releases of a live or test book are decoded, so no other event of it can stop the fan-out. */
 const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');
-const testReleaseEvents = selectEvents(testBookEvents, 'TestCreditsReleased');
+const testReleaseEvents = selectEvents(testBookEvents, 'CreditsReleased');
 
 const CATALOGUES = [
   webhookEndpointEvents,
@@ -58,10 +58,9 @@ const readingOrStream = ({ stream, type, data }: StoredEvent): string => {
   return isRelease({ type }) && typeof readingId === 'string' ? readingId : streamId(stream);
 };
 
-type ReleaseEvent = EventOf<typeof releaseEvents | typeof testReleaseEvents>;
-
-const isRelease = <E extends { readonly type: string }>(event: E): event is Extract<E, ReleaseEvent> =>
-  event.type === 'CreditsReleased' || event.type === 'TestCreditsReleased';
+const isRelease = <E extends { readonly type: string }>(
+  event: E,
+): event is Extract<E, EventOf<typeof releaseEvents>> => event.type === 'CreditsReleased';
 
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
   const events = stored.map((one) => decodeAny(CATALOGUES, one)).filter((event) => event !== null);

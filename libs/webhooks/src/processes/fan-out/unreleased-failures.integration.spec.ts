@@ -64,7 +64,7 @@ describe('The failure of a reading', () => {
 
   it('is released by no other event of a credit book', async () => {
     await test.handle(stored('credits-ws_1', 0, 'PeriodClosed', { of: 'a later version' }));
-    await test.handle(stored('testbook-ws_1', 0, 'TestBookFilled', { of: 'a later version' }));
+    await test.handle(stored('testbook-ws_1', 0, 'PeriodClosed', { of: 'a later version' }));
     expect(await test.bodies()).toEqual([]);
   });
 
