@@ -73,6 +73,18 @@ describe('the settings of the service', () => {
       expect(() => load(text)).toThrow(/PORTAL_FRAME_ANCESTORS/);
   });
 
+  it('read codes of accounts, and keep those that are left out', () => {
+    const load = (LEDGER_ACCOUNTS: string) =>
+      loadConfig(settings, { ...REQUIRED, LEDGER_ACCOUNTS }).LEDGER_ACCOUNTS;
+    expect(load('revenue=706000, breakage=758')).toMatchObject({
+      revenue: '706000',
+      breakage: '758',
+      receivable: '1200',
+    });
+    for (const wrong of ['income=4000', 'revenue', 'revenue=', `revenue=${'4'.repeat(41)}`])
+      expect(() => load(wrong)).toThrow(/LEDGER_ACCOUNTS: must be <account>=<code/);
+  });
+
   it('read ranges and schedules', () => {
     const given = { WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, 127.0.0.0/8', WEBHOOK_RETRY_SCHEDULE_MS: '0,50' };
     expect(loadConfig(settings, { ...REQUIRED, ...given })).toMatchObject({

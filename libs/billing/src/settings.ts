@@ -1,10 +1,37 @@
 import { z } from 'zod';
 import { count, milliseconds, setting, span } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
+import type { AccountCodes } from './contracts/month.js';
 
-/** An account in the company's own books, as its journal names it. */
-const accountCode = (fallback: string, description: string) =>
-  setting(z.string().min(1).max(40).default(fallback), `account code in journal.csv: ${description}`);
+/** Codes of the accounts in the company's own books, as its journal names them. */
+const ACCOUNTS: AccountCodes = {
+  receivable: '1200',
+  deferred: '2400',
+  refunds: '2450',
+  revenue: '4000',
+  breakage: '4100',
+  corrections: '4900',
+};
+
+const isAccount = (name: string): name is keyof AccountCodes => Object.hasOwn(ACCOUNTS, name);
+
+/** `<account>=<code>`, separated by commas; the others keep theirs. */
+const accountCodes = z
+  .string()
+  .default('')
+  .transform((text, context): AccountCodes => {
+    const codes = { ...ACCOUNTS };
+    for (const part of text.split(',').filter(Boolean)) {
+      const [name = '', code = ''] = part.split('=').map((one) => one.trim());
+      if (isAccount(name) && code.length > 0 && code.length <= 40) codes[name] = code;
+      else
+        context.addIssue({
+          code: 'custom',
+          message: `must be <account>=<code of 1 to 40 characters>, separated by commas, of ${Object.keys(ACCOUNTS).join(', ')}`,
+        });
+    }
+    return codes;
+  });
 
 /** Somebody who may sign corrections, as the setting OPERATORS names them. */
 export interface Operator {
@@ -65,10 +92,6 @@ export const settings = {
     3_600_000,
     'how often one worker compares captures, completed readings and balances',
   ),
-  LEDGER_RECONCILE_GRACE_MS: span(
-    60_000,
-    'how long a completed reading may wait for its capture before it counts as a difference',
-  ),
   OPERATORS: setting(
     operators,
     'who may correct the ledger: <name>:<Ed25519 public key in base64> of each, separated by commas. With :retired behind it, a key proves what it signed and signs no more: never remove one. For ops and workers',
@@ -81,14 +104,9 @@ export const settings = {
     10_000,
     'most credits of one correction, the amounts of its entries without signs',
   ),
-  LEDGER_ACCOUNT_RECEIVABLE: accountCode('1200', 'what customers owe or paid for plans and packs'),
-  LEDGER_ACCOUNT_DEFERRED: accountCode('2400', 'value of credits sold and not yet used'),
-  LEDGER_ACCOUNT_REFUNDS: accountCode('2450', 'value of refunded credits, to be paid back'),
-  LEDGER_ACCOUNT_REVENUE: accountCode('4000', 'value of credits that readings earned'),
-  LEDGER_ACCOUNT_BREAKAGE: accountCode('4100', 'value of credits that expired'),
-  LEDGER_ACCOUNT_CORRECTIONS: accountCode(
-    '4900',
-    'value of credits that corrections withdrew without money back',
+  LEDGER_ACCOUNTS: setting(
+    accountCodes,
+    'account codes in journal.csv, as receivable=1200,deferred=2400,refunds=2450,revenue=4000,breakage=4100,corrections=4900; one that is left out keeps this code',
   ),
 };
 

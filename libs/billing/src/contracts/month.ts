@@ -43,15 +43,11 @@ export interface MonthNote {
   readonly message: string;
 }
 
-/** Codes of the accounts in the company's own books (settings `LEDGER_ACCOUNT_…`). */
-export interface AccountCodes {
-  readonly receivable: string;
-  readonly deferred: string;
-  readonly refunds: string;
-  readonly revenue: string;
-  readonly breakage: string;
-  readonly corrections: string;
-}
+/** Codes of the accounts in the company's own books (setting `LEDGER_ACCOUNTS`). */
+export type AccountCodes = Record<
+  'receivable' | 'deferred' | 'refunds' | 'revenue' | 'breakage' | 'corrections',
+  string
+>;
 
 /** The sums over all books of a month. */
 export interface MonthSums {

@@ -60,16 +60,16 @@ Example:
     .action(async ({ period, key, out, wait, replace = false }: Options, command: Command) => {
       const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
       const result = await withSession(({ commands, by, config }) => {
-        const codes = {
-          receivable: config.LEDGER_ACCOUNT_RECEIVABLE,
-          deferred: config.LEDGER_ACCOUNT_DEFERRED,
-          refunds: config.LEDGER_ACCOUNT_REFUNDS,
-          revenue: config.LEDGER_ACCOUNT_REVENUE,
-          breakage: config.LEDGER_ACCOUNT_BREAKAGE,
-          corrections: config.LEDGER_ACCOUNT_CORRECTIONS,
-        };
         return commands.execute(
-          new CloseMonth(period, privateKey, GRACE_MS, wait * 1_000, codes, by, reportStep()),
+          new CloseMonth(
+            period,
+            privateKey,
+            GRACE_MS,
+            wait * 1_000,
+            config.LEDGER_ACCOUNTS,
+            by,
+            reportStep(),
+          ),
         );
       });
       if (result.outcome === 'not_over')

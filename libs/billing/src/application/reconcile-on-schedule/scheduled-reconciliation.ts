@@ -9,6 +9,8 @@ import type { Config } from '../../settings.js';
 
 /** Most differences logged one by one. The reconcile command lists all of them. */
 const MOST_ALERTS = 100;
+/** How long a completed reading may wait for its capture before it counts as a difference (ms). */
+const GRACE_MS = 60_000;
 
 /**
  * Reconciles all books periodically; one worker at a time does it. Stores the figures in `billing.reconciliation` and
@@ -19,8 +21,7 @@ export class ScheduledReconciliation {
   constructor(
     private readonly queries: QueryBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'LEDGER_RECONCILE_EVERY_MS' | 'LEDGER_RECONCILE_GRACE_MS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'LEDGER_RECONCILE_EVERY_MS'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
@@ -28,8 +29,7 @@ export class ScheduledReconciliation {
   async round(signal: AbortSignal): Promise<void> {
     const startedAt = await this.claim();
     if (startedAt === null) return;
-    const grace = this.config.LEDGER_RECONCILE_GRACE_MS;
-    const query = new ReconcileLedger(null, grace, () => signal.throwIfAborted());
+    const query = new ReconcileLedger(null, GRACE_MS, () => signal.throwIfAborted());
     const result = await this.queries.execute(query).catch(async (error: unknown) => {
       await this.release(startedAt);
       throw error;
