@@ -64,6 +64,11 @@ describe('The documentation that the service serves', () => {
     expect(served).toEqual([]);
   });
 
+  it('keeps no key in the browser: pages of the portal have the same origin', () => {
+    const [options] = [...documents.get('/docs/assets/start.js')!.matchAll(/persistAuthorization: (\w+)/g)];
+    expect(options?.[1]).toBe('false');
+  });
+
   it('has no broken link', () => {
     expect(pages.length).toBeGreaterThan(60);
     const broken = pages.flatMap(([path, html]) => brokenLinks(path, html).map((link) => [path, link]));

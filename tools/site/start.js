@@ -12,7 +12,7 @@ window.SwaggerUIBundle({
   dom_id: '#swagger-ui',
   deepLinking: true,
   defaultModelsExpandDepth: -1,
-  persistAuthorization: true,
+  persistAuthorization: false,
   tryItOutEnabled: true,
   plugins: [plain],
 });
