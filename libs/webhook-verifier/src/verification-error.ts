@@ -1,7 +1,7 @@
 /**
  * Why a webhook is not trusted:
  * - `missing_header`: it has neither kind of signature;
- * - `malformed_header`: a signature or timestamp header is malformed;
+ * - `malformed_header`: a signature or timestamp header is malformed, or an id header differs from the body's `id`;
  * - `timestamp_out_of_tolerance`: the timestamp is too old or in the future: a replay, or a wrong clock;
  * - `no_matching_signature`: the body or the secret differs from what was signed;
  * - `malformed_body`: the signature is valid, but the body is not a JSON object.

@@ -143,10 +143,33 @@ describe('verifyWebhook', () => {
   );
 
   it('requires a secret, because anybody can sign with an empty one', () => {
-    for (const none of ['', [], ['']]) {
+    const forged = createHmac('sha256', '').update(`evt_1.${v3.t}.{"id":"evt_1"}`).digest('base64');
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(v3.t),
+      'webhook-signature': `v1,${forged}`,
+    };
+    for (const none of ['', [], [''], 'whsec_', ['whsec_', 'whsec_=']]) {
       expect(() => verifyWebhook('{}', service(v3), none, at(v3.t))).toThrow(TypeError);
+      expect(() => verifyWebhook('{"id":"evt_1"}', headers, none, at(v3.t))).toThrow(TypeError);
     }
+    expect(outcome('{"id":"evt_1"}', headers, ['whsec_', secrets.S1], at(v3.t))).toBe(
+      'no_matching_signature',
+    );
   });
+
+  it.each(['x-service-event-id', 'webhook-id'])(
+    'refuses a %s that is not the id in the signed body: a replay must not pass for another event',
+    (name) => {
+      const { id } = JSON.parse(bodyOf(v1).toString('utf8')) as { id: string };
+      const judged = (given: string) =>
+        outcome(bodyOf(v1), { ...service(v1), [name]: given }, secrets.S1, at(v1.t));
+      expect([judged(id), judged('evt_other')]).toEqual(['verified', 'malformed_header']);
+      expect(outcome('{}', { ...service(v3), [name]: 'evt_other' }, secrets.S1, at(v3.t))).toBe(
+        'malformed_header',
+      );
+    },
+  );
 
   it('imports only node:crypto and its own files', () => {
     const folder = projectPath('libs', 'webhook-verifier', 'src');

@@ -16,6 +16,8 @@ export interface VerifyOptions {
 
 const SECRET_PREFIX = 'whsec_';
 const TOLERANCE_SECONDS = 300;
+/** Not all signatures cover them. Who recognises repeats by one must not take a replay for another event. */
+const ID_HEADERS = ['x-service-event-id', 'webhook-id'] as const;
 
 /** The timestamp and signatures of a webhook, and how to compute the expected signature. */
 interface Claim {
@@ -40,7 +42,7 @@ export const verifyWebhook = (
   secrets: string | readonly string[],
   { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() }: VerifyOptions = {},
 ): WebhookBody => {
-  const keys = [secrets].flat().filter((secret) => secret !== '');
+  const keys = [secrets].flat().filter((secret) => decoded(secret).length > 0);
   if (keys.length === 0) throw new TypeError('No signing secret was given');
   const body = typeof rawBody === 'string' ? Buffer.from(rawBody, 'utf8') : rawBody;
   const claim = serviceClaim(headers) ?? standardClaim(headers);
@@ -55,7 +57,13 @@ export const verifyWebhook = (
   if (!expected.some((one) => claim.signatures.some((given) => isEqual(one, given)))) {
     throw new WebhookVerificationError('no_matching_signature', 'No signature matches the body and secret');
   }
-  return parse(body);
+  const event = parse(body);
+  for (const name of ID_HEADERS) {
+    const id = headerOf(headers, name);
+    if (id !== null && id !== event.id)
+      throw new WebhookVerificationError('malformed_header', `${name} is not the id in the body`);
+  }
+  return event;
 };
 
 /** `x-service-signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`; the key is the whole secret in UTF-8. */
@@ -94,12 +102,12 @@ const standardClaim = (headers: WebhookHeaders): Claim | null => {
     timestamp,
     signatures,
     sign: (secret, body) =>
-      createHmac('sha256', Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64'))
-        .update(`${id}.${timestamp}.`)
-        .update(body)
-        .digest(),
+      createHmac('sha256', decoded(secret)).update(`${id}.${timestamp}.`).update(body).digest(),
   };
 };
+
+/** Empty for a secret that anybody knows, such as the prefix alone. */
+const decoded = (secret: string): Buffer => Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
 
 const headerOf = (headers: WebhookHeaders, name: string): string | null => {
   if (typeof headers.get === 'function') return headers.get(name);
