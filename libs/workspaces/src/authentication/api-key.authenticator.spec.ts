@@ -8,6 +8,7 @@ import {
   RANDOM_BYTES,
   type NewApiKey,
 } from '../domain/api-key/api-key.js';
+import type { NotificationHandlers, Notifications } from '#platform/postgres/notifications.js';
 import { readNetwork } from '../contracts/networks.js';
 import type { ApiKeyQuery, ApiKeyRow } from '../read-models/api-key/api-key.query.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
@@ -48,8 +49,9 @@ beforeEach(() => {
   const query = {
     find: async (keyId: string) => {
       asked.push(keyId);
+      const row = stored.get(keyId) ?? null;
       if (stalls) await new Promise<void>((resolve) => unanswered.push(resolve));
-      return stored.get(keyId) ?? null;
+      return row;
     },
   } as unknown as ApiKeyQuery;
   authenticator = new ApiKeyAuthenticator(
@@ -75,6 +77,11 @@ const store = (key: TestKey, mode: Mode = 'live', networks: readonly string[] = 
   return key;
 };
 const verify = (apiKey: string, from = '203.0.113.7') => authenticator.verify(apiKey, from);
+/** What `pg_notify` sends, which needs no right. */
+const notify = (keyId: string) => {
+  const { revocations } = authenticator as unknown as { revocations: Notifications };
+  (revocations as unknown as { handlers: NotificationHandlers }).handlers.onNotification(keyId);
+};
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const flood = () => Array.from({ length: FLOOD }, () => verify(newKey().apiKey));
 
@@ -175,5 +182,43 @@ describe('A key', () => {
     await expect(verify(key.apiKey)).rejects.toThrow('away');
     stored.get = () => row;
     expect(await verify(key.apiKey)).not.toBeNull();
+  });
+});
+
+describe('A notification of a revocation', () => {
+  it('has the row decide: it takes effect at once, before the cache ends', async () => {
+    const key = store(newKey());
+    expect(await verify(key.apiKey)).toMatchObject({ authMode: 'apiKey' });
+    stored.set(key.keyId, { ...stored.get(key.keyId)!, revokedAt: new Date(now) });
+    notify(key.keyId);
+    expect(await verify(key.apiKey)).toMatchObject({ refusal: 'ended' });
+  });
+
+  it('that somebody made up refuses no valid key, and delays none', async () => {
+    const key = store(newKey());
+    await verify(key.apiKey);
+    stalls = true;
+    const answers = Promise.allSettled(flood());
+    await settle();
+    stalls = false;
+    notify(key.keyId);
+    notify('nonsense');
+    expect(await verify(key.apiKey)).toMatchObject({ authMode: 'apiKey' });
+    for (const answer of unanswered.splice(0)) answer();
+    await answers;
+  });
+
+  it('drops what was read before: rows that arrive later count no more', async () => {
+    const key = store(newKey());
+    stalls = true;
+    const answer = verify(key.apiKey);
+    await settle();
+    stalls = false;
+    stored.set(key.keyId, { ...stored.get(key.keyId)!, revokedAt: new Date(now) });
+    notify(key.keyId);
+    expect(await verify(key.apiKey)).toMatchObject({ refusal: 'ended' });
+    for (const arrive of unanswered.splice(0)) arrive();
+    expect(await answer).toMatchObject({ refusal: 'ended' });
+    expect(await verify(key.apiKey)).toMatchObject({ refusal: 'ended' });
   });
 });

@@ -22,14 +22,27 @@ const LONGEST_WAIT_MS = 2_000;
 
 interface Trusted {
   readonly row: ApiKeyRow;
-  /** When the query was sent, milliseconds since the epoch. */
+  /** When the query was sent, milliseconds since the epoch; -Infinity: it is asked for again before it counts. */
   readonly queriedAt: number;
+}
+
+interface Answer {
+  readonly row: ApiKeyRow | null;
+  readonly queriedAt: number;
+}
+
+interface LookUp {
+  readonly since: number;
+  readonly answer: Promise<Answer>;
+  /** The key may have been revoked since: its row counts no more. */
+  isDropped: boolean;
 }
 
 /**
  * Verifies API keys: first shape and checksum, without a query, then the stored hash in constant time.
  *
- * PostgreSQL notifies every process of a revocation at once. In case a notification is lost, a row is trusted for
+ * PostgreSQL notifies every process of a revocation at once. Everybody with a login there can notify: the notification
+ * only has the row asked for again, and the row decides. In case a notification is lost, a row is trusted for
  * API_KEY_CACHE_MS after its query. A process that cannot query again then refuses (503). While PostgreSQL is
  * unreachable, a revoked key therefore works at most that long.
  *
@@ -40,8 +53,8 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
   private cache = new LRUCache<string, Trusted>({ max: CACHED_KEYS });
   private readonly revocations: Notifications;
   private readonly lanes = new Lanes(LOOKED_UP_AT_ONCE, MAY_WAIT);
-  /** Look-ups in progress by key id, with their start. */
-  private readonly lookUps = new Map<string, { readonly row: Promise<ApiKeyRow | null>; since: number }>();
+  /** Look-ups in progress by key id. */
+  private readonly lookUps = new Map<string, LookUp>();
 
   constructor(
     private readonly keys: ApiKeyQuery,
@@ -52,10 +65,14 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     @Inject(STEADY_CLOCK) private readonly steady: Clock,
   ) {
     this.revocations = new Notifications(config.DATABASE_URL, API_KEY_REVOKED, {
-      onNotification: (keyId) => this.revoked.add(keyId),
+      onNotification: (keyId) => {
+        const cached = this.cache.get(keyId);
+        if (cached) this.cache.set(keyId, { row: cached.row, queriedAt: -Infinity });
+        this.dropLookUp(keyId);
+      },
       onConnected: () => {
         this.cache = new LRUCache({ max: CACHED_KEYS });
-        this.lookUps.clear();
+        for (const keyId of this.lookUps.keys()) this.dropLookUp(keyId);
       },
     });
   }
@@ -92,24 +109,44 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     const now = this.steady.now();
     const cached = this.cache.get(keyId);
     if (cached && this.isFresh(cached.queriedAt, now)) return cached.row;
+    const isKnown = cached !== undefined;
+    const first = await this.ask(keyId, isKnown);
+    // Once more is enough: that query follows the notification.
+    return first.isDropped ? (await this.ask(keyId, isKnown)).row : first.row;
+  }
+
+  /** Joins the look-up in progress, or begins one. */
+  private async ask(keyId: string, isKnown: boolean): Promise<{ row: ApiKeyRow | null; isDropped: boolean }> {
+    const now = this.steady.now();
     const current = this.lookUps.get(keyId);
-    if (current && this.isFresh(current.since, now)) return current.row;
-    const lookUp = { row: this.lookUp(keyId, cached !== undefined), since: now };
+    const lookUp =
+      current && this.isFresh(current.since, now)
+        ? current
+        : { since: now, answer: this.lookUp(keyId, isKnown), isDropped: false };
     this.lookUps.set(keyId, lookUp);
+    const isLatest = (): boolean => this.lookUps.get(keyId) === lookUp;
     try {
-      return await lookUp.row;
+      const { row, queriedAt } = await lookUp.answer;
+      // Unknown ids are not cached: a newly issued key must work as soon as it is projected.
+      if (row && isLatest()) this.cache.set(keyId, { row, queriedAt });
+      return { row, isDropped: lookUp.isDropped };
     } finally {
-      if (this.lookUps.get(keyId) === lookUp) this.lookUps.delete(keyId);
+      if (isLatest()) this.lookUps.delete(keyId);
     }
+  }
+
+  private dropLookUp(keyId: string): void {
+    const lookUp = this.lookUps.get(keyId);
+    if (lookUp) lookUp.isDropped = true;
+    this.lookUps.delete(keyId);
   }
 
   private isFresh(since: number, now: number): boolean {
     return now - since < this.config.API_KEY_CACHE_MS;
   }
 
-  private async lookUp(keyId: string, isKnown: boolean): Promise<ApiKeyRow | null> {
+  private async lookUp(keyId: string, isKnown: boolean): Promise<Answer> {
     const since = this.steady.now();
-    const { cache } = this;
     let queriedAt = since;
     const find = (): Promise<ApiKeyRow | null> => {
       queriedAt = this.steady.now();
@@ -117,9 +154,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
       return this.keys.find(keyId);
     };
     const row = await (isKnown ? find() : this.lanes.run(async () => find()).catch(asProblem));
-    // Unknown ids are not cached: a newly issued key must work as soon as it is projected.
-    if (row) cache.set(keyId, { row, queriedAt });
-    return row;
+    return { row, queriedAt };
   }
 }
 

@@ -6,8 +6,8 @@ import { Injectable } from '@nestjs/common';
 const REMEMBERED = 10_000;
 
 /**
- * Keys that this process knows to be revoked: it revoked them or was notified. A revocation is never undone. A row read
- * before the revocation must not count, even if it arrives later.
+ * Keys that this process has revoked: in the log, and perhaps not yet in PostgreSQL. A revocation is never undone. A row
+ * read before the revocation must not count, even if it arrives later.
  */
 @Injectable()
 export class RevokedKeys {
