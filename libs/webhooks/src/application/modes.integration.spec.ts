@@ -176,11 +176,11 @@ describe('A trial', () => {
     });
   });
 
-  it('shows the external id of its reading as an event does', async () => {
+  it('shows the external id of its reading as an event does, to a caller who sees the reading', async () => {
     const { pool } = test.database;
-    const { endpointId } = await test.created({ url });
-    const sent = async () => {
-      const { body } = await test.post(`/${endpointId}/test`).expect(202);
+    const [live, tested] = [await test.created({ url }), await test.created({ url }, testKey())];
+    const sent = async ({ endpointId } = tested, key = testKey()) => {
+      const { body } = await test.post(`/${endpointId}/test`, {}, key).expect(202);
       const { rows } = await pool.query<{ body: string; shows: boolean }>(
         'select body, shows_external_id as shows from webhooks.public_event where event_id = $1',
         [(body as { eventId: string }).eventId],
@@ -194,6 +194,7 @@ describe('A trial', () => {
       [TRIAL.readingId, test.ws],
     );
     expect(await sent()).toEqual({ shows: true, externalId: undefined });
+    expect(await sent(live, test.ws)).toEqual({ shows: false, externalId: null });
     await pool.query('insert into webhooks.content values ($1, false)', [test.ws]);
     expect(await sent()).toEqual({ shows: false, externalId: undefined });
     await pool.query('delete from platform.subject_key');

@@ -1,4 +1,5 @@
 import { Command } from '#platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { EndpointRefusal, TooManyTestEvents, TrialRefusal } from '../../contracts/refusals.js';
@@ -15,6 +16,8 @@ export class SendTestEvent extends Command<SendTestEventResult> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,
+    /** The modes that the caller sees. Without test, the external id of the reading is not shown. */
+    readonly sees: readonly Mode[],
     readonly type: PublicEventType,
     readonly by: RequestContext,
   ) {

@@ -36,10 +36,10 @@ export class SendTestEventController {
   async test(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { type }: SendTestEventDto,
-    @Caller() { workspaceId }: Principal,
+    @Caller() { workspaceId, sees }: Principal,
     @Requester() by: RequestContext,
   ) {
-    return orProblem(await this.commands.execute(new SendTestEvent(endpointId, workspaceId, type, by)))
+    return orProblem(await this.commands.execute(new SendTestEvent(endpointId, workspaceId, sees, type, by)))
       .delivery;
   }
 }

@@ -29,7 +29,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, workspaceId, type, by }: SendTestEvent): Promise<SendTestEventResult> {
+  async execute({ endpointId, workspaceId, sees, type, by }: SendTestEvent): Promise<SendTestEventResult> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     const trial = await this.commands.execute(new PrepareTrialReading(workspaceId, by));
@@ -51,7 +51,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
                                             livemode, shows_external_id)
          select $3, $4, $5::uuid, $6, 0, ${storedBody('$7::text', 'shows', 'is_referenced')}, $8::timestamptz, false,
                 shows and is_referenced
-         from (select ${showsExternalIds('$4')} as shows, ${isReferenced('$5::uuid')} as is_referenced) reference
+         from (select ${showsExternalIds('$4')} as shows, $11::boolean and ${isReferenced('$5::uuid')} as is_referenced) reference
          returning event_id, workspace_id, sequence, occurred_at
        ), skipped as (${INSERT_SKIPPED}
          select $9, $1, event_id, 'skipped', 0, true, false, occurred_at, occurred_at
@@ -74,6 +74,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
           occurredAt,
           deliveryId,
           queue,
+          sees.includes('test'),
         ],
       );
       await probeNow(client, endpointId, occurredAt);
