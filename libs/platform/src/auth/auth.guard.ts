@@ -13,6 +13,7 @@ import {
   principalOf,
   setIdentified,
   setPrincipal,
+  setStanding,
   type Authenticator,
   type Principal,
   type RefusedKey,
@@ -39,16 +40,21 @@ export class AuthGuard implements CanActivate {
     const accepts = acceptedBy(this.reflector, context);
     if (accepts === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
+    const authenticate = () => this.authenticate(request, accepts ?? {});
+    await authenticate();
+    setStanding(request, authenticate);
+    return true;
+  }
+
+  private async authenticate(request: Request, accepts: NeededScopes): Promise<void> {
     const principal =
       insiderOf(request) ??
       (await verifyCredentials(this.authenticator, request, this.config.TRUSTED_PROXIES).catch(
         (error: unknown) => this.unproved(error, request),
       ));
     if (principal) setIdentified(request, principal);
-    if (!principal || 'refusal' in principal)
-      throw await this.unauthenticated(request, principal, accepts ?? {});
+    if (!principal || 'refusal' in principal) throw await this.unauthenticated(request, principal, accepts);
     setPrincipal(request, principal);
-    return true;
   }
 
   /** Limits repeated wrong credentials by address. Callers with valid credentials are never limited by others. */

@@ -54,8 +54,13 @@ const ACCEPTS = 'auth:accepts';
 const PRINCIPAL = Symbol('principal');
 const IDENTIFIED = Symbol('identified');
 const INSIDER = Symbol('insider');
+const STANDING = Symbol('standing');
 type Identity = Pick<Principal, 'workspaceId' | 'actor'>;
-type Authenticated = Request & { [PRINCIPAL]?: Principal; [IDENTIFIED]?: Identity };
+type Authenticated = Request & {
+  [PRINCIPAL]?: Principal;
+  [IDENTIFIED]?: Identity;
+  [STANDING]?: () => Promise<void>;
+};
 
 /**
  * Declares which kinds of credentials a route accepts, and the scope that each needs. A route without it, or
@@ -99,4 +104,20 @@ export const principalOf = (request: Request): Principal => {
   const principal = (request as Authenticated)[PRINCIPAL];
   if (!principal) throw new TypeError('The route has no verified caller: declare @Accepts on it');
   return principal;
+};
+
+/** @param authenticate verifies the request's credentials, and throws when they are refused */
+export const setStanding = (request: Request, authenticate: () => Promise<void>): void => {
+  (request as Authenticated)[STANDING] = authenticate;
+};
+
+/**
+ * Verifies the credentials of a request again. Every route that has held a request calls it before it gives or makes
+ * anything: the key may have ended meanwhile.
+ * @throws Problem that a new request would be answered with
+ */
+export const requireStanding = async (request: Request): Promise<void> => {
+  const authenticate = (request as Authenticated)[STANDING];
+  if (!authenticate) throw new TypeError('The route has no verified caller: declare @Accepts on it');
+  await authenticate();
 };

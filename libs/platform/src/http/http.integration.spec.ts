@@ -252,6 +252,20 @@ describe('a route', () => {
     refuse(() => null);
   });
 
+  it('that held a request refuses it like a new one when the key has ended meanwhile', async () => {
+    const held = (key: string) => http().get('/held').set('x-api-key', key);
+    expect((await held('good')).body).toEqual({ given: true });
+    const { status, headers, body } = await held('ends.1');
+    expect([status, body.code, headers['www-authenticate']]).toEqual([
+      401,
+      'unauthenticated',
+      'ApiKey realm="api"',
+    ]);
+    refuse(() => new Problem('rate_limited'));
+    expect((await held('ends.2')).status).toBe(429);
+    refuse(() => null);
+  });
+
   it('judges a key by the address of the caller, in IPv4 where it is one, and by no header', async () => {
     const { body } = await http()
       .post('/scoped')

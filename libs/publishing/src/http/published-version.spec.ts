@@ -1,4 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Request } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setStanding } from '#platform/auth/authentication.js';
+import { Problem } from '#platform/http/problem.js';
 import type { ReadingSummary } from '#readings/contracts/index.js';
 import { PublicationQuery } from '../read-models/publication/publication.query.js';
 import { PublishedVersion } from './published-version.js';
@@ -12,7 +16,13 @@ const reading = (documentVersion: number | null) =>
     erasedAt: null,
     documentVersion,
   }) as Partial<ReadingSummary> as ReadingSummary;
-const STAYS = { destroyed: false };
+/** A caller who stays, and whose key ends meanwhile or stands. */
+const staying = (authenticate = async (): Promise<void> => undefined) => {
+  const req = {} as Request;
+  setStanding(req, authenticate);
+  return { destroyed: false, req };
+};
+const STAYS = staying();
 const versions = new PublishedVersion({} as never, publications as never, 0);
 
 describe('the newest version of a document', () => {
@@ -34,14 +44,22 @@ describe('a version that is due', () => {
   const ROUNDS = 5;
   const NOT_YET = { version: null, may_be_behind: false };
 
-  /** @param looks what the rows show at each look; the last one stays @param inLog what the log has published then */
+  /**
+   * @param looks what the rows show at each look; the last one stays
+   * @param inLog what the log has published then
+   * @param lookMs how long a look at a row takes
+   */
   const publishing = (
     looks: readonly { version: number | null; may_be_behind: boolean }[],
     inLog: readonly number[] = [],
+    lookMs = 0,
   ) => {
     const reads = { ofRows: 0, ofStream: 0 };
     const pool = {
-      query: async () => ({ rows: [looks[Math.min((reads.ofRows += 1), looks.length) - 1]] }),
+      query: async () => {
+        if (lookMs > 0) await delay(lookMs);
+        return { rows: [looks[Math.min((reads.ofRows += 1), looks.length) - 1]] };
+      },
     };
     const load = async () => {
       reads.ofStream += 1;
@@ -60,7 +78,8 @@ describe('a version that is due', () => {
     await expect(version.require(reading(null), undefined, STAYS)).rejects.toMatchObject({
       code: 'document_not_available',
     });
-    expect(reads).toEqual({ ofStream: 2, ofRows: 1 + ROUNDS });
+    expect(reads.ofStream).toBe(2);
+    expect(reads.ofRows).toBeGreaterThan(2);
   });
 
   it('is found at the end in the log alone, although its row stays behind', async () => {
@@ -79,9 +98,29 @@ describe('a version that is due', () => {
     expect(await version.require(reading(null), undefined, STAYS)).toBe(2);
   });
 
+  it('is looked for no longer than that, however long each look takes', async () => {
+    const { reads, version } = publishing([NOT_YET], [], 100);
+    await expect(version.require(reading(null), undefined, STAYS)).rejects.toMatchObject({
+      code: 'document_not_available',
+    });
+    expect(reads.ofRows).toBeLessThan(1 + ROUNDS);
+    expect(reads.ofStream).toBe(2);
+  });
+
+  it('is not given to a caller whose key ended meanwhile', async () => {
+    const ended = staying(async () => {
+      throw new Problem('unauthenticated');
+    });
+    const { version } = publishing([NOT_YET, { version: 1, may_be_behind: false }]);
+    await expect(version.require(reading(null), undefined, ended)).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+  });
+
   it('is looked for no longer once the caller has left', async () => {
     const { reads, version } = publishing([NOT_YET]);
     const leaves = {
+      req: STAYS.req,
       get destroyed() {
         return reads.ofRows === 2;
       },

@@ -2,6 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
+import { requireStanding } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import { GetReadingSummary, type ReadingSummary } from '#readings/contracts/index.js';
 import { PublicationQuery } from '../read-models/publication/publication.query.js';
@@ -27,17 +28,18 @@ export class PublishedVersion {
    * so that callers need not retry.
    * @param version the newest when undefined
    * @param caller the response to the caller
-   * @throws Problem document_not_available, version_not_found or reading_erased
+   * @throws Problem document_not_available, version_not_found or reading_erased; unauthenticated when the caller's key ended
    */
   async require(
     reading: ReadingSummary,
     version: number | undefined,
-    caller: Pick<Response, 'destroyed'>,
+    caller: Pick<Response, 'destroyed' | 'req'>,
   ): Promise<number> {
     if (reading.erasedAt !== null) throw new Problem('reading_erased');
     const now = await this.find(reading, version);
     const isAwaited = now === 'due' && reading.status === 'completed';
     const published = isAwaited ? await this.awaited(reading, version, caller) : now;
+    if (isAwaited) await requireStanding(caller.req);
     if (published === 'unknown') throw new Problem('version_not_found');
     if (published === 'failed')
       throw new Problem('document_not_available', { detail: 'The document could not be made' });
@@ -51,14 +53,15 @@ export class PublishedVersion {
     version: number | undefined,
     caller: Pick<Response, 'destroyed'>,
   ): Promise<Found> {
-    for (let left = Math.ceil(this.waitMs / LOOK_AGAIN_MS); left > 0; left -= 1) {
+    const until = performance.now() + this.waitMs;
+    for (;;) {
       await delay(LOOK_AGAIN_MS);
       if (caller.destroyed) return 'due';
-      if (left > 1 && !(await this.publications.hasRow(reading.readingId, version))) continue;
+      const isLast = performance.now() >= until;
+      if (!isLast && !(await this.publications.hasRow(reading.readingId, version))) continue;
       const found = await this.find(reading, version);
-      if (found !== 'due') return found;
+      if (found !== 'due' || isLast) return found;
     }
-    return 'due';
   }
 
   /** A reading may show a version before the publications do: both follow the log, each at its own speed. */

@@ -22,6 +22,8 @@ beforeAll(async () => {
   postgres = await freshDatabase();
   pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'links spec', onError: () => undefined });
   links = new LinkStore(pool);
+  await addKey('key00001');
+  await addKey('key00002');
 });
 
 afterAll(async () => {
@@ -87,6 +89,41 @@ it('adds a link once, whose request is repeated: the repeat gets it as it is, al
 
 it('adds no link to a reading whose key is gone', async () => {
   expect(await links.add(link(randomUUID()), 5)).toBe('erased');
+});
+
+const addKey = (keyId: string) =>
+  pool.query(
+    `insert into workspaces.api_key (key_id, workspace_id, hash, mode, scopes, networks, issued_at)
+     values ($1, 'ws_1', '', 'live', '{}', '{}', now()) on conflict do nothing`,
+    [keyId],
+  );
+
+it('adds a link only while the key stands that makes it', async () => {
+  const readingId = await reading();
+  await addKey('leaked01');
+  const by = (createdBy: string) => link(readingId, { createdBy });
+  const first = by('apiKey:leaked01');
+  expect(await links.add(first, 5)).toMatchObject({ linkId: first.linkId });
+  await pool.query(`update workspaces.api_key set expires_at = $1 where key_id = 'leaked01'`, [NOON]);
+  expect(await links.add(by('apiKey:leaked01'), 5)).toBe('key_ended');
+  await pool.query(
+    `update workspaces.api_key set expires_at = null, revoked_at = now() where key_id = 'leaked01'`,
+  );
+  expect(await links.add(by('apiKey:leaked01'), 5)).toBe('key_ended');
+  expect(await links.add(first, 5)).toBe('key_ended');
+  expect(await links.add(by('portal:s1'), 5)).toMatchObject({ readingId });
+});
+
+it('adds no link while its key is being revoked: who then ends its links finds all', async () => {
+  const readingId = await reading();
+  await addKey('leaked02');
+  const adding = await transaction(pool, async (client) => {
+    await client.query(`update workspaces.api_key set revoked_at = now() where key_id = 'leaked02'`);
+    const asked = links.add(link(readingId, { createdBy: 'apiKey:leaked02' }), 5);
+    await untilWaiting(1);
+    return { asked };
+  });
+  expect(await adding.asked).toBe('key_ended');
 });
 
 it('ends the live links that some callers made in a workspace, and no other', async () => {

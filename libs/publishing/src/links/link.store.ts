@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { forgetOlder } from '#platform/retention/rows.js';
+import { keyStands } from '#workspaces/contracts/standing-key.js';
 import type { DocumentFormat } from '../contracts/events.js';
 import type { TokenHash } from '../domain/link/link-token.js';
 
@@ -60,13 +61,14 @@ export class LinkStore {
    * @param most live links that a reading may have
    * @returns the link; that of an earlier attempt when a repeated request draws its id again
    */
-  add(link: NewLink, most: number): Promise<DocumentLink | 'too_many' | 'erased'> {
+  add(link: NewLink, most: number): Promise<DocumentLink | 'too_many' | 'erased' | 'key_ended'> {
     return transaction(this.pool, async (client) => {
       const held = await client.query(
         'select from platform.subject_key where subject_id = $1 for no key update',
         [link.readingId],
       );
       if (held.rowCount === 0) return 'erased';
+      if (!(await this.holdMaker(client, link))) return 'key_ended';
       // Statements of their own: they see the links that were added while this one waited.
       const known = await client.query<Row>(
         `select ${COLUMNS} from publishing.document_link where link_id = $1 and reading_id = $2`,
@@ -95,6 +97,21 @@ export class LinkStore {
       );
       return rows[0] ? fromRow(rows[0]) : 'too_many';
     });
+  }
+
+  /**
+   * Holds the API key that makes a link until the transaction ends. Its revocation waits meanwhile, so that whoever ends the
+   * links of a revoked key finds this one, too.
+   * @returns false: the key has ended
+   */
+  private async holdMaker(client: PoolClient, { createdBy, createdAt }: NewLink): Promise<boolean> {
+    const [, keyId] = /^apiKey:(.+)$/.exec(createdBy) ?? [];
+    if (keyId === undefined) return true;
+    const { rowCount } = await client.query(
+      `select from workspaces.api_key as key where key.key_id = $1 and ${keyStands('$2')} for share`,
+      [keyId, createdAt],
+    );
+    return rowCount === 1;
   }
 
   async byToken(hash: TokenHash): Promise<DocumentLink | null> {

@@ -11,6 +11,7 @@ import {
   type PortalSessionSummary,
   type PortalTerms,
 } from '../contracts/portal.js';
+import { keyStands } from '../contracts/standing-key.js';
 
 /** A session that has not begun. Instants are RFC 3339. */
 export interface NewPortalSession extends PortalTerms {
@@ -37,10 +38,9 @@ export const MOST_OPEN = 1_000;
 /** A link that works at an instant. */
 const LINK_WORKS = `link_sha256 = $1 and link_expires_at > $2::timestamptz and ended_at is null`;
 /** What a session needs of the key that opened it. @param now a parameter of the statement */
-const keyStands = (now: string): string => `(session.key_id is null or exists (
-  select from workspaces.api_key as key
-  where key.key_id = session.key_id and key.revoked_at is null and (key.expires_at is null or key.expires_at > ${now})))`;
-const KEY_STANDS = keyStands('$2');
+const openerStands = (now: string): string => `(session.key_id is null or exists (
+  select from workspaces.api_key as key where key.key_id = session.key_id and ${keyStands(now)}))`;
+const OPENER_STANDS = openerStands('$2');
 
 interface Row {
   readonly session_id: string;
@@ -79,7 +79,7 @@ export class PortalSessionStore {
          select count(*) from workspaces.portal_session as session
          where workspace_id = $2 and key_id is not null and ended_at is null and expires_at > $12::timestamptz
            and created_at > $12::timestamptz - interval '${LINK_SECONDS + LONGEST_SESSION_SECONDS} seconds'
-           and ${keyStands('$12')})`,
+           and ${openerStands('$12')})`,
       [
         session.sessionId,
         session.workspaceId,
@@ -106,7 +106,7 @@ export class PortalSessionStore {
   ): Promise<Pick<PortalSession, 'workspaceId' | 'language'> | null> {
     const { rows } = await this.pool.query<{ workspaceId: string; language: PortalLanguage }>(
       `select workspace_id as "workspaceId", language from workspaces.portal_session as session
-       where ${LINK_WORKS} and ${KEY_STANDS}`,
+       where ${LINK_WORKS} and ${OPENER_STANDS}`,
       [linkHash, now],
     );
     return rows[0] ?? null;
@@ -121,7 +121,7 @@ export class PortalSessionStore {
       `update workspaces.portal_session as session
        set link_sha256 = null, secret_sha256 = $3, started_at = $2,
            expires_at = $2::timestamptz + ttl_seconds * interval '1 second'
-       where ${LINK_WORKS} and ${KEY_STANDS}
+       where ${LINK_WORKS} and ${OPENER_STANDS}
        returning ttl_seconds`,
       [linkHash, now, secretHash],
     );
@@ -133,7 +133,7 @@ export class PortalSessionStore {
       name: 'portal-session',
       text: `select session_id, workspace_id, key_id, scopes, modes, mode, language, time_zone, return_url, expires_at
              from workspaces.portal_session as session
-             where secret_sha256 = $1 and expires_at > $2::timestamptz and ended_at is null and ${KEY_STANDS}`,
+             where secret_sha256 = $1 and expires_at > $2::timestamptz and ended_at is null and ${OPENER_STANDS}`,
       values: [secretHash, now],
     });
     const [row] = rows;

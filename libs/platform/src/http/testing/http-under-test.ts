@@ -19,6 +19,7 @@ import {
   AUTHENTICATOR,
   Caller,
   Public,
+  requireStanding,
   type Authenticator,
   type Principal,
 } from '../../auth/authentication.js';
@@ -126,6 +127,13 @@ class SpecController {
     return caller;
   }
 
+  @Accepts({ apiKey: 'readings:read' })
+  @Get('held')
+  async held(@Req() request: Request): Promise<unknown> {
+    await requireStanding(request);
+    return { given: true };
+  }
+
   @Accepts({ apiKey: 'webhooks:read', bearer: 'webhooks:read' })
   @Get('scoped')
   read(@Caller() { actor }: Principal): unknown {
@@ -165,8 +173,16 @@ const scopesIn = (credential: string): readonly string[] =>
     .split('.')
     .map((scope) => scope.replace('-', ':'));
 
+/** `ends.<n>` ends after it was accepted once. */
+const ending = new Set<string>();
+
 const authenticator: Authenticator = {
   verifyApiKey: async (key, from) => {
+    if (key.startsWith('ends.')) {
+      if (ending.has(key)) return { workspaceId: 'ws_1', actor: 'apiKey:k', refusal: 'ended' };
+      ending.add(key);
+      return principal('apiKey');
+    }
     if (key === 'elsewhere') return { workspaceId: 'ws_1', actor: 'apiKey:k', refusal: 'network' };
     if (key === 'ended') return { workspaceId: 'ws_1', actor: 'apiKey:k', refusal: 'ended' };
     if (key === 'unjudged') throw new Problem('enqueue_unavailable', { isLogged: true });

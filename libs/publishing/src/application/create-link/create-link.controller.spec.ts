@@ -49,3 +49,13 @@ it('makes another link for each request without an Idempotency-Key', async () =>
   const both = [await asked(), await asked()];
   expect(new Set(both.map(({ url }) => url)).size).toBe(2);
 });
+
+it('gives no link to a caller whose key ended meanwhile', async () => {
+  const { add } = links;
+  links.add = async () => 'key_ended' as never;
+  await expect(asked()).rejects.toMatchObject({
+    code: 'unauthenticated',
+    options: { headers: { 'WWW-Authenticate': 'ApiKey realm="api"' } },
+  });
+  links.add = add;
+});

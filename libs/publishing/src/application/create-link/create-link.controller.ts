@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Inject, Post, Req, Res, UseGuards } from '@
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
-import { Accepts, principalOf } from '#platform/auth/authentication.js';
+import { Accepts, API_KEY_CHALLENGE, principalOf } from '#platform/auth/authentication.js';
 import { drawBytes, drawUuid } from '#platform/crypto/draw.js';
 import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
 import { Problem } from '#platform/http/problem.js';
@@ -76,6 +76,8 @@ export class CreateLinkController {
       { ...link, readingId, workspaceId, createdAt: instant(now), createdBy, tokenHash: hash },
       MOST_LINKS,
     );
+    if (added === 'key_ended')
+      throw new Problem('unauthenticated', { headers: { 'WWW-Authenticate': API_KEY_CHALLENGE } });
     if (added === 'erased') throw new Problem('reading_erased');
     if (added === 'too_many')
       throw new Problem('link_limit_reached', { detail: `A document has at most ${MOST_LINKS} live links` });

@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GivesPersonalData } from '#platform/audit/personal-data.js';
-import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { Accepts, Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
 import { seesMode } from '#platform/auth/livemode.js';
 import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
 import { Problem } from '#platform/http/problem.js';
@@ -41,7 +41,13 @@ export class ShowReadingsController {
     @Caller() caller: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const found = await this.changed(await this.own(readingId, caller), preferredWait(prefer), response);
+    const seconds = preferredWait(prefer);
+    let found = await this.own(readingId, caller);
+    if (seconds > 0) {
+      found = await this.changed(found, seconds, response);
+      await requireStanding(response.req);
+      response.set('Preference-Applied', `wait=${seconds}`);
+    }
     const { record, input } = await this.readings.opened(found);
     const view = readingView(record, input);
     if (view.status === 'queued' || view.status === 'processing') response.set('Retry-After', POLL_AFTER);
@@ -85,8 +91,6 @@ export class ShowReadingsController {
 
   /** Holds the request until the state changes or the caller disconnects, for at most `seconds`. */
   private async changed(found: StoredReading, seconds: number, response: Response): Promise<StoredReading> {
-    if (seconds === 0) return found;
-    response.set('Preference-Applied', `wait=${seconds}`);
     const deadline = Date.now() + seconds * 1_000;
     let current = found;
     while (current.record.status === found.record.status && !hasEnded(current) && !response.destroyed) {
