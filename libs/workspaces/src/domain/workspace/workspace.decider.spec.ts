@@ -91,6 +91,17 @@ describe('a workspace', () => {
       .then(issued);
   });
 
+  it('counts the keys of each mode for themselves, so that test keys take no place of live ones', () => {
+    const tested = Array.from({ length: 20 }, (_, n) => key(`test${n}`, { mode: 'test' }));
+    const two = { ...issue, limit: 2 };
+    given(workspaceDecider, [opened, ...tested])
+      .when(two)
+      .then(issued);
+    given(workspaceDecider, [opened, ...tested])
+      .when({ ...two, asked: { ...ASKED, mode: 'test' } })
+      .thenRejects('KeyLimitReached', { limit: 2 });
+  });
+
   it('issues no more keys than may be active at once; revoked and expired ones do not count', () => {
     const two = { ...issue, limit: 2 };
     const full = [opened, key('a'), key('b', { expiresAt: '2026-04-04T00:00:00.001Z' })];

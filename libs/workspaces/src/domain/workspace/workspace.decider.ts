@@ -65,7 +65,7 @@ const issue = (command: Issue, state: Workspace): Decided => {
   const beyond = beyondCaller(terms, manager, own);
   if (beyond) return reject('BeyondCaller', beyond);
   if (isIssued(state, keyId)) return ignore('AlreadyIssued');
-  if (isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
+  if (isFull(state, terms.mode, limit, now)) return reject('KeyLimitReached', { limit });
   return accept(issued(command, terms, null));
 };
 
@@ -80,7 +80,7 @@ const rotate = (command: Rotate, state: Workspace): Decided => {
   const beyond = beyondCaller(terms, manager, own);
   if (beyond) return reject('BeyondCaller', beyond);
   if (isIssued(state, keyId)) return ignore('AlreadyIssued');
-  if (overlapMs > 0 && isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
+  if (overlapMs > 0 && isFull(state, terms.mode, limit, now)) return reject('KeyLimitReached', { limit });
   // The successor last: whoever sees it sees the end of the previous key, too.
   return accept(
     overlapMs === 0
@@ -140,13 +140,16 @@ const activeKey = ({ standing }: Workspace, keyId: string, now: number): Standin
 /** Keys that are not revoked, as a multiple of those that may be active. Each takes 3 kB of memory, also once expired. */
 const WITH_EXPIRED = 10;
 
-/** Expired keys remain until they are revoked. */
-const isFull = ({ standing }: Workspace, limit: number, now: number): boolean => {
+/** Expired keys remain until they are revoked. Keys of the other mode, which the caller may not see, take no place. */
+const isFull = ({ standing }: Workspace, mode: Mode, limit: number, now: number): boolean => {
   if (standing.size < limit) return false;
-  if (standing.size >= WITH_EXPIRED * limit) return true;
-  let active = 0;
-  for (const { endsAt } of standing.values()) if (endsAt > now) active += 1;
-  return active >= limit;
+  let [all, active] = [0, 0];
+  for (const key of standing.values())
+    if (key.mode === mode) {
+      all += 1;
+      if (key.endsAt > now) active += 1;
+    }
+  return active >= limit || all >= WITH_EXPIRED * limit;
 };
 
 /** A copy: these maps hold a thousand entries at most, so that one costs some microseconds an event. */
