@@ -50,7 +50,10 @@ export const settings = {
       .default([]),
     'origins whose pages may show the portal in a frame, comma-separated; they must be of the same site, or the browser keeps the session back',
   ),
-  API_KEYS_PER_WORKSPACE: count(100, 'API keys of a workspace that may be active at once, for each mode, live and test'),
+  API_KEYS_PER_WORKSPACE: count(
+    100,
+    'API keys of a workspace that may be active at once, for each mode, live and test',
+  ),
 };
 
 export type Config = ConfigWith<typeof settings>;

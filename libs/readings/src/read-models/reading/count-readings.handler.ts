@@ -14,10 +14,9 @@ const KEPT = 1_000;
 
 @QueryHandler(CountReadings)
 export class CountReadingsHandler implements IQueryHandler<CountReadings> {
-  private readonly counted = new LRUCache<
-    string,
-    { at: number; days: Promise<readonly ReadingsOfDay[]> }
-  >({ max: KEPT });
+  private readonly counted = new LRUCache<string, { at: number; days: Promise<readonly ReadingsOfDay[]> }>({
+    max: KEPT,
+  });
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
