@@ -50,6 +50,8 @@ const askNode = (address: StoreAddress, node: string): Promise<ServerTime | null
     const late = setTimeout(() => session.destroy(new Error('no answer')), LONGEST_WAIT_MS);
     session
       .on('connect', () => {
+        // Its time may have passed before this process came to hear of the connection.
+        if (session.destroyed) return;
         const sentAt = performance.now();
         session
           .request({ ':path': '/' })

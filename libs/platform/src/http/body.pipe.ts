@@ -1,6 +1,6 @@
 import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { validate, type ValidationError } from 'class-validator';
+import { getMetadataStorage, validate, ValidationTypes, type ValidationError } from 'class-validator';
 import { Problem, invalidRequest, type FieldError } from './problem.js';
 import { toPointer } from './strict-json.js';
 
@@ -12,6 +12,9 @@ export interface SelfChecking {
    */
   fieldErrors(sound: (property: string) => boolean, now: number): FieldError[];
 }
+
+/** What is checked in place of an array where an object belongs: it is refused likewise. */
+const NO_OBJECT = 0;
 
 const isSelfChecking = (dto: object): dto is SelfChecking =>
   'fieldErrors' in dto && typeof dto.fieldErrors === 'function';
@@ -30,7 +33,7 @@ export class BodyPipe implements PipeTransform {
         errors: [{ pointer: '', code: 'invalid_type', detail: 'must be an object' }],
       });
     }
-    const dto = plainToInstance(metatype, value) as object;
+    const dto = plainToInstance(metatype, withoutArrays(value, metatype)) as object;
     const errors = await validate(dto, {
       whitelist: true,
       forbidNonWhitelisted: true,
@@ -45,6 +48,30 @@ export class BodyPipe implements PipeTransform {
     return dto;
   }
 }
+
+const nestedObjects = new WeakMap<object, readonly string[]>();
+
+/** The members of a DTO that are nested objects, not lists of them. */
+const nestedObjectsOf = (metatype: new () => unknown): readonly string[] => {
+  const known = nestedObjects.get(metatype);
+  if (known) return known;
+  const names = getMetadataStorage()
+    .getTargetValidationMetadatas(metatype, '', true, false)
+    .filter(({ type, each }) => type === ValidationTypes.NESTED_VALIDATION && !each)
+    .map(({ propertyName }) => propertyName);
+  nestedObjects.set(metatype, names);
+  return names;
+};
+
+/** For a nested object, class-validator takes an array as well, and checks each of its thousands of elements. */
+const withoutArrays = (value: object, metatype: new () => unknown): object => {
+  const arrays = nestedObjectsOf(metatype).filter((name) =>
+    Array.isArray((value as Record<string, unknown>)[name]),
+  );
+  return arrays.length === 0
+    ? value
+    : { ...value, ...Object.fromEntries(arrays.map((name) => [name, NO_OBJECT])) };
+};
 
 /** Whether a declared member has the wrong shape. An unknown member does not stop the checks of the others. */
 const isMisshapen = ({ constraints = {}, children = [] }: ValidationError): boolean =>

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { connect } from 'node:net';
+import { json, text } from 'node:stream/consumers';
 import { httpUnderTest, LARGEST } from './testing/http-under-test.js';
 
 const { listen } = httpUnderTest();
@@ -111,5 +112,29 @@ describe('the body of a large bulk', () => {
     let last = await send('of.ws_5');
     while (last.status === 503) last = await send('of.ws_5');
     expect(last).toMatchObject({ status: 201, bytes: LARGEST });
+  });
+});
+
+describe('a body in thousands of pieces', () => {
+  /** The status, or the error of the connection, for a body of which each piece is a chunk of its own. */
+  const outcome = async (path: string, pieces: number, piece: string): Promise<unknown> => {
+    const socket = connect(await listen(), '127.0.0.1');
+    const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`;
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: good\r\ncontent-type: application/x-ndjson\r\n` +
+        `connection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(pieces)}0\r\n\r\n`,
+    );
+    return text(socket).then(
+      (answer) => Number(answer.slice(9, 12)),
+      (error: unknown) => (error as { code?: string }).code,
+    );
+  };
+
+  it.each(['/lines', '/api/v1/readings/bulk'])('is cut off: %s', async (path) => {
+    expect(await outcome(path, 15_000, ' ')).toBe('ECONNRESET');
+  });
+
+  it('is taken where each piece is a line of a bulk', async () => {
+    expect(await outcome('/api/v1/readings/bulk', 1_000, `${'x'.repeat(LARGEST / 2_000)}\n`)).toBe(201);
   });
 });

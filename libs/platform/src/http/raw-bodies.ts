@@ -15,6 +15,22 @@ const BULK_SCOPES: ReadonlyMap<string, string> = new Map([['/api/v1/readings/bul
 const BULKS_HELD = 16;
 const BULKS_HELD_OF_ONE = 4;
 
+/**
+ * Pieces in which a body may come, whatever its length, and more for each of its bytes. Each costs half a kilobyte of memory
+ * and as much time as a thousand bytes. Clients send pieces of kilobytes; of a bulk, perhaps one for each line.
+ */
+const PIECES = { ordinary: { few: 256, bytesOfMore: 64 }, bulk: { few: 2_048, bytesOfMore: 512 } };
+
+/** Resets the connection once a body has come in more pieces than it may. */
+const boundPieces = (request: Request, { few, bytesOfMore }: { few: number; bytesOfMore: number }): void => {
+  let [pieces, bytes] = [0, 0];
+  request.on('data', (piece: Buffer) => {
+    pieces += 1;
+    bytes += piece.length;
+    if (pieces > few + bytes / bytesOfMore) request.socket.resetAndDestroy();
+  });
+};
+
 /** The largest ordinary body, and the largest bulk (bytes). */
 export interface BodyLimits {
   readonly limit: number;
@@ -70,6 +86,7 @@ export const rawBodies = (
       // Until the answer, the process holds what the body says.
       response.once('close', () => hold(workspaceId, -bytes));
       request.on('data', take).once('end', () => resolve(Buffer.concat(chunks)));
+      boundPieces(request, PIECES.bulk);
     });
 
   const read = async (
@@ -92,8 +109,12 @@ export const rawBodies = (
     const scope = BULK_SCOPES.get(path);
     const isLarge = scope !== undefined && headers['x-api-key'] !== undefined && bytes > limit;
     // What announces more than any body may have, or another coding, is refused without being read.
-    if (!isLarge || bytes > bulkLimit || headers['content-encoding'] !== undefined)
-      return ordinary(request, response, next);
+    if (!isLarge || bytes > bulkLimit || headers['content-encoding'] !== undefined) {
+      ordinary(request, response, next);
+      // Not before: it would begin to read.
+      if (bytes > 0) boundPieces(request, PIECES.ordinary);
+      return;
+    }
     read(request, response, scope)
       .then((body) => {
         if (body instanceof Problem) (request as WithBody)[REFUSAL] = body;

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { BodyPipe } from '#platform/http/body.pipe.js';
-import { Problem, invalidRequest, type FieldError } from '#platform/http/problem.js';
+import { invalidRequest, MOST_ERRORS, Problem, type FieldError } from '#platform/http/problem.js';
 import { LARGEST_BODY } from '#platform/http/raw-bodies.js';
 import { decoded, parseStrictJson, toPointer } from '#platform/http/strict-json.js';
 import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
@@ -176,8 +176,8 @@ const linesOf = (bytes: Uint8Array): readonly SentReading[] => {
   return lines;
 };
 
-/** Readings checked before other requests get their turn: some milliseconds. */
-const AT_ONCE = 10;
+/** How long readings are checked before other requests get their turn (ms). A hostile one takes as long as many others. */
+const TURN_MS = 5;
 const pipe = new BodyPipe();
 
 /**
@@ -191,16 +191,17 @@ export const checkReadings = async <T extends object>(
   departed: AbortSignal,
 ): Promise<readonly BulkItem<T>[]> => {
   const checked: BulkItem<T>[] = [];
-  for (let from = 0; from < readings.length; from += AT_ONCE) {
-    if (from > 0) await turn();
-    departed.throwIfAborted();
-    const some = readings.slice(from, from + AT_ONCE);
-    for (const { line, json } of some) {
-      const one = await check(json, metatype);
-      // Of lines, each is a text of its own.
-      if (line === null && one instanceof Problem && one.code === 'malformed_json') throw one;
-      checked.push({ line, checked: one });
+  let since = performance.now();
+  for (const { line, json } of readings) {
+    if (performance.now() - since > TURN_MS) {
+      await turn();
+      departed.throwIfAborted();
+      since = performance.now();
     }
+    const one = await check(json, metatype);
+    // Of lines, each is a text of its own.
+    if (line === null && one instanceof Problem && one.code === 'malformed_json') throw one;
+    checked.push({ line, checked: one });
   }
   return checked;
 };
@@ -224,21 +225,26 @@ const check = async <T extends object>(
 const INVALID = 400;
 
 /**
- * The refusal of a batch of mode `all` with readings that are not valid. Pointers begin with that of the reading. When all
- * are valid, and some asked for a refusal of their own (`metadata.test_outcome`), the batch gets the first of these.
+ * The refusal of a batch of mode `all` with readings that are not valid. Pointers begin with that of the reading; no more
+ * errors are made than are shown, the others are counted. When all are valid, and some asked for a refusal of their own (`metadata.test_outcome`), the batch gets the first of these.
  */
 export const refusalOfAll = (items: readonly BulkItem<unknown>[]): Problem | null => {
-  const errors = items.flatMap(({ line, checked }, index): FieldError[] => {
-    if (!(checked instanceof Problem) || checked.status !== INVALID) return [];
+  const errors: FieldError[] = [];
+  let omitted = 0;
+  for (const [index, { line, checked }] of items.entries()) {
+    if (!(checked instanceof Problem) || checked.status !== INVALID) continue;
     const own = checked.options.errors ?? [
       { pointer: '', code: checked.code, detail: checked.detail ?? checked.title },
     ];
-    return own.map(({ pointer, code, detail }) => ({
-      pointer: `/readings/${index}${pointer}`,
-      code,
-      detail: line === null ? detail : `line ${line}: ${detail}`,
-    }));
-  });
-  if (errors.length > 0) return invalidRequest(errors);
+    const shown = own.slice(0, MOST_ERRORS - errors.length);
+    for (const { pointer, code, detail } of shown)
+      errors.push({
+        pointer: `/readings/${index}${pointer}`,
+        code,
+        detail: line === null ? detail : `line ${line}: ${detail}`,
+      });
+    omitted += own.length - shown.length;
+  }
+  if (errors.length > 0) return invalidRequest(errors, omitted);
   return items.map(({ checked }) => checked).find((one) => one instanceof Problem) ?? null;
 };

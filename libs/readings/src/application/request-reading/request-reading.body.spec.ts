@@ -127,3 +127,12 @@ describe('the references of a request', () => {
     expect(await errorsOf({ metadata: manyPairs(20, 'x') })).toEqual([]);
   });
 });
+
+it.each(['name', 'grammaticalProfile'])(
+  'Judges an array in place of %s as one fault, not by its elements',
+  async (member) => {
+    const array = Array.from({ length: 5_000 }, () => ({}));
+    expect(await errorsOf({ [member]: array })).toEqual([[`/${member}`, 'invalid_type']]);
+    expect(await errorsOf({ [member]: 0 })).toEqual([[`/${member}`, 'invalid_type']]);
+  },
+);

@@ -32,3 +32,17 @@ it('An exchange ends when the receiver answers byte by byte without end', async 
   for (let bytes = 0; bytes < 10_000; bytes += 1) socket.emit('data', Buffer.alloc(1));
   await expect(exchange.response).rejects.toMatchObject({ reason: 'invalid_response' });
 });
+
+it.each(['chunks', 'interim responses'])(
+  'An exchange ends when one piece of the network holds thousands of %s',
+  async (kind) => {
+    const { exchange, request } = begun();
+    const response = new EventEmitter();
+    request.emit('response', response);
+    for (let nr = 0; nr < 10_000; nr += 1)
+      if (kind === 'chunks') response.emit('data', Buffer.alloc(1));
+      else request.emit('information', { statusCode: 103 });
+    expect(exchange.isCancelled).toBe(true);
+    await expect(exchange.response).rejects.toMatchObject({ reason: 'invalid_response' });
+  },
+);

@@ -9,7 +9,7 @@ const KEPT_BYTES = 4_096;
  * interim responses, chunk extensions, empty lines, the reason phrase. They could keep a worker busy until the deadline.
  */
 const RESPONSE_BYTES = 262_144;
-/** Pieces in which a response may come: each costs as much as a thousand bytes. */
+/** Pieces in which a response may come, chunks and interim responses too: each costs as much as a thousand bytes. */
 const RESPONSE_PIECES = 4_096;
 /** Session tickets of TLS 1.3 in one exchange. Servers send two; they are outside the bytes of the response. */
 const SESSION_TICKETS = 16;
@@ -52,11 +52,14 @@ export class Exchange {
     const request = open();
     this.request = request;
     let [bytes, pieces] = [0, 0];
+    const countPiece = (): void => {
+      pieces += 1;
+      if (pieces > RESPONSE_PIECES) this.cancel(new AttemptFailed('invalid_response'));
+    };
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      pieces += 1;
-      if (bytes > RESPONSE_BYTES || pieces > RESPONSE_PIECES)
-        this.cancel(new AttemptFailed('invalid_response'));
+      if (bytes > RESPONSE_BYTES) this.cancel(new AttemptFailed('invalid_response'));
+      countPiece();
     };
     let tickets = 0;
     const countTicket = (): void => {
@@ -67,7 +70,11 @@ export class Exchange {
       socket.on('data', count).on('session', countTicket);
       request.once('close', () => socket.off('data', count).off('session', countTicket));
     });
-    request.once('response', (response) => this.read(response));
+    request.on('information', countPiece);
+    request.once('response', (response) => {
+      response.on('data', countPiece);
+      this.read(response);
+    });
     // A response 101 to a request that asked for no other protocol.
     request.once('upgrade', (response, socket) => {
       socket.destroy();
