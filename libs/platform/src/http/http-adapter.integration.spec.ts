@@ -83,6 +83,24 @@ describe('the requests of a connection', () => {
   });
 });
 
+it('A body that outlasts the answer to it is not read, and ends its connection', async () => {
+  const { open } = await serverOf((_, response) => void response.end('ok'), { unread: 100 });
+  const { socket, closed } = open();
+  let answer = '';
+  socket.on('data', (data) => (answer += data.toString()));
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n');
+  const chunks = '1\r\n \r\n'.repeat(10_000);
+  const pour = (): void => {
+    while (!socket.destroyed && socket.write(chunks));
+    socket.once('drain', pour);
+  };
+  pour();
+  await closed;
+  expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
+  // What both sides' buffers hold, and no more: a second's worth would be hundreds of megabytes.
+  expect(socket.bytesWritten).toBeLessThan(64_000_000);
+});
+
 const connectionsOf = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 

@@ -23,6 +23,8 @@ export const CONNECTION_LIMITS = {
   connections: 10_000,
   /** Open connections of one address, for which a company behind one address has no need. */
   perAddress: 500,
+  /** A caller that is answered before its body has come has so long to read the answer. Nothing more of it is read. */
+  unread: 1_000,
   /** Pipelined requests that wait for an earlier answer. Hardly any client pipelines. */
   waiting: 4,
 };
@@ -38,6 +40,13 @@ const strictExpress = (): express.Express => {
   app.set('case sensitive routing', true);
   app.set('strict routing', true);
   return app;
+};
+
+/** Node would read the rest of the body, however long it is, for the sake of the next request on the connection. */
+const leave = (socket: Socket, afterMs: number): void => {
+  socket.pause();
+  const timer = setTimeout(() => socket.destroy(), afterMs);
+  socket.once('close', () => clearTimeout(timer));
 };
 
 /** Express on a server that bounds what one connection and one address can make the process hold. */
@@ -102,6 +111,9 @@ export class HttpAdapter extends ExpressAdapter {
           const next = socket.destroyed ? undefined : waiting.get(socket)?.shift();
           if (next) next();
           else waiting.delete(socket);
+        });
+        response.once('finish', () => {
+          if (!request.complete) setImmediate(() => leave(socket, this.limits.unread));
         });
         listener(request, response);
       };

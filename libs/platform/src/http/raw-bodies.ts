@@ -24,11 +24,15 @@ const PIECES = { ordinary: { few: 256, bytesOfMore: 64 }, bulk: { few: 2_048, by
 /** Resets the connection once a body has come in more pieces than it may. */
 const boundPieces = (request: Request, { few, bytesOfMore }: { few: number; bytesOfMore: number }): void => {
   let [pieces, bytes] = [0, 0];
-  request.on('data', (piece: Buffer) => {
+  const count = (piece: Buffer): void => {
     pieces += 1;
     bytes += piece.length;
-    if (pieces > few + bytes / bytesOfMore) request.socket.resetAndDestroy();
-  });
+    if (pieces <= few + bytes / bytesOfMore) return;
+    request.off('data', count).socket.resetAndDestroy();
+    // Node has read thousands of pieces more, which a stream that is not destroyed would keep.
+    request.destroy();
+  };
+  request.on('data', count);
 };
 
 /** The largest ordinary body, and the largest bulk (bytes). */

@@ -11,19 +11,20 @@ import type { AttemptObserver } from '../processes/dispatch/sender.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** Due deliveries, by whether they may be sent now or wait for the probe of an endpoint that keeps failing. */
+/** Due deliveries, by whether they may be sent now, or wait for the pace or the probe of their endpoint. */
 const DUE = `
   select coalesce(sum(pending) filter (where free_at <= now()), 0)::float8 as due,
          coalesce(sum(pending) filter (where free_at > now()), 0)::float8 as held_back,
          coalesce(extract(epoch from now() - min(free_at) filter (where free_at <= now())), 0)::float8 as oldest
   from (
-    select count(*) as pending, ${freeAt('min(due_at)')} as free_at
+    select count(*) as pending,
+           case when endpoint.max_per_second is null then ${freeAt('min(due_at)')} else 'infinity' end as free_at
     from webhooks.delivery
     join webhooks.endpoint using (endpoint_id)
     left join webhooks.endpoint_health health using (endpoint_id)
     where status = 'pending' and due_at <= now() and endpoint.enabled and endpoint.verified
       and not exists (select from webhooks.skipping where skipping.endpoint_id = delivery.endpoint_id)
-    group by endpoint_id, health.consecutive_failures, health.probe_at
+    group by endpoint_id, endpoint.max_per_second, health.consecutive_failures, health.probe_at
   ) of_endpoint`;
 const DISABLED = `
   select disabled_reason as reason, count(*)::float8 as endpoints from webhooks.endpoint

@@ -44,6 +44,7 @@ export class EpochKeys implements WrappingKeys {
   private readonly opening = new Map<string, Promise<Buffer>>();
   private wraps: { readonly key: WrappingKey; readonly until: number } | null = null;
   private asking: Promise<WrappingKey> | null = null;
+  private hasNoEpochs = false;
   private failed: { readonly error: unknown; readonly until: number } | null = null;
 
   constructor(
@@ -57,7 +58,10 @@ export class EpochKeys implements WrappingKeys {
   }
 
   async current(): Promise<WrappingKey> {
-    if (this.settings.provider === 'environment') return this.ring.current();
+    if (this.settings.provider === 'environment') {
+      await this.requireNoEpochs();
+      return this.ring.current();
+    }
     const now = this.steadyNow();
     if (this.wraps && this.wraps.until > now) return this.wraps.key;
     if (this.failed && this.failed.until > now) throw this.failed.error;
@@ -107,6 +111,15 @@ export class EpochKeys implements WrappingKeys {
     if (!store)
       throw new KeysUnavailable(`"${provider}" keeps epoch keys and is not configured here: KEY_DIRECTORY`);
     return store;
+  }
+
+  /** A process that lacks KEY_DIRECTORY would wrap keys of readings with one that outlives them. */
+  private async requireNoEpochs(): Promise<void> {
+    this.hasNoEpochs ||= !(await this.rows.hasEpochs());
+    if (!this.hasNoEpochs)
+      throw new KeysUnavailable(
+        'keys of epochs wrap the keys of readings, and KEY_DIRECTORY is not set here',
+      );
   }
 
   private async ask(): Promise<WrappingKey> {

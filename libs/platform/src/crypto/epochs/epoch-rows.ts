@@ -105,6 +105,14 @@ export class EpochRows {
     );
   }
 
+  /** Whether there are keys of epochs that are not destroyed. */
+  async hasEpochs(): Promise<boolean> {
+    const { rows } = await this.pool.query<{ has: boolean }>(
+      `select exists (select from platform.key_epoch where provider <> 'environment' and destroyed_at is null) as has`,
+    );
+    return rows[0]!.has;
+  }
+
   /** With the provider `environment`, the ids of ENCRYPTION_KEYS are the epochs: one seals, the others have ended. */
   async recordRing(currentId: string): Promise<void> {
     await this.pool.query(

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { DIFFERING } from '../../time/testing/clocks-under-test.js';
 import { SubjectKeys } from '../subject-keys.js';
 import { FileKeyStore } from './file-key-store.js';
@@ -109,15 +108,9 @@ describe('Upkeep of keys', () => {
     expect(await store.list()).toEqual([(await keys.current()).id]);
   });
 
-  it('empties the epochs of a service that returned to ENCRYPTION_KEYS, and destroys their keys', async () => {
-    const { subject, sealed } = await seal(keysOf());
-    await epochs.rows.end('file');
-    await age(1_000);
-    const back = keysOf({ provider: 'environment' });
-    await upkeepOf(back).round(never);
-    expect(await wrappedBy()).toEqual({ k1: 1 });
-    expect(readdirSync(epochs.folder).every((name) => name.endsWith('.destroyed'))).toBe(true);
-    expect((await new SubjectKeys(epochs.pool, back).find(subject))!.open('input', sealed)).toEqual(SECRET);
+  it('lets no process without KEY_DIRECTORY wrap a key while those of epochs stand', async () => {
+    await seal(keysOf());
+    await expect(keysOf({ provider: 'environment' }).current()).rejects.toThrow(/KEY_DIRECTORY is not set/);
   });
 
   it('reports with ENCRYPTION_KEYS which key is due, and never destroys one', async () => {

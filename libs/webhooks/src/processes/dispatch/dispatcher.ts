@@ -169,7 +169,11 @@ export class Dispatcher implements WorkLoop {
       (workspaceId) =>
         new HeldWorkspace({ workspaceId, lease: randomUUID() }, this.limits, this.bulkhead, elapsed),
     );
-    const taken = await this.leases.take(asked, now);
+    const taken = await this.leases.take(asked, now).catch(async (error: unknown) => {
+      // Some may have been taken. Nobody else would send for them until their leases end.
+      await this.leases.release(asked).catch(() => undefined);
+      throw error;
+    });
     this.left = [];
     for (const workspace of asked) {
       this.wanted.delete(workspace.workspaceId);

@@ -54,11 +54,11 @@ export class Exchange {
     let [bytes, pieces] = [0, 0];
     const countPiece = (): void => {
       pieces += 1;
-      if (pieces > RESPONSE_PIECES) this.cancel(new AttemptFailed('invalid_response'));
+      if (pieces > RESPONSE_PIECES && !this.isCancelled) this.cancel(new AttemptFailed('invalid_response'));
     };
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > RESPONSE_BYTES) this.cancel(new AttemptFailed('invalid_response'));
+      if (bytes > RESPONSE_BYTES && !this.isCancelled) this.cancel(new AttemptFailed('invalid_response'));
       countPiece();
     };
     let tickets = 0;
