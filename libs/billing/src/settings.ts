@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { count, milliseconds, setting, span } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
-import type { AccountCodes } from './contracts/month.js';
 
 /** Codes of the accounts in the company's own books, as its journal names them. */
-const ACCOUNTS: AccountCodes = {
+const ACCOUNTS = {
   receivable: '1200',
   deferred: '2400',
   refunds: '2450',
@@ -13,13 +12,13 @@ const ACCOUNTS: AccountCodes = {
   corrections: '4900',
 };
 
-const isAccount = (name: string): name is keyof AccountCodes => Object.hasOwn(ACCOUNTS, name);
+const isAccount = (name: string): name is keyof typeof ACCOUNTS => Object.hasOwn(ACCOUNTS, name);
 
 /** `<account>=<code>`, separated by commas; the others keep theirs. */
 const accountCodes = z
   .string()
   .default('')
-  .transform((text, context): AccountCodes => {
+  .transform((text, context) => {
     const codes = { ...ACCOUNTS };
     for (const part of text.split(',').filter(Boolean)) {
       const [name = '', code = ''] = part.split('=').map((one) => one.trim());

@@ -195,9 +195,9 @@ export const checkReadings = async <T extends object>(
   for (const { line, json } of readings) {
     if (performance.now() - since > TURN_MS) {
       await turn();
-      departed.throwIfAborted();
       since = performance.now();
     }
+    departed.throwIfAborted();
     const one = await check(json, metatype);
     // Of lines, each is a text of its own.
     if (line === null && one instanceof Problem && one.code === 'malformed_json') throw one;
