@@ -84,7 +84,7 @@ describe('the requests of a connection', () => {
 });
 
 it('A body that outlasts the answer to it is not read, and ends its connection', async () => {
-  const { open } = await serverOf((_, response) => void response.end('ok'), { unread: 100 });
+  const { open } = await serverOf((_, response) => void response.end('ok'));
   const { socket, closed } = open();
   let answer = '';
   socket.on('data', (data) => (answer += data.toString()));
@@ -96,9 +96,24 @@ it('A body that outlasts the answer to it is not read, and ends its connection',
   };
   pour();
   await closed;
-  expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
+  expect(answer).toMatch(/^HTTP\/1.1 200 OK[^]*connection: close/i);
   // What both sides' buffers hold, and no more: a second's worth would be hundreds of megabytes.
   expect(socket.bytesWritten).toBeLessThan(64_000_000);
+});
+
+it('A body of chunks that has been read keeps its connection', async () => {
+  const { open } = await serverOf((request, response) => {
+    request.resume().once('end', () => void response.end('ok'));
+  });
+  const { socket } = open();
+  let answers = '';
+  socket.on('data', (data) => (answers += data.toString()));
+  const body = 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\n \r\n0\r\n\r\n';
+  for (let answered = 1; answered <= 2; answered += 1) {
+    socket.write(body);
+    while (answers.split('200 OK').length <= answered) await new Promise(setImmediate);
+  }
+  expect(answers).not.toMatch(/connection: close/i);
 });
 
 const connectionsOf = (server: Server): Promise<number> =>

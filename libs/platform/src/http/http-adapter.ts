@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express from 'express';
@@ -23,8 +29,6 @@ export const CONNECTION_LIMITS = {
   connections: 10_000,
   /** Open connections of one address, for which a company behind one address has no need. */
   perAddress: 500,
-  /** A caller that is answered before its body has come has so long to read the answer. Nothing more of it is read. */
-  unread: 1_000,
   /** Pipelined requests that wait for an earlier answer. Hardly any client pipelines. */
   waiting: 4,
 };
@@ -42,11 +46,16 @@ const strictExpress = (): express.Express => {
   return app;
 };
 
-/** Node would read the rest of the body, however long it is, for the sake of the next request on the connection. */
-const leave = (socket: Socket, afterMs: number): void => {
-  socket.pause();
-  const timer = setTimeout(() => socket.destroy(), afterMs);
-  socket.once('close', () => clearTimeout(timer));
+/**
+ * The answer to a body of chunks that has not been read ends the connection. Node would read the rest, however many chunks
+ * it has, for the sake of the next request on the connection.
+ */
+const closeUnlessRead = (request: IncomingMessage, response: ServerResponse): void => {
+  if (request.headers['transfer-encoding'] === undefined) return;
+  response.setHeader('Connection', 'close');
+  request.once('end', () => {
+    if (!response.headersSent) response.removeHeader('Connection');
+  });
 };
 
 /** Express on a server that bounds what one connection and one address can make the process hold. */
@@ -112,9 +121,7 @@ export class HttpAdapter extends ExpressAdapter {
           if (next) next();
           else waiting.delete(socket);
         });
-        response.once('finish', () => {
-          if (!request.complete) setImmediate(() => leave(socket, this.limits.unread));
-        });
+        closeUnlessRead(request, response);
         listener(request, response);
       };
       const queue = waiting.get(socket);
