@@ -39,6 +39,8 @@ export class Exchange {
 
   /** Ends the exchange with this reason, with or without a connection. */
   cancel(reason: Error): void {
+    // What has been read already comes in thousands of pieces more.
+    if (this.isCancelled) return;
     this.isCancelled = true;
     this.reject(reason);
     this.request?.destroy(reason);
@@ -54,11 +56,11 @@ export class Exchange {
     let [bytes, pieces] = [0, 0];
     const countPiece = (): void => {
       pieces += 1;
-      if (pieces > RESPONSE_PIECES && !this.isCancelled) this.cancel(new AttemptFailed('invalid_response'));
+      if (pieces > RESPONSE_PIECES) this.cancel(new AttemptFailed('invalid_response'));
     };
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > RESPONSE_BYTES && !this.isCancelled) this.cancel(new AttemptFailed('invalid_response'));
+      if (bytes > RESPONSE_BYTES) this.cancel(new AttemptFailed('invalid_response'));
       countPiece();
     };
     let tickets = 0;
