@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { STORE_DEFAULTS } from '#event-sourcing/store/defaults.js';
 import { httpSettings } from './http-settings.js';
-import { keptSettings } from './kept-settings.js';
 import { postgresUrl } from './postgres-url.js';
-import { count, flag, milliseconds, setting, span, wholeNumber } from './setting.js';
+import { count, days, flag, milliseconds, setting, span, wholeNumber } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
 export const WORKER_ROLES = ['follow', 'jobs', 'webhooks', 'upkeep'] as const;
@@ -91,7 +90,11 @@ export const settings = z.object({
       .optional(),
     'whom ops commands record as their operator; without it the login name, which in a container is the same for all',
   ),
-  ...keptSettings,
+  AUDIT_RETENTION_DAYS: days(400, 'how long audit records are kept (days)'),
+  TEST_DATA_KEPT_DAYS: days(
+    30,
+    'how long test readings, their documents, events and deliveries are kept (days)',
+  ),
   RATE_READ_PER_MINUTE: count(1_200, 'GET requests of a workspace per minute'),
   RATE_READ_BURST: count(200, 'GET requests of a workspace at once'),
   RATE_CREATE_PER_MINUTE: count(300, 'readings a workspace may create per minute'),
