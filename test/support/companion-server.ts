@@ -2,11 +2,15 @@ import 'reflect-metadata';
 import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from '../../apps/ops/src/run.js';
 import { dropDatabase, makeDatabase, stopServer } from './companion-postgres.js';
 import { releaseStack, stopStack, useStack } from './companion-stack.js';
 import { giveCredits, type Gift } from './give-credits.js';
 import type { PostgresUrls } from './start-postgres.js';
+
+/** What it started ends with it in any case. */
+const ENDS_WITHIN_MS = 20_000;
 
 /** A command line, and its environment. */
 export interface OpsRequest {
@@ -92,7 +96,9 @@ server.listen(socket);
 /** Nobody finds it from now on, and its database and its stack end. */
 const end = (): void => {
   rmSync(socket, { force: true });
-  void Promise.allSettled([stopServer(), stopStack()]).then(() => process.exit());
+  void Promise.race([Promise.allSettled([stopServer(), stopStack()]), sleep(ENDS_WITHIN_MS)]).then(() =>
+    process.exit(),
+  );
 };
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
 const parent = process.ppid;

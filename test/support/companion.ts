@@ -12,6 +12,8 @@ import type { Services } from './companion-server.js';
 const PROGRAM = projectPath('dist/test/support/companion-server.js');
 const STARTS_WITHIN_MS = 60_000;
 const POLL_MS = 25;
+/** Longer than anything that it does, and shorter than a test may last: a hang is named, and ends with its companion. */
+const ANSWERS_WITHIN_MS = 200_000;
 
 /**
  * Asks the companion: a process that does for specs what takes long to load. It lives as long as this worker of the test
@@ -19,7 +21,7 @@ const POLL_MS = 25;
  * each of 130 spec files with a database, 3 s for each of 30 with a stack, 0.4 s for each command: a fifth of all.
  *
  * @param signal ends the companion, with whatever it is doing
- * @throws Error with the companion's own message, or when it ends meanwhile
+ * @throws Error with the companion's own message, or when it ends or hangs meanwhile
  */
 export const askCompanion = async <Path extends keyof Services>(
   path: Path,
@@ -50,10 +52,12 @@ const start = (socket: string): void => {
 const ask = async (
   socketPath: string,
   path: string,
-  asked: unknown,
+  asked: Services[keyof Services]['asks'],
   signal?: AbortSignal,
 ): Promise<{ readonly text: string } | null> => {
-  const asking = request({ socketPath, path, method: 'POST', agent: false, signal });
+  const late = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+  const ended = signal ? AbortSignal.any([signal, late]) : late;
+  const asking = request({ socketPath, path, method: 'POST', agent: false, signal: ended });
   asking.end(JSON.stringify(asked));
   try {
     const [answer] = (await once(asking, 'response')) as [IncomingMessage];
@@ -63,6 +67,8 @@ const ask = async (
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
+    const called = asked && 'args' in asked ? ` ${asked.args.join(' ')}` : '';
+    if (late.aborted) throw new Error(`The companion of the tests hangs in ${path}${called}`);
     throw code === 'ECONNRESET' ? new Error('The companion of the tests ended') : error;
   }
 };
