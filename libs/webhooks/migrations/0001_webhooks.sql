@@ -344,9 +344,7 @@ create table webhooks.replay (
   unique (endpoint_id, idempotency_key)
 );
 create index replay_open on webhooks.replay (updated_at) where state in ('queued', 'running');
-create unique index replay_one_at_a_time on webhooks.replay (endpoint_id)
-  where state in ('queued', 'running') and not dry_run;
-create index replay_counting on webhooks.replay (endpoint_id) where state in ('queued', 'running') and dry_run;
+create index replay_unfinished on webhooks.replay (endpoint_id) where state in ('queued', 'running');
 create index replay_ended on webhooks.replay (finished_at);
 
 -- Attempts of an endpoint by hour and outcome, as sums that the record of each attempt adds to. The history can be deleted

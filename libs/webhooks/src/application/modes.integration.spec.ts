@@ -152,6 +152,14 @@ describe('At an endpoint of both modes, a key', () => {
     await test.get(`/${endpointId}/replays/${replayId}`).expect(404);
     await test.remove(`${endpointId}/replays/${replayId}`).expect(404);
   });
+
+  it('replays events while a replay of the other mode runs', async () => {
+    const { endpointId } = await test.created({ url, modes: ['live', 'test'] });
+    const asked = { since: '2026-04-01T00:00:00Z' };
+    await test.post(`/${endpointId}/replay`, asked, testKey()).expect(202);
+    await test.post(`/${endpointId}/replay`, asked).expect(202);
+    await test.post(`/${endpointId}/replay`, asked).expect(409);
+  });
 });
 
 describe('A trial', () => {

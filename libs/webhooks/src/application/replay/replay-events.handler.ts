@@ -87,7 +87,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
         [endpointId, idempotencyKey],
       );
       if (isKnown.rowCount === 1) return 'known';
-      const runs = await this.inTheWay(client, endpointId, dryRun);
+      const runs = await this.inTheWay(client, endpointId, choice);
       if (runs !== null) return { runs };
       await client.query(
         `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, modes, dry_run, state,
@@ -102,12 +102,20 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     });
   }
 
-  /** The id of the oldest unfinished replay of the endpoint, when no further one may run beside it. */
-  private async inTheWay(client: pg.PoolClient, endpointId: string, dryRun: boolean): Promise<string | null> {
+  /**
+   * The id of the oldest unfinished replay of the endpoint, when no further one may run beside it. Test keys and live
+   * keys are not in each other's way.
+   */
+  private async inTheWay(
+    client: pg.PoolClient,
+    endpointId: string,
+    { dryRun, modes }: ReplayChoice,
+  ): Promise<string | null> {
     const { rows } = await client.query<{ replay_id: string }>(
       `select replay_id from webhooks.replay
-       where endpoint_id = $1 and dry_run = $2 and state in ('queued', 'running') order by created_at`,
-      [endpointId, dryRun],
+       where endpoint_id = $1 and dry_run = $2 and modes && $3 and state in ('queued', 'running')
+       order by created_at`,
+      [endpointId, dryRun, modes],
     );
     const limit = dryRun ? DRY_RUNS_PER_ENDPOINT : 1;
     return rows.length < limit ? null : (rows[0]?.replay_id ?? null);
