@@ -14,7 +14,11 @@ const asAdministrator = async (
   work: (client: pg.Client, urls: PostgresUrls) => Promise<void>,
 ): Promise<void> => {
   server ??= startPostgres();
-  const urls = await server;
+  const urls = await server.catch((error: unknown) => {
+    // The next spec file tries again.
+    server = undefined;
+    throw error;
+  });
   const client = new pg.Client({ connectionString: inDatabase(urls.databaseUrl, 'postgres') });
   await client.connect();
   try {

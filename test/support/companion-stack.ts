@@ -41,6 +41,7 @@ export const useStack = async (): Promise<string> => {
 
 /** The stack stays for the next spec, but not for long. */
 export const releaseStack = (): void => {
+  clearTimeout(unused);
   unused = setTimeout(() => void stopStack(), UNUSED_FOR_MS);
 };
 

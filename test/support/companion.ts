@@ -68,7 +68,8 @@ const ask = async (
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
     const called = asked && 'args' in asked ? ` ${asked.args.join(' ')}` : '';
-    if (late.aborted) throw new Error(`The companion of the tests hangs in ${path}${called}`);
+    if (late.aborted)
+      throw new Error(`The companion of the tests hangs in ${path}${called}`, { cause: error });
     throw code === 'ECONNRESET' ? new Error('The companion of the tests ended') : error;
   }
 };
