@@ -58,6 +58,13 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 const sent = (header: string): unknown[] => requests.map(({ headers }) => headers[header]);
 
+it.each(['', '.', '..'])('asks no other route for the id "%s"', async (id) => {
+  const client = await service(json(200, { data: [] }));
+  expect(await failureOf(client.readings.get(id))).toBeInstanceOf(TypeError);
+  expect(await failureOf(client.webhooks.delete(id))).toBeInstanceOf(TypeError);
+  expect(requests).toEqual([]);
+});
+
 describe('The client', () => {
   it.each([
     ['408', (response) => response.writeHead(408, { connection: 'close' }).end()],

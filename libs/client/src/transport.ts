@@ -157,6 +157,8 @@ export class Transport {
   }
 
   private async prepare({ method, path, query = {}, body, headers = {}, idempotencyKey }: Request) {
+    // A URL resolves them to another route.
+    if (/\/[.]{0,2}(\/|$)/.test(path)) throw new TypeError(`An id is empty or has only dots: ${path}`);
     const url = new URL(this.baseUrl + path);
     for (const [name, value] of Object.entries(query)) {
       if (value === undefined) continue;
