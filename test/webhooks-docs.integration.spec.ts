@@ -161,5 +161,17 @@ echo json_encode(array_map(
       return status === 0;
     };
     expect(verdicts(judge)).toEqual(expected);
+    // A hash that could not be computed equals an empty signature.
+    writeFileSync(join(folder, 'openssl'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
+    const now = 1_775_000_000;
+    const forged = {
+      what: 'no hash',
+      body: Buffer.from('{}'),
+      header: `t=${now},v1=`,
+      secret: 'whsec_x',
+      now,
+      genuine: false,
+    };
+    expect(judge(forged)).toBe(false);
   });
 });
