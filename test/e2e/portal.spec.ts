@@ -208,6 +208,30 @@ describe('every answer of the portal', () => {
   });
 });
 
+describe('a session that does not see people', () => {
+  it('chooses no URL for webhooks, whose bodies have the ids of the workspace', async () => {
+    const host = await customer.withKey('--scopes', 'portal:write,webhooks:read,webhooks:write');
+    const { body } = await open(host, { scopes: ['webhooks:read', 'webhooks:write'] });
+    const visitor = new PortalVisitor(stack.baseUrl);
+    await visitor.enter(new URL(body.url).pathname);
+    expect((await visitor.get('/portal/webhooks')).text).not.toContain('href="/portal/webhooks/new"');
+    const url = 'https://receiver.example.com/mine';
+    const form = { ...hiddenFields((await visitor.get('/portal/webhooks/new')).text, 'create'), url };
+    expect(
+      (await visitor.post('/portal/webhooks/new', { ...form, events: ['reading.published'] })).status,
+    ).toBe(403);
+    const made = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: { url: 'https://receiver.example.com/theirs' },
+    });
+    const path = `/portal/webhooks/${made.body.endpointId}/edit`;
+    const edit = hiddenFields((await visitor.get(path)).text, 'save');
+    const etag = edit['etag']!.replaceAll('&quot;', '"');
+    const events = ['reading.failed'];
+    expect((await visitor.post(path, { ...edit, events, url })).status).toBe(403);
+    expect((await visitor.post(path, { ...edit, etag, events, description: 'Failures' })).status).toBe(303);
+  });
+});
+
 describe('the keys of a session', () => {
   it('have no more than the session, nor than the key that opened it', async () => {
     const host = await customer.withKey('--scopes', 'portal:write,keys:write,readings:read,credits:read');

@@ -1,6 +1,7 @@
 import { MODES, type Mode } from '#event-sourcing/core/mode.js';
 import type { Principal } from '#platform/auth/authentication.js';
-import { invalidRequest, type FieldError } from '#platform/http/problem.js';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
+import { invalidRequest, Problem, type FieldError } from '#platform/http/problem.js';
 import { toPointer } from '#platform/http/strict-json.js';
 import { isLonger } from '#platform/text/is-longer.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
@@ -135,6 +136,19 @@ export const allowedModes = (modes: readonly Mode[], { mode, sees }: Pick<Princi
     mode === 'live' ? 'must include live: you call in live mode' : 'must be test: you call in test mode';
   if (!isAllowed) throw invalidRequest([{ pointer: '/modes', code: 'invalid_value', detail }]);
   return MODES.filter((one) => modes.includes(one));
+};
+
+/**
+ * Bodies of webhooks hold the workspace's own ids, which a session of the portal sees with persons:read alone. Without it, it
+ * chooses no URL that they are sent to.
+ * @throws Problem scope_missing
+ */
+export const mayChooseUrl = ({ authMode, scopes }: Principal): void => {
+  if (authMode === 'session' && !scopes.includes(PERSONS_SCOPE))
+    throw new Problem('scope_missing', {
+      detail: `A session without ${PERSONS_SCOPE} chooses no URL for webhooks`,
+      members: { scope: PERSONS_SCOPE },
+    });
 };
 
 interface Settings {

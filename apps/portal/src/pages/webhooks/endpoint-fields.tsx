@@ -1,4 +1,5 @@
 import type { WebhookEndpoint } from '@reading-service/client';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
 import type { Form } from '../../frame/form.js';
 import { Checks, Choice, Lines, Text } from '../../frame/forms.js';
@@ -20,8 +21,10 @@ const headersOf = (lines: readonly string[]): Readonly<Record<string, string | n
 export const settingsOf = (form: Form): Readonly<Record<string, unknown>> => {
   const headers = form.lines('headers');
   const modes = form.text('modes');
+  const url = form.optional('url');
   return {
-    url: form.text('url'),
+    // A session that may not choose it has no field for it.
+    ...(url !== undefined && { url }),
     events: form.all('events'),
     notices: form.all('notices'),
     description: form.optional('description') ?? null,
@@ -43,14 +46,16 @@ export const EndpointFields = ({
   const chosenModes = endpoint?.modes.length === 2 ? BOTH : LIVE;
   return (
     <>
-      <Text
-        name="url"
-        type="url"
-        label={webhooks.url}
-        hint={webhooks.urlHint}
-        value={endpoint?.url ?? ''}
-        required
-      />
+      {visit.may(PERSONS_SCOPE) && (
+        <Text
+          name="url"
+          type="url"
+          label={webhooks.url}
+          hint={webhooks.urlHint}
+          value={endpoint?.url ?? ''}
+          required
+        />
+      )}
       <Text name="description" label={webhooks.description} value={endpoint?.description ?? ''} />
       <Checks
         name="events"

@@ -1,4 +1,5 @@
 import type { CreatedWebhookEndpoint, WebhookEndpoint } from '@reading-service/client';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { PostForm } from '../../frame/forms.js';
 import type { Page } from '../../frame/page.js';
 import { EndpointAddress, Pager, Secret, State, Table, Time } from '../../frame/parts.js';
@@ -22,7 +23,7 @@ export const endpointsPage: Page = {
       title: webhooks.title,
       body: (
         <>
-          {may('webhooks:write') && (
+          {may('webhooks:write') && may(PERSONS_SCOPE) && (
             <p>
               <a class="button" href="/portal/webhooks/new">
                 {webhooks.create}

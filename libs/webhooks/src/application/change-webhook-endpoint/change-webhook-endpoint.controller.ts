@@ -6,7 +6,7 @@ import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { Caller, type Principal } from '#platform/auth/authentication.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { Requester } from '#platform/http/requester.js';
-import { allowedModes, distinct } from '../../http/endpoint-settings.js';
+import { allowedModes, distinct, mayChooseUrl } from '../../http/endpoint-settings.js';
 import { etagOf, readIfMatch } from '../../http/if-match.js';
 import { ChangesEndpoint } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
@@ -40,6 +40,7 @@ export class ChangeWebhookEndpointController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const { url, events, modes, notices, enabled, description, headers, maxPerSecond } = body;
+    if (url !== undefined) mayChooseUrl(caller);
     const changes = {
       ...(url === undefined ? {} : { url }),
       ...(events === undefined ? {} : { events: distinct(events) }),

@@ -8,7 +8,7 @@ import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { Requester } from '#platform/http/requester.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { CreateWebhookEndpoint } from '../../contracts/commands.js';
-import { allowedModes, distinct } from '../../http/endpoint-settings.js';
+import { allowedModes, distinct, mayChooseUrl } from '../../http/endpoint-settings.js';
 import { etagOf } from '../../http/if-match.js';
 import { orProblem } from '../../http/refusals.js';
 import { WebhookRoutes, WritesWebhooks } from '../../http/webhook-routes.js';
@@ -36,6 +36,7 @@ export class CreateWebhookEndpointController {
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
+    mayChooseUrl(caller);
     const { url, events, modes, notices, description, headers, maxPerSecond } = body;
     const choice = {
       url,
