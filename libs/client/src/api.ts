@@ -555,7 +555,7 @@ export interface paths {
         put?: never;
         /**
          * Send past events of the workspace to an endpoint
-         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 10 requests of the policy `manage`.
+         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time for each mode; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 10 requests of the policy `manage`.
          */
         post: operations["replayEvents"];
         delete?: never;

@@ -312,12 +312,14 @@ create table webhooks.workspace_lease (
   leased_until  timestamptz not null
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
--- Endpoints that were disabled or deleted with more pending deliveries than could be skipped at once. All deliveries up
--- to this number will be skipped. Until then nothing is sent to the endpoint, and no replay reads its deliveries.
+-- Endpoints that were disabled, deleted or left a mode with more pending deliveries than could be skipped at once. All
+-- deliveries of these modes up to this number will be skipped. Until then nothing is sent to the endpoint, and no replay
+-- reads its deliveries.
 create table webhooks.skipping (
   endpoint_id  text not null,
   up_to        bigint not null,            -- of webhooks.delivery.added
-  skipped_at   timestamptz not null,       -- when the endpoint was disabled
+  modes        text[] not null,
+  skipped_at   timestamptz not null,       -- when the endpoint was changed
   primary key (endpoint_id, up_to)
 );
 

@@ -78,7 +78,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'created_at timestamp with time zone, endpoint_id text, hint text, sealed bytea, secret_ref uuid, workspace_id text',
   'webhooks.settled_delivery':
     'answer bytea, attempts integer, created_at timestamp with time zone, delivery_id uuid, duration_ms integer, earlier jsonb, endpoint_id text, error text, event_id text, redelivery boolean, replay_id uuid, settled_at timestamp with time zone, started_at timestamp with time zone, status text, status_code integer, test boolean',
-  'webhooks.skipping': 'endpoint_id text, skipped_at timestamp with time zone, up_to bigint',
+  'webhooks.skipping': 'endpoint_id text, modes text[], skipped_at timestamp with time zone, up_to bigint',
   'webhooks.unreleased_failure':
     'cause_event_id text, correlation_id text, event_id text, head text, livemode boolean, occurred_at timestamp with time zone, reading_id uuid, tail text, traceparent text, type text, workspace_id text',
   'webhooks.verification':

@@ -4,6 +4,8 @@ import { TRIAL, testKeyOf, url } from '../../test/api.js';
 import { reading, released, testReading } from '../../test/events.js';
 import { NEVER } from '../../test/replaying.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
+import { Redeliver } from './redeliver/redeliver.command.js';
+import { RedeliverHandler } from './redeliver/redeliver.handler.js';
 import { replayTask } from './replay/replay.job.js';
 import { ALL_DELIVERIES } from '../read-models/delivery/settled-sql.js';
 
@@ -151,6 +153,20 @@ describe('At an endpoint of both modes, a key', () => {
     expect(done.body).toMatchObject({ state: 'finished', events: 1 });
     await test.get(`/${endpointId}/replays/${replayId}`).expect(404);
     await test.remove(`${endpointId}/replays/${replayId}`).expect(404);
+  });
+
+  it('does not get an event of the other mode again that was sent before it left that mode', async () => {
+    const { endpointId } = await test.created({ url, modes: ['live', 'test'] });
+    await bothHappened();
+    const [live] = await listed(`/webhooks/${endpointId}/deliveries`, test.ws);
+    await test.database.pool.query(`update webhooks.endpoint set modes = '{test}' where endpoint_id = $1`, [
+      endpointId,
+    ]);
+    const handler = test.api.app.get(RedeliverHandler);
+    const again = await handler.execute(
+      new Redeliver(endpointId, test.ws, live!.deliveryId, ['live', 'test']),
+    );
+    expect(again).toMatchObject({ outcome: 'queued', delivery: { status: 'skipped' } });
   });
 
   it('replays events while a replay of the other mode runs', async () => {

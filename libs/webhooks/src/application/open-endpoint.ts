@@ -5,9 +5,9 @@
 export const LOCK_ENDPOINT = `
   select enabled and deleted_at is null as is_open from webhooks.endpoint where endpoint_id = $1 for share`;
 
-/** The same within a statement. $2: the caller's own knowledge, for an endpoint whose row is missing. */
+/** The same within a statement. $2: whether it may as far as the caller knows, also of one whose row is missing. */
 export const OPEN_ENDPOINT = `
   locked as (${LOCK_ENDPOINT}
   ), open_endpoint as (
-    select coalesce((select is_open from locked), $2::boolean) as is_open
+    select coalesce((select is_open from locked), true) and $2::boolean as is_open
   )`;

@@ -68,7 +68,9 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     const first = await this.deliveries.find(endpointId, deliveryId);
     if (!first || !(first.test || seesMode({ sees }, first.livemode)))
       return this.deleted.refusalOfDelivery(endpointId, sees);
-    const again = await this.queue(endpointId, workspaceId, known.record.enabled, deliveryId);
+    const { enabled, modes } = known.record;
+    const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
+    const again = await this.queue(endpointId, workspaceId, receives, deliveryId);
     return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
   }
 
@@ -76,13 +78,13 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
   private queue(
     endpointId: string,
     workspaceId: string,
-    enabled: boolean,
+    receives: boolean,
     deliveryId: string,
   ): Promise<string> {
     const at = instant(this.clock.now());
     return transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
-      const of = [endpointId, enabled, deliveryId];
+      const of = [endpointId, receives, deliveryId];
       const found = await client.query<{ delivery_id: string }>(FIND, of);
       const known = found.rows[0]?.delivery_id;
       const again = known ?? randomUUID();

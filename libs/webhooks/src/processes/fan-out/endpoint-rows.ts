@@ -41,6 +41,7 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
       return [];
     case 'WebhookEndpointUpdated':
       return [
+        noteSkipping(endpointId, revision, occurredAt, event.data.modes),
         resetFailures(endpointId, revision, event.data.url),
         event.data.verified ? endProbes(endpointId) : askForProbe(endpointId, event.data.url, occurredAt),
       ];

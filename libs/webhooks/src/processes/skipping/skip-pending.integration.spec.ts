@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { reading } from '../../../test/events.js';
+import { reading, testReading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
-import { Receiver, eventually } from '../../../test/receiver.js';
+import { Receiver, eventually, status } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
+import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { skipNext } from './skip-pending.js';
@@ -44,12 +45,14 @@ const addPending = (endpointId: string, workspaceId: string): Promise<unknown> =
   );
 const count = async (status: string): Promise<number> =>
   (await database.pool.query(`select from ${ALL_DELIVERIES} where status = $1`, [status])).rowCount ?? 0;
-const change = (endpointId: string, enabled: boolean, workspaceId = 'ws_1') =>
+const changeTo = (endpointId: string, changes: EndpointChanges, workspaceId = 'ws_1') =>
   service.streams.execute(
     endpointId,
-    { type: 'ChangeEndpoint', changes: { enabled }, ifRevision: null },
+    { type: 'ChangeEndpoint', changes, ifRevision: null },
     { workspaceId, by: requestedBy('apiKey:test', `req_${randomUUID()}`) },
   );
+const change = (endpointId: string, enabled: boolean, workspaceId?: string) =>
+  changeTo(endpointId, { enabled }, workspaceId);
 const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await service.rows.find(endpointId))?.record.enabled;
 
@@ -146,5 +149,26 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     while (more.at(-1));
     expect(more).toHaveLength(6);
     expect(await count('skipped')).toBe(5);
+  });
+});
+
+describe('An endpoint that no longer receives live events', () => {
+  it('is sent none of those that wait, and still those of its other mode', async () => {
+    receiver.answer = status(503, { 'retry-after': '3600' });
+    const { endpointId } = await service.create(receiver.url, { modes: ['live', 'test'] });
+    await service.happen(reading(randomUUID()).completed(), testReading(randomUUID()).completed());
+    await eventually(() => receiver.received.length === 2);
+    await changeTo(endpointId, { modes: ['test'] });
+    await eventually(
+      async () => (await service.rows.find(endpointId))?.record.modes.includes('live') === false,
+    );
+    await service.skip();
+    const { rows: left } = await database.pool.query(
+      `select livemode, status from ${ALL_DELIVERIES} join webhooks.public_event using (event_id) order by livemode`,
+    );
+    expect(left).toEqual([
+      { livemode: false, status: 'pending' },
+      { livemode: true, status: 'skipped' },
+    ]);
   });
 });
