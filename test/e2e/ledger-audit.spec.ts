@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { BookExport } from '#billing/audit/export-book.js';
-import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { createCreditsExecutor } from '#billing/executors.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreditBooks } from '#billing/application/credit-books.js';
-import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { createCreditsExecutor } from '#billing/executors.js';
 import { publicKeyOf } from '#billing/offline.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { adjustment } from '../../libs/billing/test/adjustment.js';

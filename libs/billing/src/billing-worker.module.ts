@@ -9,7 +9,7 @@ import { WorkRegistry } from '#platform/work/work-registry.js';
 import { HoldFence } from './application/fence-holds/hold-fence.js';
 import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from './application/reconcile-on-schedule/scheduled-reconciliation.js';
-import { DocumentRefunds } from './application/refund-documents/document-refunds.js';
+import { DocumentRefunds } from './application/corrections.js';
 import type { SettleReservation } from './application/settle-reservation/settle-reservation.command.js';
 import { BillingModule } from './billing.module.js';
 import { billingProjections } from './projections.js';

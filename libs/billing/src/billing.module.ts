@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CONFIG } from '#platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
-import { CorrectionBooks } from './application/corrections/correction-books.js';
+import { CorrectionBooks } from './application/corrections.js';
 import { HANDLERS } from './application/handlers.js';
 import { OrderLines } from './application/purchase-pack/order-lines.js';
 import { TestBooks } from './application/test-books.js';
@@ -11,8 +11,9 @@ import {
   createCreditsExecutor,
   createTestBookExecutor,
   TEST_BOOK_EXECUTOR,
-} from './credits.executor.js';
-import { CORRECTION_EXECUTORS, createCorrectionExecutors } from './correction.executors.js';
+  CORRECTION_EXECUTORS,
+  createCorrectionExecutors,
+} from './executors.js';
 import type { Config } from './settings.js';
 
 /** The credit ledger: handles its commands and queries on the buses. */

@@ -1,10 +1,43 @@
 import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
-import type { CorrectionState } from './domain/correction/correction.decider.js';
-import { textsToSign } from './domain/correction/signed-text.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { CorrectionEntry } from './contracts/corrections.js';
+import type { CorrectionState } from './domain/correction.decider.js';
 import type { Operator } from './settings.js';
 
-const keyOf = (publicKey: string): KeyObject =>
-  createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
+/** What both operators sign of one entry. */
+export interface SignedFacts extends CorrectionEntry {
+  readonly correctionId: string;
+  readonly adjustmentId: string;
+  readonly proposedBy: string;
+}
+
+/** The text that both operators sign: canonical JSON. The format keeps it apart from seals and months. */
+export const signedText = (facts: SignedFacts): string => {
+  const { workspaceId, correctionId, adjustmentId, proposedBy } = facts;
+  const { amount, reason, reference, reversesEventId, grantId, expiresAt } = facts;
+  return canonicalJson({
+    format: 'credit-ledger-correction/1',
+    ...{ workspaceId, correctionId, adjustmentId, proposedBy },
+    ...{ amount, reason, reference, reversesEventId, grantId, expiresAt },
+  });
+};
+
+/** The id under which a book knows an entry: the same for every attempt to book it. */
+export const adjustmentIdOf = (correctionId: string, position: number): string =>
+  uuid5(correctionId, String(position));
+
+/** The texts of all entries of a proposal, in their order. */
+export const textsToSign = ({
+  correctionId,
+  operator: proposedBy,
+  entries,
+}: Pick<CorrectionState['proposed'], 'correctionId' | 'operator'> & {
+  readonly entries: readonly CorrectionEntry[];
+}): readonly string[] =>
+  entries.map((entry, position) =>
+    signedText({ ...entry, correctionId, proposedBy, adjustmentId: adjustmentIdOf(correctionId, position) }),
+  );
 
 /** Base64 of the DER (SPKI) of the public part of a private key: what OPERATORS names. */
 export const publicKeyOf = (privateKey: KeyObject): string =>
@@ -14,39 +47,36 @@ export const publicKeyOf = (privateKey: KeyObject): string =>
 export const signText = (text: string, privateKey: KeyObject): string =>
   sign(null, Buffer.from(text), privateKey).toString('base64');
 
-/**
- * Why somebody's signatures of these texts do not count; `null`: they do.
- * @param states of the keys that count: `active` to sign now, both to prove what was signed
- */
-export const signatureFault = (
-  operators: readonly Operator[],
+/** Whether one of an operator's keys signed all of these texts; `null`: they have no key. */
+export const haveSigned = (
+  keys: readonly Operator[],
   name: string,
-  signed: readonly { readonly text: string; readonly signature: string | undefined }[],
-  states: readonly Operator['state'][],
-): 'NotOperator' | 'BadSignature' | null => {
-  const keys = operators.filter((one) => one.name === name && states.includes(one.state));
-  if (keys.length === 0) return 'NotOperator';
-  const isSigned = keys.some(({ publicKey }) => {
-    const key = keyOf(publicKey);
-    return signed.every(({ text, signature = '' }) =>
-      verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64')),
+  texts: readonly string[],
+  signatures: readonly string[],
+): boolean | null => {
+  const own = keys.filter((one) => one.name === name);
+  if (own.length === 0) return null;
+  return own.some(({ publicKey }) => {
+    const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
+    return texts.every((text, position) =>
+      verify(null, Buffer.from(text), key, Buffer.from(signatures[position] ?? '', 'base64')),
     );
   });
-  return isSigned ? null : 'BadSignature';
 };
 
 /** Why a correction may not be recorded or booked; `null`: operators of now signed every entry, and they are two. */
 export const refuseSignatures = (
   { proposed, approved }: Pick<CorrectionState, 'proposed' | 'approved'>,
   operators: readonly Operator[],
-) => {
-  const code = approved?.operator === proposed.operator ? 'SamePerson' : null;
-  if (code) return { code, details: { operator: proposed.operator } } as const;
+): string | null => {
+  if (approved?.operator === proposed.operator)
+    return `${proposed.operator} proposed it: another person must approve it`;
+  const active = operators.filter(({ state }) => state === 'active');
   const texts = textsToSign(proposed);
   for (const { operator, signatures } of approved ? [proposed, approved] : [proposed]) {
-    const signed = texts.map((text, position) => ({ text, signature: signatures[position] }));
-    const fault = signatureFault(operators, operator, signed, ['active']);
-    if (fault) return { code: fault, details: { operator } } as const;
+    const isSigned = haveSigned(active, operator, texts, signatures);
+    if (isSigned === null) return `${operator} has no active key in OPERATORS`;
+    if (!isSigned) return `The signature of ${operator} does not fit`;
   }
   return null;
 };

@@ -9,7 +9,7 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { intercept } from '#event-sourcing/testing/intercepted-store.js';
 import { WS } from '../test/book.js';
-import { createCreditsExecutor, type CreditsExecutor } from './credits.executor.js';
+import { createCreditsExecutor, type CreditsExecutor } from './executors.js';
 
 const NOW = Date.parse('2026-04-10T12:00:00Z');
 const BY = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };

@@ -12,8 +12,11 @@ import {
 } from '../src/contracts/index.js';
 import { CancelSubscriptionHandler } from '../src/application/cancel-subscription/cancel-subscription.handler.js';
 import { CreditBooks } from '../src/application/credit-books.js';
-import { createCorrectionExecutors } from '../src/correction.executors.js';
-import { createCreditsExecutor, createTestBookExecutor } from '../src/credits.executor.js';
+import {
+  createCorrectionExecutors,
+  createCreditsExecutor,
+  createTestBookExecutor,
+} from '../src/executors.js';
 import { GetBalanceHandler } from '../src/application/get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from '../src/application/get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from '../src/application/get-ledger/get-ledger.handler.js';

@@ -3,21 +3,16 @@ import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
 import { withSetAside } from '#event-sourcing/parking/set-aside.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
 import {
-  GetCorrectionHandler,
-  ListCorrectionsHandler,
+  CorrectionBooks,
+  FindCorrectionsHandler,
   RecordCorrectionHandler,
-} from '../src/application/corrections/corrections.handlers.js';
+} from '../src/application/corrections.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { OpenBookHandler } from '../src/application/open-book/open-book.handler.js';
+import { isCorrection, verifyCorrections, type CorrectionsReport } from '../src/audit/corrections.js';
 import {
-  isCorrection,
-  verifyCorrections,
-  type CorrectionsReport,
-} from '../src/audit/corrections/verify-corrections.js';
-import {
-  GetCorrection,
+  FindCorrections,
   OpenBook,
   RecordCorrection,
   creditsEvents,
@@ -25,10 +20,8 @@ import {
   type CorrectionEvent,
   type CorrectionKind,
 } from '../src/contracts/index.js';
-import { createCorrectionExecutors } from '../src/correction.executors.js';
-import { createCreditsExecutor } from '../src/credits.executor.js';
-import { textsToSign } from '../src/domain/correction/signed-text.js';
-import { signText } from '../src/signatures.js';
+import { createCorrectionExecutors, createCreditsExecutor } from '../src/executors.js';
+import { textsToSign, signText } from '../src/signatures.js';
 import { learn, nothingKnown } from '../src/domain/credits/reversals.js';
 import { ada, grace, OPERATORS } from './operators.js';
 
@@ -64,8 +57,7 @@ export class CorrectionOffice {
       executors,
       books,
       record: new RecordCorrectionHandler(executors, books, clock, config),
-      get: new GetCorrectionHandler(executors, books, clock),
-      list: new ListCorrectionsHandler(executors, books, clock, store),
+      find: new FindCorrectionsHandler(executors, books, clock, store),
       open: new OpenBookHandler(credits),
       credits,
     };
@@ -120,7 +112,7 @@ export class CorrectionOffice {
   }
 
   async status(correctionId = 'c1') {
-    return (await this.process().get.execute(new GetCorrection(correctionId)))?.status;
+    return (await this.process().find.execute(new FindCorrections(correctionId)))[0]?.status;
   }
 
   /** Buys a pack of 200 credits for `ws_1`. @returns the id of its event */

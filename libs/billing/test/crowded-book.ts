@@ -5,7 +5,7 @@ import { uuid5 } from '#event-sourcing/core/event-id.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { creditsEvents, type CreditsEvent } from '../src/contracts/events.js';
-import { createCreditsExecutor } from '../src/credits.executor.js';
+import { createCreditsExecutor } from '../src/executors.js';
 import type { SentCommand } from '../src/domain/credits/credits.commands.js';
 import { STREAM, WS } from './book.js';
 import { packPurchased, reserved } from './events.js';

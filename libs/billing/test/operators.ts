@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { signedText } from '../src/domain/correction/signed-text.js';
+import { signedText, publicKeyOf, signText } from '../src/signatures.js';
 import type { Operator } from '../src/settings.js';
-import { publicKeyOf, signText } from '../src/signatures.js';
 import type { CreditsCommand, EntryToBook } from '../src/domain/credits/credits.commands.js';
 
 export interface Person {

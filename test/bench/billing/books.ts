@@ -1,6 +1,6 @@
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { TestBooks } from '#billing/application/test-books.js';
-import { createCreditsExecutor, createTestBookExecutor } from '#billing/credits.executor.js';
+import { createCreditsExecutor, createTestBookExecutor } from '#billing/executors.js';
 import { ReserveCreditsHandler } from '#billing/application/reserve-credits/reserve-credits.handler.js';
 import type { CreditsCommand } from '#billing/domain/credits/credits.commands.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';

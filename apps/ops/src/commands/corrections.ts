@@ -5,16 +5,13 @@ import { join } from 'node:path';
 import { instant } from '#event-sourcing/core/clock.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import {
-  GetCorrection,
-  ListCorrections,
+  FindCorrections,
   RecordCorrection,
   type CompensatedEntry,
   type Correction,
   type CorrectionEntry,
   type CorrectionEvent,
   type CorrectionKind,
-  type CorrectionResult,
-  type EntryValue,
 } from '#billing/contracts/index.js';
 import { parseOperators, publicKeyOf, readSealKey, signText, textsToSign } from '#billing/offline.js';
 import { writeNewFiles } from '../new-file.js';
@@ -28,21 +25,17 @@ const OPEN_FOR_MS = 7 * 86_400_000;
 /** Permissions of anyone but the owner. */
 const OTHERS = 0o077;
 
-/** For commands that sign. */
-const KEY_OPTION = ['--key <file>', 'your private key; default: OPERATOR_KEY_FILE'] as const;
+/** Of commands that sign. */
+export const KEY_OPTION = ['--key <file>', 'your private key; default: OPERATOR_KEY_FILE'] as const;
 
 /** Corrections of credit books: one operator proposes, another one approves. */
 export const addCorrectionsCommands = (corrections: Command): void => {
-  for (const add of [addList, addShow, addApprove, addReject, addKeygen]) add(corrections);
-};
-
-const addList = (corrections: Command): void => {
   corrections
     .command('list')
     .description('all corrections, newest first')
     .addHelpText('after', '\nExample:\n  ops corrections list')
     .action(async (_: object, command: Command) => {
-      const found = await withSession(({ queries }) => queries.execute(new ListCorrections()));
+      const found = await withSession(({ queries }) => queries.execute(new FindCorrections()));
       const names = ['correction', 'status', 'kind', 'credits', 'reference', 'proposed by', 'approved by'];
       const rows = found.map((one) => [
         ...[one.correctionId, one.status, one.kind, one.credits, one.reference, one.proposedBy],
@@ -50,15 +43,7 @@ const addList = (corrections: Command): void => {
       ]);
       print(command, { corrections: found }, rows.length === 0 ? 'There are none.' : table(names, rows));
     });
-};
 
-const find = async ({ queries }: Session, id: string): Promise<Correction> => {
-  const correction = await queries.execute(new GetCorrection(id));
-  if (!correction) throw new OpsError(`There is no correction ${id}: ops corrections list shows them.`);
-  return correction;
-};
-
-const addShow = (corrections: Command): void => {
   corrections
     .command('show <id>')
     .description('one correction with its entries and operators')
@@ -67,9 +52,7 @@ const addShow = (corrections: Command): void => {
       const correction = await withSession((session) => find(session, id));
       print(command, correction, describeCorrection(correction));
     });
-};
 
-const addApprove = (corrections: Command): void => {
   corrections
     .command('approve <id>')
     .description('sign a proposal as the second operator, and book it')
@@ -91,40 +74,29 @@ Examples:
         if (!yes) return { outcome: 'not_approved' as const, correction };
         const { operator, sign } = signerOf(session, key);
         const { correctionId, proposedBy, entries } = correction;
-        const texts = textsToSign({ correctionId, operator: proposedBy, entries });
-        const data = { correctionId, operator, signatures: texts.map(sign) };
-        return record(session, { type: 'CorrectionApproved', data });
+        const signatures = textsToSign({ correctionId, operator: proposedBy, entries }).map(sign);
+        return record(session, { type: 'CorrectionApproved', data: { correctionId, operator, signatures } });
       }, HARMLESS_TO_REPEAT);
-      const { correction } = answer;
+      const text = describeCorrection(answer.correction);
       if (answer.outcome === 'not_approved')
-        return print(
-          command,
-          answer,
-          `${describeCorrection(correction)}\nTo approve it: ${approvalOf(correction)}`,
-        );
-      const refused = answer.refusals.map(({ message }) => `Not booked: ${message}.`);
-      print(command, answer, [describeCorrection(correction), ...refused].join('\n'));
-      if (refused.length > 0) process.exitCode = 1;
+        return print(command, answer, `${text}\nTo approve it: ${approvalOf(answer.correction)}`);
+      print(command, answer, [text, ...answer.refusals.map((one) => `Not booked: ${one}.`)].join('\n'));
+      if (answer.refusals.length > 0) process.exitCode = 1;
     });
-};
 
-const addReject = (corrections: Command): void => {
   corrections
     .command('reject <id>')
     .description('end a proposal that nobody approved; needs no key, and is recorded with your name')
     .requiredOption('--reason <text>', 'why', someText)
     .addHelpText('after', '\nExample:\n  ops corrections reject 4f1c2e9d-… --reason "wrong workspace"')
     .action(async (correctionId: string, { reason }: { reason: string }, command: Command) => {
-      const data = { correctionId, reason };
       const { correction } = await withSession(
-        (session) => record(session, { type: 'CorrectionRejected', data }),
+        (session) => record(session, { type: 'CorrectionRejected', data: { correctionId, reason } }),
         HARMLESS_TO_REPEAT,
       );
       print(command, correction, describeCorrection(correction));
     });
-};
 
-const addKeygen = (corrections: Command): void => {
   corrections
     .command('keygen')
     .description('make the key of an operator: a private key for them only, and their part of OPERATORS')
@@ -143,6 +115,12 @@ const addKeygen = (corrections: Command): void => {
     });
 };
 
+const find = async ({ queries }: Session, id: string): Promise<Correction> => {
+  const [correction] = await queries.execute(new FindCorrections(id));
+  if (!correction) throw new OpsError(`There is no correction ${id}: ops corrections list shows them.`);
+  return correction;
+};
+
 const isOperator = (text: string): boolean => {
   try {
     return parseOperators(text).length === 1;
@@ -151,21 +129,14 @@ const isOperator = (text: string): boolean => {
   }
 };
 
-type Recorded = Exclude<CorrectionResult, { outcome: 'refused' }>;
-
-const record = async (session: Session, event: CorrectionEvent): Promise<Recorded> => {
+const record = async (session: Session, event: CorrectionEvent) => {
   const result = await session.commands.execute(new RecordCorrection(event, session.by()));
-  if (result.outcome === 'refused') throw new OpsError(`${result.refusal.message}. Nothing changed.`);
+  if (result.outcome === 'refused') throw new OpsError(`${result.refusal}. Nothing changed.`);
   return result;
 };
 
-interface Signer {
-  readonly operator: string;
-  readonly sign: (text: string) => string;
-}
-
 /** The operator whose key it is. @throws OpsError unless OPERATORS names the key, which only its owner can read */
-const signerOf = ({ config }: Pick<Session, 'config'>, file = config.OPERATOR_KEY_FILE): Signer => {
+const signerOf = ({ config }: Session, file = config.OPERATOR_KEY_FILE) => {
   if (file === undefined)
     throw new OpsError('This needs an operator’s signature: set OPERATOR_KEY_FILE, or add --key <file>.');
   const key = readKey(file);
@@ -175,7 +146,7 @@ const signerOf = ({ config }: Pick<Session, 'config'>, file = config.OPERATOR_KE
     throw new OpsError(
       `OPERATORS names the key in ${file} ${own ? 'as retired' : 'nowhere'}. Nothing changed.`,
     );
-  return { operator: own.name, sign: (text) => signText(text, key) };
+  return { operator: own.name, sign: (text: string) => signText(text, key) };
 };
 
 const readKey = (path: string): KeyObject => {
@@ -193,30 +164,17 @@ const readKey = (path: string): KeyObject => {
   return key;
 };
 
-/** Options of every command that proposes a correction. */
-export interface ProposalOptions {
-  readonly key?: string;
+/** A correction as an operator proposes it. */
+interface Content {
+  /** The workspace, or what else keeps equal references apart. */
+  readonly scope: string;
+  readonly reason: string;
+  readonly reference: string;
+  readonly entries: readonly CorrectionEntry[];
 }
 
-export const addProposalOptions = (command: Command): Command => command.option(...KEY_OPTION);
-
-export interface Proposal {
-  readonly outcome: 'proposed' | 'already_proposed';
-  readonly correction: Correction;
-}
-
-/** Signs a proposal and records it. @param scope the workspace, or what else keeps equal references apart */
-export const propose = async (
-  session: Session,
-  kind: CorrectionKind,
-  content: {
-    readonly scope: string;
-    readonly reason: string;
-    readonly reference: string;
-    readonly entries: readonly CorrectionEntry[];
-  },
-  { key }: ProposalOptions,
-): Promise<Proposal> => {
+/** Signs a proposal and records it. @param key file of the private key; default: OPERATOR_KEY_FILE */
+export const propose = async (session: Session, kind: CorrectionKind, content: Content, key?: string) => {
   const { scope, reason, reference } = content;
   const { operator, sign } = signerOf(session, key);
   const correctionId = uuid5('correction', kind, scope, reference);
@@ -225,16 +183,18 @@ export const propose = async (
   const signatures = textsToSign({ correctionId, operator, entries }).map(sign);
   const data = { correctionId, kind, reason, reference, entries, expiresAt, operator, signatures };
   const { outcome, correction } = await record(session, { type: 'CorrectionProposed', data });
-  return { outcome: outcome === 'recorded' ? 'proposed' : 'already_proposed', correction };
+  return { outcome: outcome === 'recorded' ? 'proposed' : 'already_proposed', correction } as const;
 };
+export type Proposal = Awaited<ReturnType<typeof propose>>;
 
 export const printProposal = (command: Command, proposal: Proposal): void => {
   const { correction } = proposal;
-  const next =
-    correction.status === 'proposed'
-      ? `\nNothing is booked yet. Another operator approves it: ${approvalOf(correction)}`
-      : '';
-  print(command, proposal, `${describeCorrection(correction)}${next}`);
+  const next = `\nNothing is booked yet. Another operator approves it: ${approvalOf(correction)}`;
+  print(
+    command,
+    proposal,
+    `${describeCorrection(correction)}${correction.status === 'proposed' ? next : ''}`,
+  );
 };
 
 /** An entry that only changes a balance. */
@@ -249,7 +209,7 @@ export const approvalOf = ({ correctionId }: Pick<Correction, 'correctionId'>): 
 export const describeCompensated = ({ stream, revision, message, compensatedBy }: CompensatedEntry): string =>
   `${stream} revision ${revision}: ${message}; compensated by ${compensatedBy}`;
 
-/** Everything that an approver must see. */
+/** Everything that an approver must see, and what finance then has to pay back. */
 export const describeCorrection = (correction: Correction): string => {
   const { correctionId, status, kind, reason, reference, credits, entries } = correction;
   const { proposedBy, approvedBy, rejected, expiresAt } = correction;
@@ -263,35 +223,15 @@ export const describeCorrection = (correction: Correction): string => {
     table(
       ['workspace', 'credits', 'US dollars', 'grant', 'expires', 'reverses', 'reference', 'booked', 'reason'],
       entries.map((one) => [
-        one.workspaceId,
-        one.amount,
-        one.value ? dollars(-one.value.cents) : '',
-        one.grantId ?? '',
-        one.expiresAt ?? '',
-        one.reversesEventId ?? '',
-        one.reference,
-        one.booked ? 'yes' : 'no',
+        ...[one.workspaceId, one.amount, one.value ? dollars(-one.value.cents) : '', one.grantId ?? ''],
+        ...[one.expiresAt ?? '', one.reversesEventId ?? '', one.reference, one.booked ? 'yes' : 'no'],
         one.reason,
       ]),
     ),
-    ...describeValues(entries.flatMap(({ value }) => value ?? [])),
+    ...entries.flatMap(({ value }) =>
+      value?.as === 'refunds' ? [`US dollars to pay back for ${value.of}: ${dollars(value.cents)}`] : [],
+    ),
   ].join('\n');
 };
 
 const dollars = (cents: number): string => (cents / 100).toFixed(2);
-
-/** What finance has to pay back, and by how much income changes. */
-const describeValues = (values: readonly EntryValue[]): string[] => {
-  const sums = new Map<string, number>();
-  for (const { as, of, cents } of values) {
-    const label = as === 'refunds' ? `to pay back for ${of}` : INCOME[as];
-    sums.set(label, (sums.get(label) ?? 0) + cents);
-  }
-  return [...sums].flatMap(([label, cents]) => (cents === 0 ? [] : `US dollars ${label}: ${dollars(cents)}`));
-};
-
-const INCOME = {
-  earned: 'earned by readings',
-  breakage: 'of expired credits',
-  corrections: 'withdrawn without money back',
-};

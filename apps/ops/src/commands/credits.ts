@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { instant } from '#event-sourcing/core/clock.js';
 import { FindReversible } from '#billing/contracts/index.js';
-import { addProposalOptions, entryOf, printProposal, propose, type ProposalOptions } from './corrections.js';
+import { entryOf, KEY_OPTION, printProposal, propose } from './corrections.js';
 import { OpsError } from '../ops-error.js';
 import { tell } from '../output.js';
 import { withSession, type Session } from '../session.js';
@@ -14,7 +14,8 @@ export const addCreditsCommands = (credits: Command): void => {
   addReverse(credits);
 };
 
-interface Options extends ProposalOptions {
+interface Options {
+  readonly key?: string;
   readonly workspace: string;
   readonly amount?: number;
   readonly reason: string;
@@ -28,16 +29,15 @@ const REFERENCE = [
 ] as const;
 
 const addAdjust = (credits: Command): void => {
-  addProposalOptions(
-    credits
-      .command('adjust')
-      .description('propose to change a balance by a signed number of credits; another operator approves it')
-      .requiredOption('--workspace <id>', 'the workspace')
-      .requiredOption('--amount <credits>', 'whole number; negative removes credits', parseAmount)
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
-      .option('--reverses <event>', 'the id of the event in this book that the adjustment corrects')
-      .option(...REFERENCE),
-  )
+  credits
+    .command('adjust')
+    .description('propose to change a balance by a signed number of credits; another operator approves it')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .requiredOption('--amount <credits>', 'whole number; negative removes credits', parseAmount)
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option('--reverses <event>', 'the id of the event in this book that the adjustment corrects')
+    .option(...REFERENCE)
+    .option(...KEY_OPTION)
     .addHelpText(
       'after',
       `
@@ -59,25 +59,20 @@ Examples:
 };
 
 const addReverse = (credits: Command): void => {
-  addProposalOptions(
-    credits
-      .command('reverse')
-      .description('propose to reverse an entry, all of it or a part; another operator approves it')
-      .requiredOption('--workspace <id>', 'the workspace')
-      .requiredOption('--event <id>', 'the entry: ops ledger statement --json shows ids')
-      .option(
-        '--amount <credits>',
-        'a part of it, signed; default: all that is not reversed yet',
-        parseAmount,
-      )
-      .option(
-        '--expires <instant>',
-        'day or instant at which credits that come back expire; default: never',
-        parseInstant,
-      )
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
-      .option(...REFERENCE),
-  )
+  credits
+    .command('reverse')
+    .description('propose to reverse an entry, all of it or a part; another operator approves it')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .requiredOption('--event <id>', 'the entry: ops ledger statement --json shows ids')
+    .option('--amount <credits>', 'a part of it, signed; default: all that is not reversed yet', parseAmount)
+    .option(
+      '--expires <instant>',
+      'day or instant at which credits that come back expire; default: never',
+      parseInstant,
+    )
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option(...REFERENCE)
+    .option(...KEY_OPTION)
     .addHelpText(
       'after',
       `
@@ -125,7 +120,7 @@ const proposeEntry = async (
     // Printed before it is recorded: if the connection breaks, the operator needs it to repeat the command.
     if (options.reference === undefined) tell(`Reference: ${reference}`);
     const entries = [entryOf({ workspaceId: workspace, reason, reference, ...entry })];
-    return propose(session, kind, { scope: workspace, reason, reference, entries }, options);
+    return propose(session, kind, { scope: workspace, reason, reference, entries }, options.key);
   }, `repeat the command with --reference ${reference} to propose it exactly once`);
   printProposal(command, proposal);
 };

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { FindReversible, PACKS, PurchasePack, type PackId } from '#billing/contracts/index.js';
-import { addProposalOptions, entryOf, printProposal, propose, type ProposalOptions } from './corrections.js';
+import { entryOf, KEY_OPTION, printProposal, propose } from './corrections.js';
 import { OpsError } from '../ops-error.js';
 import { print, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession } from '../session.js';
@@ -55,15 +55,14 @@ Example:
 };
 
 const addRefund = (pack: Command): void => {
-  addProposalOptions(
-    pack
-      .command('refund')
-      .description('propose to take back the unused credits of a pack, once; another operator approves it')
-      .requiredOption('--workspace <id>', 'the workspace')
-      .addOption(packOption())
-      .requiredOption('--order <reference>', 'the order that paid for it', someText)
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText),
-  )
+  pack
+    .command('refund')
+    .description('propose to take back the unused credits of a pack, once; another operator approves it')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(packOption())
+    .requiredOption('--order <reference>', 'the order that paid for it', someText)
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option(...KEY_OPTION)
     .addHelpText(
       'after',
       `
@@ -73,7 +72,7 @@ are to be paid back. The order is the reference.
 Example:
   ops pack refund --workspace ws_… --pack sprint --order INV-2026-0042 --reason "returned within 14 days"`,
     )
-    .action(async (options: OrderLine & ProposalOptions & { reason: string }, command: Command) => {
+    .action(async (options: OrderLine & { key?: string; reason: string }, command: Command) => {
       const { workspace, pack: packId, order, reason } = options;
       const proposal = await withSession(async (session) => {
         await session.requireWorkspace(workspace);
@@ -95,7 +94,7 @@ Example:
         const entry = { workspaceId: workspace, amount: -unused, reason, reference: order };
         const entries = [entryOf({ ...entry, grantId, reversesEventId: found.eventId })];
         const content = { scope: `${workspace}:${packId}`, reason, reference: order, entries };
-        return propose(session, 'pack_refund', content, options);
+        return propose(session, 'pack_refund', content, options.key);
       }, HARMLESS_TO_REPEAT);
       printProposal(command, proposal);
     });

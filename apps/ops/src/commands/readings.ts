@@ -8,14 +8,7 @@ import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
-import {
-  addProposalOptions,
-  approvalOf,
-  describeCorrection,
-  propose,
-  type Proposal,
-  type ProposalOptions,
-} from './corrections.js';
+import { approvalOf, describeCorrection, KEY_OPTION, propose, type Proposal } from './corrections.js';
 import { creditsToRefund, refundOf } from './readings/refund.js';
 import { findUnreadable, type Unreadable, type UnreadableReading } from './readings/unreadable.js';
 import { someText } from './options.js';
@@ -73,7 +66,8 @@ const unknown = ({ unknownKeys, passedOver }: Unreadable): readonly string[] => 
   ...passedOver.map((event) => `Passed over: ${event}, which is set aside or cannot be read.`),
 ];
 
-interface RefundOptions extends ProposalOptions {
+interface RefundOptions {
+  readonly key?: string;
   readonly all?: true;
   readonly reason: string;
   readonly reference?: string;
@@ -81,15 +75,14 @@ interface RefundOptions extends ProposalOptions {
 }
 
 const addRefund = (readings: Command): void => {
-  addProposalOptions(
-    readings
-      .command('refund [readingIds...]')
-      .description('propose to refund readings that were paid and cannot be read, once each')
-      .option('--all', 'every reading that ops readings unreadable lists')
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
-      .option('--reference <text>', 'such as INC-42; default: from the readings', someText)
-      .option('--yes', 'propose; without this, only show what would be refunded'),
-  )
+  readings
+    .command('refund [readingIds...]')
+    .description('propose to refund readings that were paid and cannot be read, once each')
+    .option('--all', 'every reading that ops readings unreadable lists')
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option('--reference <text>', 'such as INC-42; default: from the readings', someText)
+    .option('--yes', 'propose; without this, only show what would be refunded')
+    .option(...KEY_OPTION)
     .addHelpText(
       'after',
       `
@@ -152,7 +145,7 @@ const proposeRefund = async (
   options: RefundOptions,
 ): Promise<Proposal> => {
   const content = refundOf(readings, options);
-  const proposal = await propose(session, 'reading_refund', { scope: '', ...content }, options);
+  const proposal = await propose(session, 'reading_refund', { scope: '', ...content }, options.key);
   if (proposal.correction.status === 'booked')
     throw new OpsError(
       `A correction with the reference ${content.reference} is booked. Choose another reference. Nothing was proposed.`,

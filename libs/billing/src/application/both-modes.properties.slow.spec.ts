@@ -6,7 +6,7 @@ import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-stor
 import { rounds, seedOr } from '../../../../test/support/rounds.js';
 import { commands } from '../../test/commands.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import { createCreditsExecutor, createTestBookExecutor } from '../credits.executor.js';
+import { createCreditsExecutor, createTestBookExecutor } from '../executors.js';
 import type { CreditsCommand } from '../domain/credits/credits.commands.js';
 import { postings } from '../domain/credits/postings.js';
 import { violations } from '../domain/credits/invariants.js';

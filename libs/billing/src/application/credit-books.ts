@@ -7,7 +7,7 @@ import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection, SentCommand } from '../domain/credits/credits.commands.js';
-import { CREDITS_EXECUTOR, type CreditsExecutor } from '../credits.executor.js';
+import { CREDITS_EXECUTOR, type CreditsExecutor } from '../executors.js';
 import type { Credits } from '../domain/credits/credits.state.js';
 import { isDue, stateAt } from '../domain/credits/due.js';
 

@@ -12,12 +12,7 @@ import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CheckHoldsHandler } from './check-holds/check-holds.handler.js';
-import { FindReversibleHandler } from './corrections/find-reversible.handler.js';
-import {
-  GetCorrectionHandler,
-  ListCorrectionsHandler,
-  RecordCorrectionHandler,
-} from './corrections/corrections.handlers.js';
+import { FindReversibleHandler, FindCorrectionsHandler, RecordCorrectionHandler } from './corrections.js';
 import {
   FindExpiringGrantsHandler,
   FindLowBalancesHandler,
@@ -48,12 +43,12 @@ export const HANDLERS = [
   FindLowBalancesHandler,
   FindReversibleHandler,
   GetBalanceHandler,
-  GetCorrectionHandler,
+
   GetCreditsHandler,
   GetLedgerHandler,
   GetOpenHoldsHandler,
   GetSubscriptionHandler,
-  ListCorrectionsHandler,
+  FindCorrectionsHandler,
   MonthlyStatementHandler,
   MonthMovementsHandler,
   StreamMonthMovementsHandler,

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
-import { TEST_BOOK_EXECUTOR, type CreditsExecutor } from '../credits.executor.js';
+import { TEST_BOOK_EXECUTOR, type CreditsExecutor } from '../executors.js';
 import { monthOf } from '../domain/credits/calendar.js';
 import type { SentCommand } from '../domain/credits/credits.commands.js';
 import { evolve, type Credits } from '../domain/credits/credits.state.js';

@@ -7,7 +7,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { fold } from '#event-sourcing/core/decider.js';
 import { rounds, seedOr } from '../../../../test/support/rounds.js';
 import { CreditBooks } from '../application/credit-books.js';
-import { createCreditsExecutor } from '../credits.executor.js';
+import { createCreditsExecutor } from '../executors.js';
 import { creditsEvents } from '../contracts/events.js';
 import { balanceOf } from '../domain/credits/balance.js';
 import type { CreditsCommand } from '../domain/credits/credits.commands.js';

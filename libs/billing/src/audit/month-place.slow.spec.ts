@@ -7,7 +7,7 @@ import {
   StreamMonthMovementsHandler,
 } from '../application/audit/month-movements.handler.js';
 import { GetMonthMovements, StreamMonthMovements } from '../contracts/month-movements.js';
-import { createCreditsExecutor } from '../credits.executor.js';
+import { createCreditsExecutor } from '../executors.js';
 import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
 import { bookClosedInParts, fillMonth } from '../../test/crowded-book.js';
 import { findClose, lastClose, readMonth } from './month-place.js';

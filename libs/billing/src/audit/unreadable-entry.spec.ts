@@ -3,7 +3,7 @@ import { given } from '#event-sourcing/testing/projection-spec.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { appendUnknown, exportOf, setAside, STREAM, TestBook, WS } from '../../test/book.js';
 import { CreditBooks } from '../application/credit-books.js';
-import { createCreditsExecutor } from '../credits.executor.js';
+import { createCreditsExecutor } from '../executors.js';
 import { balanceProjection } from '../read-models/balance/balance.projection.js';
 import { balanceAsOf } from './balance-as-of.js';
 import { Reconciler } from './reconcile.js';

@@ -55,18 +55,11 @@ export const correctionEvents = eventCatalogue('correction', {
 export type CorrectionEvent = EventOf<typeof correctionEvents>;
 export type CorrectionData<T extends CorrectionEvent['type']> = Extract<CorrectionEvent, { type: T }>['data'];
 
-/** Why nothing was recorded, or not booked. */
-export interface CorrectionRefusal {
-  readonly code: string;
-  /** One sentence without its full stop. */
-  readonly message: string;
-}
-
 export type CorrectionStatus = 'proposed' | 'approved' | 'booked' | 'rejected' | 'expired';
 
 /** The value that an entry moves out of the deferred value. */
 export interface EntryValue {
-  /** A figure of `Money`. `refunds`: to be paid back. */
+  /** `refunds`: to be paid back. */
   readonly as: 'earned' | 'breakage' | 'corrections' | 'refunds';
   /** The grant that was sold, or the id of the capture, expiry or release; `null`: of none of these. */
   readonly of: string | null;
@@ -91,14 +84,17 @@ export interface Correction extends Omit<
   readonly rejected: string | null;
 }
 
-/** `already`: recorded by an earlier run of the command. `refusals`: of books, which take all of their entries or none. */
+/**
+ * `already`: recorded by an earlier run of the command. `refusals`: of books, which take all of their entries or none.
+ * Each refusal is one sentence without its full stop.
+ */
 export type CorrectionResult =
   | {
       readonly outcome: 'recorded' | 'already' | 'booked' | 'incomplete';
       readonly correction: Correction;
-      readonly refusals: readonly CorrectionRefusal[];
+      readonly refusals: readonly string[];
     }
-  | { readonly outcome: 'refused'; readonly refusal: CorrectionRefusal };
+  | { readonly outcome: 'refused'; readonly refusal: string };
 
 /**
  * Records what operators decide of a correction. A proposal that a book would refuse is refused. An approval also books
@@ -113,14 +109,12 @@ export class RecordCorrection extends Command<CorrectionResult> {
   }
 }
 
-export class GetCorrection extends Query<Correction | null> {
-  constructor(readonly correctionId: string) {
+/** The correction with this id, if there is one; `null`: all of them, newest first, without values. */
+export class FindCorrections extends Query<readonly Correction[]> {
+  constructor(readonly correctionId: string | null = null) {
     super();
   }
 }
-
-/** All corrections, newest first. Reads their streams from the log. */
-export class ListCorrections extends Query<readonly Correction[]> {}
 
 /** An entry of a book that a correction may reverse. Credits are signed. */
 export interface ReversibleEntry {

@@ -3,7 +3,7 @@ import { causedBy, causeOf, type RequestContext } from '#event-sourcing/core/req
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { command, defineProcess } from '#event-sourcing/processes/process.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
-import { DOCUMENT_REFUND, isGivenUp } from '../domain/document-refund.js';
+import { DOCUMENT_REFUND, isGivenUp } from '../domain/correction.decider.js';
 
 export interface RefundDocument {
   readonly workspaceId: string;

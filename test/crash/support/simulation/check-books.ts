@@ -1,5 +1,5 @@
 import { CreditBooks } from '#billing/application/credit-books.js';
-import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { createCreditsExecutor } from '#billing/executors.js';
 import { Reconciler } from '#billing/audit/reconcile.js';
 import { READING_COST, type Balance, type CreditsEvent } from '#billing/contracts/index.js';
 import { balanceOf } from '#billing/domain/credits/balance.js';

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { BillingWorkerModule } from '#billing/billing-worker.module.js';
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { TestBooks } from '#billing/application/test-books.js';
-import { createCreditsExecutor, createTestBookExecutor } from '#billing/credits.executor.js';
+import { createCreditsExecutor, createTestBookExecutor } from '#billing/executors.js';
 import { GetOpenHoldsHandler } from '#billing/application/get-open-holds/get-open-holds.handler.js';
 import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
 import { OpenBookHandler } from '#billing/application/open-book/open-book.handler.js';

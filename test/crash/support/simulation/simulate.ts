@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CreditBooks } from '#billing/application/credit-books.js';
-import { createCreditsExecutor } from '#billing/credits.executor.js';
+import { createCreditsExecutor } from '#billing/executors.js';
 import { READING_COST, testBookEvents } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';

@@ -4,7 +4,7 @@ import type { Folded } from '#event-sourcing/handling/folded.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { readingEvents } from '#readings/contracts/index.js';
 import type { BalanceRow } from '../../audit/book-balances.js';
-import { isCorrection } from '../../audit/corrections/verify-corrections.js';
+import { isCorrection } from '../../audit/corrections.js';
 import { byPosition } from '../../audit/ledger-difference.js';
 import { ReconcilePart } from '../../audit/reconcile-part.js';
 import { reconciliationOf } from '../../audit/reconcile.js';

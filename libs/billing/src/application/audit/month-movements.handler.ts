@@ -13,7 +13,7 @@ import {
 } from '../../contracts/month-movements.js';
 import { creditsEvents, type Accounts } from '../../contracts/events.js';
 import type { LedgerEntry } from '../../contracts/queries.js';
-import { CREDITS_EXECUTOR, type CreditsExecutor } from '../../credits.executor.js';
+import { CREDITS_EXECUTOR, type CreditsExecutor } from '../../executors.js';
 import { monthAfter, monthBefore } from '../../domain/credits/calendar.js';
 import { balances, postings } from '../../domain/credits/postings.js';
 

@@ -5,7 +5,7 @@ import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
-import { correctionDifferences, verifyCorrections } from '../../audit/corrections/verify-corrections.js';
+import { correctionDifferences, verifyCorrections } from '../../audit/corrections.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
 import type { Config } from '../../settings.js';
 import { balanceRows } from './balance-rows.js';

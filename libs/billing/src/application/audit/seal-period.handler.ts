@@ -5,7 +5,7 @@ import { isSetAside, type Recorded, type StoredEvent } from '#event-sourcing/cor
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CONFIG } from '#platform/tokens.js';
-import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
+import { verifyCorrections } from '../../audit/corrections.js';
 import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';

@@ -4,7 +4,7 @@ import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CONFIG } from '#platform/tokens.js';
-import { verifyCorrections } from '../../audit/corrections/verify-corrections.js';
+import { verifyCorrections } from '../../audit/corrections.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
 import { booksOf, bookStream } from '../../contracts/events.js';

@@ -5,7 +5,7 @@ import { auditConfig } from '../../../test/audit-config.js';
 import { CorrectionOffice } from '../../../test/correction-office.js';
 import { balanceAsOf } from '../../audit/balance-as-of.js';
 import { CloseMonth, type RecordDue } from '../../contracts/index.js';
-import { createCreditsExecutor } from '../../credits.executor.js';
+import { createCreditsExecutor } from '../../executors.js';
 import { CreditBooks } from '../credit-books.js';
 import { CloseMonthHandler } from './close-month.handler.js';
 import { RecordDueHandler } from '../record-due/record-due.handler.js';

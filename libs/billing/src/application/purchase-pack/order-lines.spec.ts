@@ -1,8 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { OpenBook, PurchasePack, type PackId } from '../../contracts/index.js';
-import { createCorrectionExecutors } from '../../correction.executors.js';
-import { createCreditsExecutor } from '../../credits.executor.js';
+import { createCorrectionExecutors, createCreditsExecutor } from '../../executors.js';
 import { CreditBooks } from '../credit-books.js';
 import { OpenBookHandler } from '../open-book/open-book.handler.js';
 import { OrderLines } from './order-lines.js';

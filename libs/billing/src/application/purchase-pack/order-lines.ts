@@ -4,7 +4,7 @@ import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import type { PackId } from '../../contracts/catalogue.js';
-import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
+import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../executors.js';
 import { packGrantId } from '../../domain/credits/credits.decider.js';
 
 /** Gives each line of an order to one workspace of the installation, before its pack is granted. */

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { CorrectionOffice, type Proposed } from '../../../test/correction-office.js';
-import { ada, eve, grace, OPERATORS } from '../../../test/operators.js';
-import { ListCorrections, type CorrectionEvent } from '../../contracts/index.js';
+import { CorrectionOffice, type Proposed } from '../../test/correction-office.js';
+import { ada, eve, grace, OPERATORS } from '../../test/operators.js';
+import { FindCorrections, type CorrectionEvent } from '../contracts/index.js';
 
 let office: CorrectionOffice;
 const forge = (event: CorrectionEvent) => office.forge('correction-c1', event);
@@ -54,11 +54,11 @@ describe('an approved correction', () => {
     office.now += 86_400_000;
     expect(await office.record(office.approved(proposal))).toMatchObject({
       outcome: 'refused',
-      refusal: { code: 'wrong_status', message: 'The correction is expired' },
+      refusal: 'The correction is expired',
     });
     expect(office.entries()).toMatchObject([{ stream: 'credits-ws_1', data: { amount: 20 } }]);
     expect(await office.record(office.proposedAs('c2', [spend]))).toMatchObject({
-      refusal: { code: 'insufficient', message: expect.stringContaining('only 0 credits') },
+      refusal: expect.stringContaining('only 0 credits'),
     });
   });
 
@@ -66,7 +66,7 @@ describe('an approved correction', () => {
     await office.correct('c1', { amount: 20 });
     await office.record(office.proposedAs('c2', [{ amount: 7 }]));
     await office.record({ type: 'CorrectionRejected', data: { correctionId: 'c2', reason: 'wrong' } });
-    expect(await office.process().list.execute(new ListCorrections())).toMatchObject([
+    expect(await office.process().find.execute(new FindCorrections())).toMatchObject([
       { correctionId: 'c2', status: 'rejected', rejected: 'wrong', approvedBy: null },
       { correctionId: 'c1', status: 'booked', proposedBy: 'ada', approvedBy: 'grace' },
     ]);
@@ -161,7 +161,7 @@ describe('somebody with the event store’s login and no key', () => {
     await forge({ type: 'CorrectionApproved', data: { ...data, operator: 'grace' } });
     expect(await office.record(office.approved(genuine))).toMatchObject({
       outcome: 'refused',
-      refusal: { code: 'bad_signature', message: 'The signature of grace does not fit' },
+      refusal: 'The signature of grace does not fit',
     });
     expect(office.entries()).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe('somebody with the event store’s login and no key', () => {
     await forge(forged);
     expect(await office.record(office.approved(forged))).toMatchObject({
       outcome: 'refused',
-      refusal: { code: 'bad_signature', message: 'The signature of ada does not fit' },
+      refusal: 'The signature of ada does not fit',
     });
     expect(office.entries()).toEqual([]);
   });
@@ -182,8 +182,41 @@ describe('somebody with the event store’s login and no key', () => {
     await forge(office.approved(genuine, ada));
     expect(await office.record(office.approved(genuine, grace))).toMatchObject({
       outcome: 'refused',
-      refusal: { code: 'same_person' },
+      refusal: 'ada proposed it: another person must approve it',
     });
     expect(office.entries()).toEqual([]);
+  });
+});
+
+describe('a correction of many entries', () => {
+  /** EventStoreDB's limit of one append, data, metadata and types together. */
+  const MEBIBYTE = 1_048_576;
+  const entries = (count: number, reasonLength: number) =>
+    Array.from({ length: count }, () => ({ amount: 1, reason: 'x'.repeat(reasonLength) }));
+  /** Bytes of each append. */
+  let appended: number[];
+
+  beforeEach(() => {
+    appended = [];
+    const append = office.store.append.bind(office.store);
+    office.store.append = async (stream, expected, events) => {
+      const sizes = events.map(
+        ({ type, data, metadata }) =>
+          2 * type.length + JSON.stringify(data).length + JSON.stringify(metadata).length,
+      );
+      appended.push(sizes.reduce((sum, size) => sum + size, 0));
+      return append(stream, expected, events);
+    };
+  });
+
+  it('is refused before it is recorded when the entries of one book are too large for one append', async () => {
+    const refusal = expect.stringMatching(/^The entries of ws_1 have \d+ bytes, and 950000 is the most/);
+    expect(await office.record(office.proposed(...entries(500, 1_500)))).toMatchObject({ refusal });
+    expect(appended).toEqual([]);
+  });
+
+  it('may have 500 of them', async () => {
+    expect(await office.agree(office.proposed(...entries(500, 10)))).toMatchObject({ outcome: 'booked' });
+    expect(Math.max(...appended)).toBeLessThan(MEBIBYTE);
   });
 });

@@ -6,6 +6,10 @@ import { creditsEvents, testBookEvents } from './contracts/events.js';
 import { namesParts } from './domain/credits/carried.js';
 import { credits } from './domain/credits/credits.decider.js';
 import { testCredits } from './domain/credits/test-credits.js';
+import { correctionEvents } from './contracts/corrections.js';
+import { orderLineEvents } from './contracts/order-lines.js';
+import { correction } from './domain/correction.decider.js';
+import { orderLine } from './domain/order-line/order-line.decider.js';
 
 /** Folded books kept in memory, per process. */
 const CACHED_STREAMS = 2_000;
@@ -45,3 +49,20 @@ export const createTestBookExecutor = (store: EventStore, withinMs: number) =>
 export type CreditsExecutor = ReturnType<typeof createCreditsExecutor>;
 export const CREDITS_EXECUTOR = Symbol('CreditsExecutor');
 export const TEST_BOOK_EXECUTOR = Symbol('TestBookExecutor');
+
+/** Run commands on the streams of corrections and order lines. They are rare: no cache. */
+export const createCorrectionExecutors = (store: EventStore) => ({
+  correction: new CommandExecutor(
+    scopedEventStore(store, [correctionEvents.category]),
+    correctionEvents,
+    correction,
+  ),
+  orderLine: new CommandExecutor(
+    scopedEventStore(store, [orderLineEvents.category]),
+    orderLineEvents,
+    orderLine,
+  ),
+});
+
+export type CorrectionExecutors = ReturnType<typeof createCorrectionExecutors>;
+export const CORRECTION_EXECUTORS = Symbol('CorrectionExecutors');

@@ -8,14 +8,14 @@ import {
   type Decision,
   type Rejection,
 } from '#event-sourcing/core/decision.js';
-import {
-  MOST_ENTRIES,
-  type CorrectionData,
-  type CorrectionEvent,
-  type CorrectionEntry,
-  type CorrectionStatus,
-} from '../../contracts/corrections.js';
-import { bytesOf, MOST_APPEND_BYTES } from '../append-size.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { PublicationEvent } from '#publishing/contracts/index.js';
+import type {
+  CorrectionData,
+  CorrectionEntry,
+  CorrectionEvent,
+  CorrectionStatus,
+} from '../contracts/corrections.js';
 
 export interface CorrectionState {
   readonly proposed: CorrectionData<'CorrectionProposed'>;
@@ -23,7 +23,7 @@ export interface CorrectionState {
   readonly rejected: CorrectionData<'CorrectionRejected'> | null;
 }
 
-/** What an operator decides: their signatures fit, and those of the proposal that they approve. */
+/** What an operator decides. The signatures fit, are of two people, and are those of the proposal that they approve. */
 export interface CorrectionCommand {
   readonly event: CorrectionEvent;
   /** CORRECTION_MAX_CREDITS. */
@@ -34,27 +34,27 @@ export interface CorrectionCommand {
 
 export type CorrectionRejection =
   | Rejection<'AboveLimit', { readonly credits: number; readonly most: number }>
-  | Rejection<
-      'TooLarge',
-      { readonly unit: 'entries' | 'bytes'; readonly size: number; readonly most: number }
-    >
-  | Rejection<'SamePerson', { readonly operator: string }>
   | Rejection<'ReferenceInUse' | 'WrongStatus', { readonly status: CorrectionStatus }>
   | Rejection<'Unknown', null>;
-type CorrectionDecision = Decision<CorrectionEvent, CorrectionRejection>;
 
-const decide = (command: CorrectionCommand, state: CorrectionState | null): CorrectionDecision => {
-  const { event, now } = command;
-  if (event.type === 'CorrectionProposed') return propose(event, command, state);
-  if (!state) return reject('Unknown', null);
+const decide = (
+  { event, maxCredits, now }: CorrectionCommand,
+  state: CorrectionState | null,
+): Decision<CorrectionEvent, CorrectionRejection> => {
+  if (!state) {
+    if (event.type !== 'CorrectionProposed') return reject('Unknown', null);
+    const credits = creditsOf(event.data);
+    return credits > maxCredits ? reject('AboveLimit', { credits, most: maxCredits }) : accept(event);
+  }
   const status = statusAt(state, now);
   switch (event.type) {
-    case 'CorrectionApproved': {
+    case 'CorrectionProposed':
+      return ['proposed', 'approved'].includes(status) && contentOf(event.data) === contentOf(state.proposed)
+        ? ignore('AlreadyProposed')
+        : reject('ReferenceInUse', { status });
+    case 'CorrectionApproved':
       if (state.approved) return ignore('AlreadyApproved');
-      if (status !== 'proposed') return reject('WrongStatus', { status });
-      const { operator } = event.data;
-      return operator === state.proposed.operator ? reject('SamePerson', { operator }) : accept(event);
-    }
+      return status === 'proposed' ? accept(event) : reject('WrongStatus', { status });
     case 'CorrectionRejected':
       if (status === 'rejected') return ignore('AlreadyRejected');
       return status === 'proposed' ? accept(event) : reject('WrongStatus', { status });
@@ -78,28 +78,6 @@ export const correction: Decider<
   CorrectionRejection
 > = { initialState: null, decide, evolve };
 
-const propose = (
-  event: Extract<CorrectionEvent, { type: 'CorrectionProposed' }>,
-  { maxCredits, now }: CorrectionCommand,
-  state: CorrectionState | null,
-): CorrectionDecision => {
-  const { data } = event;
-  if (state) {
-    const status = statusAt(state, now);
-    return ['proposed', 'approved'].includes(status) && contentOf(data) === contentOf(state.proposed)
-      ? ignore('AlreadyProposed')
-      : reject('ReferenceInUse', { status });
-  }
-  const [entries, bytes] = [data.entries.length, bytesOf([event])];
-  if (entries > MOST_ENTRIES)
-    return reject('TooLarge', { unit: 'entries' as const, size: entries, most: MOST_ENTRIES });
-  if (bytes > MOST_APPEND_BYTES)
-    return reject('TooLarge', { unit: 'bytes' as const, size: bytes, most: MOST_APPEND_BYTES });
-  const credits = creditsOf(data);
-  if (credits > maxCredits) return reject('AboveLimit', { credits, most: maxCredits });
-  return accept(event);
-};
-
 /** The same books, credits and reasons, whoever proposes them and until when. */
 const contentOf = ({ kind, reason, reference, entries }: CorrectionState['proposed']): string =>
   canonicalJson({ kind, reason, reference, entries });
@@ -117,3 +95,32 @@ export const statusAt = (
 /** What the limit counts: credits without their signs. */
 export const creditsOf = ({ entries }: { readonly entries: readonly CorrectionEntry[] }): number =>
   entries.reduce((sum, { amount }) => sum + Math.abs(amount), 0);
+
+/** Who gives the credits of a document back that failed, in place of two operators. */
+export const DOCUMENT_REFUND = 'billing.document-refund';
+export const DOCUMENT_REFUND_ACTOR = `system:${DOCUMENT_REFUND}`;
+
+/** Whether the service gave up the only document of a reading. With a lost key, operators decide after a restore. */
+export const isGivenUp = ({
+  version,
+  code,
+}: Extract<PublicationEvent, { type: 'PublicationFailed' }>['data']): boolean =>
+  version === 1 && code === 'generation_failed';
+
+/**
+ * The facts of the entry that gives back the credits of a reading. One failure has one entry.
+ * @param failureId event id of the `PublicationFailed`
+ * @param amount what is left to reverse of the capture, in credits
+ */
+export const documentRefund = (
+  readingId: string,
+  failureId: string,
+  captureEventId: string,
+  amount: number,
+) => ({
+  adjustmentId: uuid5(failureId, 'refund'),
+  amount,
+  reason: 'the document of the reading could not be made',
+  reversesEventId: captureEventId,
+  reference: readingId,
+});
