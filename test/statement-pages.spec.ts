@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { statementOf } from '#billing/audit/statement.js';
-import { customerSheetOf } from '#billing/statement-pdf/customer-sheet.js';
+import { customerSheetOf } from '#billing/statement-pdf/sheets.js';
 import { FONTS, statementPdf } from '#billing/statement-pdf/statement-pdf.js';
 import { projectPath } from '#platform/project-path.js';
 import { loadTypstTemplate } from '#platform/typesetting/typst.js';

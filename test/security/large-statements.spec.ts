@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { monthOf } from '#billing/domain/credits/calendar.js';
+import { monthOf } from '#billing/domain/calendar.js';
 import type { CreditsEventOf } from '#billing/contracts/events.js';
 import { collect } from '#event-sourcing/store/collect.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';

@@ -3,7 +3,7 @@ import type { CommandBus } from '@nestjs/cqrs';
 import { pino } from 'pino';
 import { recorded } from '#event-sourcing/testing/recorded.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
-import type { SettleResult } from './application/settle-reservation/settle-reservation.command.js';
+import type { SettleResult } from './application/reservations.js';
 import { BillingWorkerModule } from './billing-worker.module.js';
 import type { Config } from './settings.js';
 

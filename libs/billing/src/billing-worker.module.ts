@@ -6,17 +6,14 @@ import { projectionConsumer } from '#event-sourcing/projections/projection.js';
 import { CONFIG, LOGGER } from '#platform/tokens.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
-import { HoldFence } from './application/fence-holds/hold-fence.js';
-import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
-import { ScheduledReconciliation } from './application/reconcile-on-schedule/scheduled-reconciliation.js';
+import { HoldFence } from './application/holds.js';
+import { IdleBooks } from './application/record-due.js';
+import { ScheduledReconciliation, LedgerMetrics } from './application/reconcile-ledger.js';
 import { DocumentRefunds } from './application/corrections.js';
-import type { SettleReservation } from './application/settle-reservation/settle-reservation.command.js';
+import type { SettleReservation } from './application/reservations.js';
 import { BillingModule } from './billing.module.js';
 import { billingProjections } from './projections.js';
-import { bookOpening } from './processes/book-opening.process.js';
-import { documentRefunds } from './processes/document-refund.process.js';
-import { settlement } from './processes/settlement.process.js';
-import { LedgerMetrics } from './telemetry/ledger-metrics.js';
+import { bookOpening, documentRefunds, settlement } from './processes.js';
 import type { Config } from './settings.js';
 
 /**

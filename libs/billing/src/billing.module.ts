@@ -1,11 +1,47 @@
 import { Module } from '@nestjs/common';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CONFIG } from '#platform/tokens.js';
-import { CreditBooks } from './application/credit-books.js';
-import { CorrectionBooks } from './application/corrections.js';
-import { HANDLERS } from './application/handlers.js';
-import { OrderLines } from './application/purchase-pack/order-lines.js';
-import { TestBooks } from './application/test-books.js';
+import {
+  BalanceAsOfHandler,
+  ExportLedgerHandler,
+  MonthlyStatementHandler,
+  MonthMovementsHandler,
+  StreamMonthMovementsHandler,
+  TypesetCustomerStatementHandler,
+  TypesetStatementHandler,
+  GetLedgerHandler,
+} from './application/statements.js';
+import { ExplainReadingHandler } from './application/explain-reading.js';
+import { FindEntriesHandler } from './application/find-entries.js';
+import { ReconcileLedgerHandler } from './application/reconcile-ledger.js';
+import { SealPeriodHandler, VerifyLedgerHandler } from './application/verify-ledger.js';
+import { CloseMonthHandler } from './application/close-month.js';
+import {
+  CancelSubscriptionHandler,
+  GetSubscriptionHandler,
+  SubscribeToPlanHandler,
+} from './application/subscriptions.js';
+import { CheckHoldsHandler, GetOpenHoldsHandler } from './application/holds.js';
+import {
+  FindReversibleHandler,
+  FindCorrectionsHandler,
+  RecordCorrectionHandler,
+  CorrectionBooks,
+} from './application/corrections.js';
+import {
+  FindExpiringGrantsHandler,
+  FindLowBalancesHandler,
+  GetBalanceHandler,
+  GetCreditsHandler,
+} from './application/get-credits.js';
+import { OpenBookHandler, CreditBooks, TestBooks } from './application/credit-books.js';
+import { PurchasePackHandler } from './application/purchase-pack.js';
+import { RecordDueHandler } from './application/record-due.js';
+import {
+  ReserveManyHandler,
+  ReserveCreditsHandler,
+  SettleReservationHandler,
+} from './application/reservations.js';
 import {
   CREDITS_EXECUTOR,
   createCreditsExecutor,
@@ -15,6 +51,43 @@ import {
   createCorrectionExecutors,
 } from './executors.js';
 import type { Config } from './settings.js';
+
+/** All command and query handlers of this module. */
+export const HANDLERS = [
+  BalanceAsOfHandler,
+  CancelSubscriptionHandler,
+  CloseMonthHandler,
+  CheckHoldsHandler,
+  ExplainReadingHandler,
+  ExportLedgerHandler,
+  FindEntriesHandler,
+  FindExpiringGrantsHandler,
+  FindLowBalancesHandler,
+  FindReversibleHandler,
+  GetBalanceHandler,
+
+  GetCreditsHandler,
+  GetLedgerHandler,
+  GetOpenHoldsHandler,
+  GetSubscriptionHandler,
+  FindCorrectionsHandler,
+  MonthlyStatementHandler,
+  MonthMovementsHandler,
+  StreamMonthMovementsHandler,
+  OpenBookHandler,
+  PurchasePackHandler,
+  RecordCorrectionHandler,
+  ReconcileLedgerHandler,
+  RecordDueHandler,
+  ReserveCreditsHandler,
+  ReserveManyHandler,
+  SealPeriodHandler,
+  SettleReservationHandler,
+  SubscribeToPlanHandler,
+  TypesetCustomerStatementHandler,
+  TypesetStatementHandler,
+  VerifyLedgerHandler,
+];
 
 /** The credit ledger: handles its commands and queries on the buses. */
 @Module({
@@ -38,7 +111,6 @@ import type { Config } from './settings.js';
     },
     CreditBooks,
     CorrectionBooks,
-    OrderLines,
     TestBooks,
     ...HANDLERS,
   ],

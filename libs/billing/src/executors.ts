@@ -1,15 +1,14 @@
 import { CommandExecutor } from '#event-sourcing/handling/command-executor.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
-import { lastClose } from './audit/month-place.js';
-import { creditsEvents, testBookEvents } from './contracts/events.js';
-import { namesParts } from './domain/credits/carried.js';
-import { credits } from './domain/credits/credits.decider.js';
-import { testCredits } from './domain/credits/test-credits.js';
+import { lastClose } from './audit/statement.js';
+import { creditsEvents, testBookEvents, orderLineEvents } from './contracts/events.js';
+import { namesParts } from './domain/carried.js';
+import { credits } from './domain/credits.decider.js';
+import { testCredits } from './domain/test-credits.js';
 import { correctionEvents } from './contracts/corrections.js';
-import { orderLineEvents } from './contracts/order-lines.js';
 import { correction } from './domain/correction.decider.js';
-import { orderLine } from './domain/order-line/order-line.decider.js';
+import { orderLine } from './domain/order-line.decider.js';
 
 /** Folded books kept in memory, per process. */
 const CACHED_STREAMS = 2_000;

@@ -1,5 +1,5 @@
-import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
-import { nothingKnown } from '../src/domain/credits/reversals.js';
+import type { CreditsCommand } from '../src/domain/credits.commands.js';
+import { nothingKnown } from '../src/domain/value.js';
 
 type BookCorrection = Extract<CreditsCommand, { type: 'BookCorrection' }>;
 

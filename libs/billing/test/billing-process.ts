@@ -10,25 +10,22 @@ import {
   RecordDue,
   SubscribeToPlan,
 } from '../src/contracts/index.js';
-import { CancelSubscriptionHandler } from '../src/application/cancel-subscription/cancel-subscription.handler.js';
-import { CreditBooks } from '../src/application/credit-books.js';
+import { CancelSubscriptionHandler, SubscribeToPlanHandler } from '../src/application/subscriptions.js';
+import { CreditBooks, OpenBookHandler, TestBooks } from '../src/application/credit-books.js';
 import {
   createCorrectionExecutors,
   createCreditsExecutor,
   createTestBookExecutor,
 } from '../src/executors.js';
-import { GetBalanceHandler } from '../src/application/get-balance/get-balance.handler.js';
-import { GetCreditsHandler } from '../src/application/get-credits/get-credits.handler.js';
-import { GetLedgerHandler } from '../src/application/get-ledger/get-ledger.handler.js';
-import { OpenBookHandler } from '../src/application/open-book/open-book.handler.js';
-import { OrderLines } from '../src/application/purchase-pack/order-lines.js';
-import { PurchasePackHandler } from '../src/application/purchase-pack/purchase-pack.handler.js';
-import { RecordDueHandler } from '../src/application/record-due/record-due.handler.js';
-import { ReserveCreditsHandler } from '../src/application/reserve-credits/reserve-credits.handler.js';
-import { SettleReservation } from '../src/application/settle-reservation/settle-reservation.command.js';
-import { SettleReservationHandler } from '../src/application/settle-reservation/settle-reservation.handler.js';
-import { SubscribeToPlanHandler } from '../src/application/subscribe-to-plan/subscribe-to-plan.handler.js';
-import { TestBooks } from '../src/application/test-books.js';
+import { GetBalanceHandler, GetCreditsHandler } from '../src/application/get-credits.js';
+import { GetLedgerHandler } from '../src/application/statements.js';
+import { PurchasePackHandler } from '../src/application/purchase-pack.js';
+import { RecordDueHandler } from '../src/application/record-due.js';
+import {
+  ReserveCreditsHandler,
+  SettleReservation,
+  SettleReservationHandler,
+} from '../src/application/reservations.js';
 import { adjustment } from './adjustment.js';
 
 export const WS = 'ws_0000000000000000000001';
@@ -63,7 +60,7 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
     settle: new SettleReservationHandler(books, testBooks),
     subscribe: new SubscribeToPlanHandler(books),
     cancel: new CancelSubscriptionHandler(books),
-    purchase: new PurchasePackHandler(books, new OrderLines(createCorrectionExecutors(store), clock)),
+    purchase: new PurchasePackHandler(books, createCorrectionExecutors(store), clock),
     due: new RecordDueHandler(books),
     balance: new GetBalanceHandler(books, testBooks),
     credits: new GetCreditsHandler(books, testBooks),

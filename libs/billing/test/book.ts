@@ -8,9 +8,9 @@ import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/executors.js';
 import { BookExport } from '../src/audit/export-book.js';
 import { chainAfter } from '../src/audit/verify-book.js';
-import type { ExportRange } from '../src/contracts/export.js';
-import type { EntryToBook, SentCommand } from '../src/domain/credits/credits.commands.js';
-import { nothingKnown } from '../src/domain/credits/reversals.js';
+import type { ExportRange } from '../src/contracts/audit.js';
+import type { EntryToBook, SentCommand } from '../src/domain/credits.commands.js';
+import { nothingKnown } from '../src/domain/value.js';
 import { adjustment } from './adjustment.js';
 import { signedCommand } from './operators.js';
 

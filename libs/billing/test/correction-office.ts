@@ -8,8 +8,7 @@ import {
   FindCorrectionsHandler,
   RecordCorrectionHandler,
 } from '../src/application/corrections.js';
-import { CreditBooks } from '../src/application/credit-books.js';
-import { OpenBookHandler } from '../src/application/open-book/open-book.handler.js';
+import { CreditBooks, OpenBookHandler } from '../src/application/credit-books.js';
 import { isCorrection, verifyCorrections, type CorrectionsReport } from '../src/audit/corrections.js';
 import {
   FindCorrections,
@@ -22,7 +21,7 @@ import {
 } from '../src/contracts/index.js';
 import { createCorrectionExecutors, createCreditsExecutor } from '../src/executors.js';
 import { textsToSign, signText } from '../src/signatures.js';
-import { learn, nothingKnown } from '../src/domain/credits/reversals.js';
+import { learn, nothingKnown } from '../src/domain/value.js';
 import { ada, grace, OPERATORS } from './operators.js';
 
 export type Proposed = Extract<CorrectionEvent, { type: 'CorrectionProposed' }>;

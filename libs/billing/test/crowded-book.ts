@@ -6,7 +6,7 @@ import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-stor
 import { CreditBooks } from '../src/application/credit-books.js';
 import { creditsEvents, type CreditsEvent } from '../src/contracts/events.js';
 import { createCreditsExecutor } from '../src/executors.js';
-import type { SentCommand } from '../src/domain/credits/credits.commands.js';
+import type { SentCommand } from '../src/domain/credits.commands.js';
 import { STREAM, WS } from './book.js';
 import { packPurchased, reserved } from './events.js';
 

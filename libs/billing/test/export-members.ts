@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { PostingRow } from '../src/audit/export-rows.js';
+import type { PostingRow } from '../src/audit/export-book.js';
 import { ACCOUNTS, creditsEvents } from '../src/contracts/events.js';
-import type { LedgerFooter } from '../src/contracts/export.js';
-import type { Money } from '../src/contracts/money.js';
+import type { LedgerFooter } from '../src/contracts/audit.js';
+import type { Money } from '../src/contracts/queries.js';
 
 /** Every member that a schema has, such as `openGrants.[].kind`. Maps of accounts have none. */
 export const membersOf = (schema: z.core.JSONSchema._JSONSchema): string[] => {

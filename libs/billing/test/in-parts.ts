@@ -1,9 +1,9 @@
 import { decode } from '#event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { creditsEvents, type CreditsEvent } from '../src/contracts/events.js';
-import { nextItems, noItems } from '../src/domain/credits/carried.js';
-import { evolve, noBook } from '../src/domain/credits/credits.state.js';
-import { itemsOf } from '../src/domain/credits/due.js';
+import { nextItems, noItems } from '../src/domain/carried.js';
+import { evolve, noBook } from '../src/domain/credits.state.js';
+import { itemsOf } from '../src/domain/due.js';
 import { rechained, renumbered } from './book.js';
 
 /** Room for an item or two. */

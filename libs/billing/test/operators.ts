@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { signedText, publicKeyOf, signText } from '../src/signatures.js';
 import type { Operator } from '../src/settings.js';
-import type { CreditsCommand, EntryToBook } from '../src/domain/credits/credits.commands.js';
+import type { CreditsCommand, EntryToBook } from '../src/domain/credits.commands.js';
 
 export interface Person {
   readonly name: string;

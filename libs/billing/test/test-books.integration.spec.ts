@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { QueryBus } from '@nestjs/cqrs';
 import pg from 'pg';
-import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
-import { IdleBooks } from '#billing/application/nudge-idle-books/idle-books.js';
-import { ScheduledReconciliation } from '#billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
+import { HoldFence } from '#billing/application/holds.js';
+import { IdleBooks } from '#billing/application/record-due.js';
+import { ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
 import {
   type AsOf,
   CheckHolds,

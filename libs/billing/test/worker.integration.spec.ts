@@ -3,9 +3,9 @@ import { QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { CreditBooks } from '#billing/application/credit-books.js';
-import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
-import { IdleBooks } from '#billing/application/nudge-idle-books/idle-books.js';
-import { ScheduledReconciliation } from '#billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
+import { HoldFence } from '#billing/application/holds.js';
+import { IdleBooks } from '#billing/application/record-due.js';
+import { ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
 import {
   CheckHolds,
   GetBalance,

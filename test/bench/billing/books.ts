@@ -1,8 +1,7 @@
-import { CreditBooks } from '#billing/application/credit-books.js';
-import { TestBooks } from '#billing/application/test-books.js';
+import { CreditBooks, TestBooks } from '#billing/application/credit-books.js';
 import { createCreditsExecutor, createTestBookExecutor } from '#billing/executors.js';
-import { ReserveCreditsHandler } from '#billing/application/reserve-credits/reserve-credits.handler.js';
-import type { CreditsCommand } from '#billing/domain/credits/credits.commands.js';
+import { ReserveCreditsHandler } from '#billing/application/reservations.js';
+import type { CreditsCommand } from '#billing/domain/credits.commands.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';

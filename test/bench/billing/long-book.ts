@@ -1,5 +1,5 @@
 import { connectClient } from '#embedded-event-store/testing/client.js';
-import { VerifyLedgerHandler } from '#billing/application/audit/verify-ledger.handler.js';
+import { VerifyLedgerHandler } from '#billing/application/verify-ledger.js';
 import { VerifyLedger } from '#billing/contracts/index.js';
 import type { ServedStore } from './event-store.js';
 import { connect, fillBook, ledgerOn, openBook } from './books.js';

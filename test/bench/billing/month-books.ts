@@ -1,8 +1,8 @@
-import { balanceOf } from '#billing/domain/credits/balance.js';
-import type { Credits } from '#billing/domain/credits/credits.state.js';
+import { balanceOf } from '#billing/domain/postings.js';
+import type { Credits } from '#billing/domain/credits.state.js';
 import { PACKS } from '#billing/contracts/index.js';
 import { createCreditsExecutor } from '#billing/executors.js';
-import { endOfMonth } from '#billing/domain/credits/calendar.js';
+import { endOfMonth } from '#billing/domain/calendar.js';
 import { instant } from '#event-sourcing/core/clock.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';

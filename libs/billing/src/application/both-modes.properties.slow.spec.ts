@@ -7,12 +7,11 @@ import { rounds, seedOr } from '../../../../test/support/rounds.js';
 import { commands } from '../../test/commands.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { createCreditsExecutor, createTestBookExecutor } from '../executors.js';
-import type { CreditsCommand } from '../domain/credits/credits.commands.js';
-import { postings } from '../domain/credits/postings.js';
-import { violations } from '../domain/credits/invariants.js';
-import { TEST_CREDITS } from '../domain/credits/test-credits.js';
-import { CreditBooks } from './credit-books.js';
-import { TestBooks } from './test-books.js';
+import type { CreditsCommand } from '../domain/credits.commands.js';
+import { postings } from '../domain/postings.js';
+import { violations } from '../domain/invariants.js';
+import { TEST_CREDITS } from '../domain/test-credits.js';
+import { CreditBooks, TestBooks } from './credit-books.js';
 
 const WS = 'ws_1';
 const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };

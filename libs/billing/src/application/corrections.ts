@@ -37,17 +37,16 @@ import {
   type CorrectionRejection,
   type CorrectionState,
 } from '../domain/correction.decider.js';
-import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
-import { credits } from '../domain/credits/credits.decider.js';
-import { evolve, noBook } from '../domain/credits/credits.state.js';
-import { stateAt } from '../domain/credits/due.js';
-import { learn, nothingKnown } from '../domain/credits/reversals.js';
-import { entryValue, usedBy } from '../domain/credits/value.js';
+import type { CreditsCommand, CreditsRejection } from '../domain/credits.commands.js';
+import { credits } from '../domain/credits.decider.js';
+import { evolve, noBook } from '../domain/credits.state.js';
+import { stateAt } from '../domain/due.js';
+import { learn, nothingKnown, entryValue, usedBy } from '../domain/value.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../executors.js';
-import type { RefundDocument } from '../processes/document-refund.process.js';
+import type { RefundDocument } from '../processes.js';
 import type { Config } from '../settings.js';
 import { adjustmentIdOf, refuseSignatures } from '../signatures.js';
-import { visitLog, visitStream } from './audit/read.js';
+import { visitLog, visitStream } from './read.js';
 import { CreditBooks } from './credit-books.js';
 
 type Proposed = CorrectionState['proposed'];

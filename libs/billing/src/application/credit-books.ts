@@ -5,11 +5,16 @@ import type { Outcome } from '#event-sourcing/handling/command-executor.js';
 import type { Folded } from '#event-sourcing/handling/folded.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { CreditsCommand, CreditsRejection, SentCommand } from '../domain/credits/credits.commands.js';
-import { CREDITS_EXECUTOR, type CreditsExecutor } from '../executors.js';
-import type { Credits } from '../domain/credits/credits.state.js';
-import { isDue, stateAt } from '../domain/credits/due.js';
+import type { CreditsCommand, CreditsRejection, SentCommand } from '../domain/credits.commands.js';
+import { CREDITS_EXECUTOR, type CreditsExecutor, TEST_BOOK_EXECUTOR } from '../executors.js';
+import { type Credits, evolve } from '../domain/credits.state.js';
+import { isDue, stateAt } from '../domain/due.js';
+import { monthOf } from '../domain/calendar.js';
+import { filledAt } from '../domain/test-credits.js';
+import { OpenBook } from '../contracts/commands.js';
 
 /** Of a command: what was due before it is recorded, however much it was. */
 export type CreditsOutcome = Outcome<
@@ -91,3 +96,49 @@ export class CreditBooks {
     }
   }
 }
+
+/** The test books of all workspaces: credit books in streams of their own. The first command opens one. */
+@Injectable()
+export class TestBooks extends CreditBooks {
+  constructor(
+    @Inject(TEST_BOOK_EXECUTOR) executor: CreditsExecutor,
+    @Inject(TRUSTED_CLOCK) clock: TrustedClock,
+  ) {
+    super(executor, clock);
+  }
+
+  override async execute(
+    workspaceId: string,
+    command: (now: number) => SentCommand,
+    intent: string,
+    by: RequestContext,
+  ): Promise<CreditsOutcome> {
+    const outcome = await super.execute(workspaceId, command, intent, by);
+    if (outcome.kind !== 'rejected' || outcome.code !== 'BookNotOpen') return outcome;
+    await super.execute(workspaceId, (now) => ({ type: 'OpenBook', workspaceId, now }), 'open', by);
+    return super.execute(workspaceId, command, intent, by);
+  }
+
+  /** The book as the next reservation would find it: never `null`, because a book that is not open yet is full. */
+  override async current(workspaceId: string): Promise<Credits> {
+    const { state } = await this.executor.load(workspaceId);
+    const now = await this.now();
+    if (state.workspaceId !== null) return now === null ? state : filledAt(state, now);
+    const period = monthOf(now ?? 0);
+    return filledAt(evolve(state, { type: 'BookOpened', data: { workspaceId, period } }), now ?? 0);
+  }
+}
+
+@CommandHandler(OpenBook)
+export class OpenBookHandler implements ICommandHandler<OpenBook> {
+  constructor(private readonly books: CreditBooks) {}
+
+  async execute({ workspaceId, by }: OpenBook): Promise<void> {
+    await this.books.execute(workspaceId, (now) => ({ type: 'OpenBook', workspaceId, now }), 'open', by);
+  }
+}
+
+/** Work on many books catches with it: a book that cannot be read waits for an operator, the others do not wait. */
+export const passOverUnreadable = (error: unknown): void => {
+  if (!(error instanceof CorruptEvent)) throw error;
+};

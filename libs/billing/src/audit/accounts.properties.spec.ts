@@ -10,11 +10,10 @@ import { exportOf, TestBook, WS } from '../../test/book.js';
 import { commands } from '../../test/commands.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { CreditsCommand } from '../domain/credits/credits.commands.js';
-import { learn, nothingKnown } from '../domain/credits/reversals.js';
-import { journalCsv } from './journal.js';
-import { monthOfBooks } from './month-books.js';
-import { bookEvent } from './unreadable-entry.js';
+import type { CreditsCommand } from '../domain/credits.commands.js';
+import { learn, nothingKnown } from '../domain/value.js';
+import { journalCsv, monthOfBooks } from './month.js';
+import { bookEvent } from './book-entry.js';
 import { VerifiedBooks } from './verified-books.js';
 
 const CODES = {

@@ -1,8 +1,8 @@
 import { CURRENCY } from '../contracts/catalogue.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { Money } from '../contracts/money.js';
-import type { Credits } from '../domain/credits/credits.state.js';
-import { deferredIn, usedAs, usedBy, type UsedCredits } from '../domain/credits/value.js';
+import type { Money } from '../contracts/queries.js';
+import type { Credits } from '../domain/credits.state.js';
+import { deferredIn, usedAs, usedBy, type UsedCredits } from '../domain/value.js';
 
 type Flow = { -readonly [K in Exclude<keyof Money, 'currency' | 'closing'>]: number };
 

@@ -15,7 +15,7 @@ import {
 } from '../domain/correction.decider.js';
 import type { Operator } from '../settings.js';
 import { haveSigned, signedText } from '../signatures.js';
-import { differenceOf } from './ledger-difference.js';
+import { differenceOf } from './settlements.js';
 
 type Adjusted = CreditsEventOf<'CreditsAdjusted'>['data'];
 

@@ -15,7 +15,7 @@ import { storedInParts } from '../../test/in-parts.js';
 import { everyMember } from '../../test/export-members.js';
 import { mutantsOf, sampledMutants } from '../../test/mutations.js';
 import { refundedBook } from '../../test/refunded-book.js';
-import type { ExportRange } from '../contracts/export.js';
+import type { ExportRange } from '../contracts/audit.js';
 
 /** The long form tries every mutant, in minutes; CI a sample with each member in it, in seconds. */
 const ONE_OF = 64;

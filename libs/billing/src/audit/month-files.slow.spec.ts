@@ -5,14 +5,11 @@ import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/bo
 import { refundedBook } from '../../test/refunded-book.js';
 import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
-import type { Reconciliation } from '../contracts/audit.js';
-import type { MonthBook, MonthNote } from '../contracts/month.js';
+import type { Reconciliation, MonthBook, MonthNote } from '../contracts/audit.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { journalCsv } from './journal.js';
-import { monthOfBooks } from './month-books.js';
-import { bookEvent } from './unreadable-entry.js';
+import { journalCsv, monthOfBooks, monthFiles, signedMonth } from './month.js';
+import { bookEvent } from './book-entry.js';
 import { VerifiedBooks } from './verified-books.js';
-import { monthFiles, signedMonth } from './month-files.js';
 import { handoverOf } from './seal.js';
 
 const pair = () =>

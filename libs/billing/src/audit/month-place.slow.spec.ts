@@ -2,16 +2,12 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { collect } from '#event-sourcing/store/collect.js';
 import type { EventStore, ReadOptions } from '#event-sourcing/store/event-store.js';
-import {
-  MonthMovementsHandler,
-  StreamMonthMovementsHandler,
-} from '../application/audit/month-movements.handler.js';
-import { GetMonthMovements, StreamMonthMovements } from '../contracts/month-movements.js';
+import { MonthMovementsHandler, StreamMonthMovementsHandler } from '../application/statements.js';
+import { GetMonthMovements, StreamMonthMovements } from '../contracts/audit.js';
 import { createCreditsExecutor } from '../executors.js';
 import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
 import { bookClosedInParts, fillMonth } from '../../test/crowded-book.js';
-import { findClose, lastClose, readMonth } from './month-place.js';
-import { statementOf } from './statement.js';
+import { findClose, lastClose, readMonth, statementOf } from './statement.js';
 
 const BOUND_MS = 10_000;
 const LIMIT = 3;

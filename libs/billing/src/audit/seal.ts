@@ -1,9 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import type { EventMetadata } from '#event-sourcing/core/event.js';
-import type { LedgerFinding } from '../contracts/audit.js';
-import type { Seal, SealManifest } from '../contracts/seal.js';
-import type { Money } from '../contracts/money.js';
+import type { LedgerFinding, Seal, SealManifest } from '../contracts/audit.js';
+import type { Money } from '../contracts/queries.js';
 import type { CreditsEventOf } from '../contracts/events.js';
 
 /** Parses a PEM text; `null` when it is not an Ed25519 private key. */

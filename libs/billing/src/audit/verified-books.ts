@@ -2,13 +2,12 @@ import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { Folded } from '#event-sourcing/handling/folded.js';
-import type { LedgerReport } from '../contracts/audit.js';
+import type { LedgerReport, MonthItem } from '../contracts/audit.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
-import type { Money } from '../contracts/money.js';
-import type { MonthItem } from '../contracts/month.js';
-import type { Credits } from '../domain/credits/credits.state.js';
-import { entryValue, type UsedCredits } from '../domain/credits/value.js';
-import { isOpaque } from './unreadable-entry.js';
+import type { Money } from '../contracts/queries.js';
+import type { Credits } from '../domain/credits.state.js';
+import { entryValue, type UsedCredits } from '../domain/value.js';
+import { isOpaque } from './book-entry.js';
 import { BookVerifier } from './verify-book.js';
 
 /** A verified month of a book, ready for its seal. */

@@ -1,11 +1,37 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, beforeEach } from '@jest/globals';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { VerifyLedgerHandler } from '../application/audit/verify-ledger.handler.js';
+import { VerifyLedgerHandler } from '../application/verify-ledger.js';
 import { VerifyLedger } from '../contracts/index.js';
-import { altered, eventfulBook, rechained, STREAM, TAMPERINGS, type TestBook, WS } from '../../test/book.js';
+import {
+  altered,
+  eventfulBook,
+  rechained,
+  STREAM,
+  TAMPERINGS,
+  type TestBook,
+  WS,
+  exportOf,
+  openedBook,
+  correctedBook,
+  renumbered,
+} from '../../test/book.js';
 import { BookVerifier } from './verify-book.js';
 import { OPERATORS } from '../../test/operators.js';
+import { adjustment } from '../../test/adjustment.js';
+import { balanceAsOf } from '../application/statements.js';
+import {
+  linesIn,
+  TERMS_SOLD as SOLD_ALONE,
+  verifyExport as verifyAlone,
+} from '../../../../tools/verify-ledger.mjs';
+import { TERMS_SOLD } from '../contracts/catalogue.js';
+import { storedInParts } from '../../test/in-parts.js';
+import type { Grant } from '../contracts/events.js';
+import type { ExportRange } from '../contracts/audit.js';
+import { refundedBook } from '../../test/refunded-book.js';
+import type { Money } from '../contracts/queries.js';
+import { statementOf } from './statement.js';
 
 let book: TestBook;
 beforeAll(async () => {
@@ -133,6 +159,366 @@ describe('verifying a book', () => {
       books: [],
       corrections: [],
       compensated: [],
+    });
+  });
+});
+
+describe('the time of an entry', () => {
+  const END = Date.parse('2026-04-20T00:00:00Z');
+  let events: readonly StoredEvent[];
+
+  /** 100 credits dated 40 days ahead, then 7 with their true date. */
+  beforeEach(async () => {
+    const book = await openedBook();
+    await book.do('2026-04-11T12:00:00Z', adjustment({ adjustmentId: 'a1', amount: 100 }));
+    await book.do('2026-04-12T12:00:00Z', adjustment({ adjustmentId: 'a2', amount: 7 }));
+    events = book.events.map((event, n) => {
+      const recordedAt = Date.parse(event.metadata.occurredAt);
+      const metadata = { ...event.metadata, occurredAt: '2026-05-21T12:00:00.000Z' };
+      return n === 1 ? { ...event, recordedAt, metadata } : { ...event, recordedAt };
+    });
+  });
+
+  it('A date in the future hides neither its entry nor later ones from the balance at an instant', async () => {
+    async function* stored() {
+      yield* events;
+    }
+    expect(await balanceAsOf(stored(), { instant: END }, 10_000)).toMatchObject({ available: 107 });
+    const before = Date.parse('2026-04-11T00:00:00Z');
+    expect(await balanceAsOf(stored(), { instant: before }, 10_000)).toMatchObject({ available: 0 });
+  });
+
+  it('A date in the future does not end an export up to an instant', async () => {
+    const text = await exportOf(events, 'jsonl', { from: null, to: END });
+    expect(JSON.parse(text.trimEnd().split('\n').at(-1)!)).toMatchObject({ events: 3, headRevision: '2' });
+  });
+});
+
+describe('forged grants', () => {
+  /** What the verifiers of books and of files say of the first entry of a type, as somebody with the event store's login may have written it. */
+  const messagesOf = async (forge: (event: StoredEvent) => StoredEvent, type = 'GrantExpired') => {
+    const { events } = await correctedBook();
+    const index = events.findIndex((event) => event.type === type);
+    const forged = rechained(events.with(index, forge(events[index]!)));
+    const verifier = new BookVerifier(forged[0]!.stream, 10_000);
+    for (const event of forged) verifier.see(event);
+    const bytes = Buffer.from(await exportOf(forged));
+    const of = (findings: readonly { readonly message: string }[]) => findings.map(({ message }) => message);
+    return {
+      book: of(verifier.report().findings),
+      alone: of(verifyAlone(linesIn([bytes])).findings),
+    };
+  };
+
+  /** Credits and cents of every release. Only ever add to it. */
+  const SOLD = {
+    studio: ['400 for 14900'],
+    pro: ['2000 for 39900'],
+    growth: ['10000 for 119000'],
+    access_local: ['100 for 4900'],
+    flex: ['50 for 2900'],
+    sprint: ['200 for 9900'],
+    campaign: ['500 for 19900'],
+    burst: ['2000 for 69900'],
+  };
+
+  const OTHER = 'a grant expires at another time than its own end';
+  const EARLY = 'a grant expires before its end';
+
+  it('An expiry that follows from its grant is right', async () => {
+    expect(await messagesOf((event) => event)).toEqual({ book: [], alone: [] });
+  });
+
+  it.each([
+    [
+      'that took credits of a pack',
+      OTHER,
+      (event: StoredEvent) => altered(event, { grantId: 'pack:o1:sprint' }),
+    ],
+    [
+      'at another time',
+      OTHER,
+      (event: StoredEvent) => altered(event, { expiredAt: '2026-05-01T00:00:00.000Z' }),
+    ],
+    [
+      'before it was due',
+      EARLY,
+      (event: StoredEvent) => ({
+        ...event,
+        metadata: { ...event.metadata, occurredAt: '2026-05-02T00:00:00.000Z' },
+      }),
+    ],
+  ])('An expiry %s is found in the log and in the file', async (_, message, forge) => {
+    const { book, alone } = await messagesOf(forge);
+    expect([book[0], alone[0]]).toEqual([expect.stringContaining(message), expect.stringContaining(message)]);
+  });
+
+  it.each([
+    ['PlanGranted', 'for nothing', { priceCents: 0 }],
+    ['PackPurchased', 'for nothing', { priceCents: 0 }],
+    ['PlanGranted', 'of more credits than its plan has', { credits: 100_000 }],
+    ['PackPurchased', 'for a cent', { priceCents: 1 }],
+  ])('%s %s is found in the log and in the file', async (type, _, forged) => {
+    const messages = await messagesOf((event) => altered(event, forged), type);
+    for (const [first] of Object.values(messages)) expect(first).toContain('was never sold on these terms');
+  });
+
+  it('Both verifiers know the same terms', () => {
+    expect(SOLD_ALONE).toEqual(Object.fromEntries(TERMS_SOLD));
+  });
+
+  it('Terms that were sold once are known for ever: a change of a price moves the old ones to FORMER_TERMS', () => {
+    const known = (Object.keys(SOLD) as (keyof typeof SOLD)[]).map((id) => [
+      id,
+      SOLD[id].every((sold) =>
+        TERMS_SOLD.get(id)?.some(({ credits, priceCents }) => `${credits} for ${priceCents}` === sold),
+      ),
+    ]);
+    expect(known).toEqual(Object.keys(SOLD).map((id) => [id, true]));
+    expect([...TERMS_SOLD.keys()].toSorted()).toEqual(Object.keys(SOLD).toSorted());
+  });
+});
+
+describe('the parts of a close', () => {
+  const WHOLE: ExportRange = { from: null, to: null };
+  const divided = async () => storedInParts((await eventfulBook()).events);
+  const isPart = ({ type }: StoredEvent): boolean => type === 'PeriodCarried';
+
+  /** The first finding of the verifiers of books and of exports; `null`: none. */
+  const findings = async (events: readonly StoredEvent[], range: ExportRange = WHOLE) => {
+    const verifier = new BookVerifier(events[0]!.stream, 10_000);
+    for (const event of events) verifier.see(event);
+    const bytes = Buffer.from(await exportOf(events, 'jsonl', range));
+    return [verifier.report(), verifyAlone(linesIn([bytes]))].map(
+      ({ findings: [first] }) => first?.message ?? null,
+    );
+  };
+
+  /** The first close of a book, its parts changed, with revisions and chain made again. */
+  const withParts = (
+    events: readonly StoredEvent[],
+    change: (parts: readonly StoredEvent[]) => readonly StoredEvent[],
+  ): StoredEvent[] => {
+    const from = events.findIndex(isPart);
+    const end = events.findIndex(({ type }) => type === 'PeriodClosed');
+    const parts = change(events.slice(from, end));
+    return rechained(renumbered([...events.slice(0, from), ...parts, ...events.slice(end)]));
+  };
+
+  const withAmount = (event: StoredEvent): StoredEvent => {
+    const { openGrants } = event.data as { openGrants: readonly Grant[] };
+    const [first] = openGrants;
+    return altered(event, { openGrants: openGrants.with(0, { ...first!, remaining: first!.remaining + 1 }) });
+  };
+
+  describe('a book that closes its months in parts', () => {
+    it('is right, as a whole and month by month', async () => {
+      const events = await divided();
+      expect(events.filter(isPart).length).toBeGreaterThan(3);
+      const months = ['2026-04', '2026-05', '2026-06'].map((period): ExportRange => ({ period }));
+      for (const range of [WHOLE, ...months]) expect(await findings(events, range)).toEqual([null, null]);
+    });
+
+    it('is right from any event on, as far as that part of it says', async () => {
+      const events = await divided();
+      // A millisecond for each, so that an export can begin anywhere.
+      const begin = Date.parse('2026-06-02T09:00:00.000Z');
+      const spread = rechained(
+        events.map((event, index) => {
+          const occurredAt = new Date(begin + index).toISOString();
+          return { ...event, recordedAt: begin + index, metadata: { ...event.metadata, occurredAt } };
+        }),
+      );
+      for (const index of events.keys()) {
+        const bytes = Buffer.from(await exportOf(spread, 'jsonl', { from: begin + index, to: null }));
+        expect([index, verifyAlone(linesIn([bytes])).findings]).toEqual([index, []]);
+      }
+    });
+
+    it.each<[string, (parts: readonly StoredEvent[]) => readonly StoredEvent[]]>([
+      ['one amount is changed', (parts) => parts.with(0, withAmount(parts[0]!))],
+      ['a part is dropped', (parts) => parts.toSpliced(1, 1)],
+      ['the last part is dropped', (parts) => parts.toSpliced(-1, 1)],
+      ['all parts are dropped', () => []],
+      ['two parts are swapped', (parts) => parts.with(0, parts[1]!).with(1, parts[0]!)],
+      ['a part is repeated', (parts) => parts.toSpliced(1, 0, parts[1]!)],
+      ['the parts begin again', (parts) => [parts[0]!, ...parts]],
+    ])('does not verify when %s under a chain that was made again', async (_, change) => {
+      const changed = withParts(await divided(), change);
+      for (const message of await findings(changed))
+        expect(message).toMatch(/closed month|parts|does not follow from the entries/);
+    });
+
+    it('does not verify when another entry stands between the parts', async () => {
+      const events = await divided();
+      const [opened, , , pack] = events;
+      expect(opened!.type + pack!.type).toBe('BookOpenedPackPurchased');
+      const other = altered(pack!, { grantId: 'pack:o2:flex', orderRef: 'o2' });
+      const changed = withParts(events, (parts) => parts.toSpliced(1, 0, other));
+      for (const message of await findings(changed)) expect(message).toMatch(/stands between the parts/);
+    });
+
+    it('is right in a copied log, which has new record times', async () => {
+      const recordedAt = Date.parse('2027-01-01T00:00:00.000Z');
+      const copied = (await divided()).map((event) => ({ ...event, recordedAt }));
+      expect(await findings(copied)).toEqual([null, null]);
+    });
+
+    it('has true dates after a first part that a wrong clock dated', async () => {
+      const events = await divided();
+      const from = events.findIndex(isPart);
+      const end = events.findIndex(({ type }) => type === 'PeriodClosed');
+      const ahead = { dated: '2026-05-01T00:00:00.000Z', recordedAt: Date.parse('2026-04-20T00:00:00.000Z') };
+      const dated = rechained(
+        events.slice(0, end + 1).map((event, index) => {
+          if (index < from) return event;
+          const occurredAt = index === from ? ahead.dated : new Date(ahead.recordedAt + index).toISOString();
+          return { ...event, recordedAt: ahead.recordedAt, metadata: { ...event.metadata, occurredAt } };
+        }),
+      );
+      const [clock, alone] = await findings(dated);
+      expect(alone).toBeNull();
+      expect(clock).toMatch(/^dated 2026-05-01T00:00:00.000Z, but the store recorded it/);
+    });
+  });
+});
+
+describe('reversed value', () => {
+  /** A pack of 200 credits for 9,900 cents, of which 40 are used: a refund takes 160 credits, worth 7,920 cents. */
+  let events: readonly StoredEvent[];
+  beforeEach(async () => {
+    ({ events } = await refundedBook());
+  });
+
+  const verify = (of = events) => {
+    const verifier = new BookVerifier(STREAM, 10_000);
+    for (const event of of) verifier.see(event);
+    return verifier;
+  };
+  const monthsOf = (of = events): (Money | null)[] => {
+    const verifier = new BookVerifier(STREAM, 10_000);
+    return of.flatMap((event) => {
+      verifier.see(event);
+      return event.type === 'PeriodClosed' ? [verifier.money.closedMonth] : [];
+    });
+  };
+  const offline = async (of: readonly StoredEvent[]) => {
+    const bytes = [Buffer.from(await exportOf(of))];
+    return verifyAlone(linesIn(bytes));
+  };
+  const restores = () =>
+    events.flatMap(({ data }) => (data as { restores?: { priceCents: number } }).restores ?? []);
+
+  describe('a refund of a pack that was undone', () => {
+    it('brings back the credits with the value that the refund took, to the cent', () => {
+      expect(restores().slice(0, 2)).toEqual([
+        { grantIds: ['pack:o1:sprint'], priceCents: 3_465 },
+        { grantIds: ['pack:o1:sprint'], priceCents: 4_455 },
+      ]);
+      expect(verify().report().findings).toEqual([]);
+    });
+
+    it('is no income: its value is to be paid back, and is so no longer in the month of the undo', () => {
+      const [april, may] = monthsOf();
+      const none = { breakage: 0, corrections: 0 };
+      expect(april).toMatchObject({ sales: 9_900, earned: 1_980, ...none, refunds: 7_920, closing: 0 });
+      // The last 90 credits of the refund came back, and 20 of the first 70 are used.
+      expect(may).toMatchObject({ sales: 0, earned: 990, ...none, refunds: -7_920, closing: 6_930 });
+    });
+
+    it('has its value in the statement of the month', async () => {
+      const stored = async function* () {
+        yield* events;
+      };
+      const { grants, money } = (await statementOf(WS, '2026-05', stored(), 10_000))!;
+      expect(money).toMatchObject({ refunds: -7_920 });
+      expect(grants.map(({ priceCents }) => priceCents)).toEqual([3_465, 4_455]);
+      const june = (await statementOf(WS, '2026-06', stored(), 10_000))!;
+      expect(june.grants.map(({ priceCents }) => priceCents)).toEqual([3_465, 4_455, 2_475]);
+    });
+
+    it('verifies offline, whole and month by month', async () => {
+      expect(await offline(events)).toMatchObject({ ok: true, money: { refunds: 0 } });
+      for (const period of ['2026-04', '2026-05', '2026-06']) {
+        const bytes = [Buffer.from(await exportOf(events, 'jsonl', { period }))];
+        expect(verifyAlone(linesIn(bytes)).findings).toEqual([]);
+      }
+    });
+
+    /** The book up to the first entry that restores, with other data there and a chain that fits. */
+    const forged = (change: object) => {
+      const place = events.findIndex(({ data }) => (data as { restores?: object }).restores);
+      const other = structuredClone(altered(events[place]!, { ...change }));
+      const data = JSON.parse(JSON.stringify(other.data)) as unknown;
+      return { place, of: rechained([...events.slice(0, place), { ...other, data }]) };
+    };
+
+    it.each([
+      ['a cent more', { restores: { grantIds: ['pack:o1:sprint'], priceCents: 3_466 } }],
+      ['no value', { restores: { grantIds: ['pack:o1:sprint'], priceCents: 0 } }],
+      ['another grant', { restores: { grantIds: ['pack:o2:sprint'], priceCents: 3_465 } }],
+      ['a grant more', { restores: { grantIds: ['pack:o1:sprint', 'plan:1'], priceCents: 3_465 } }],
+      ['nothing to restore', { restores: undefined }],
+      ['that it is a gift', { reversesEventId: null }],
+      ['that it was earned', { counts: { as: 'earned', of: 'pack:o1:sprint' } }, 'counts'],
+      ['another order', { counts: { as: 'refunds', of: 'pack:o2:sprint' } }, 'counts'],
+      ['that it is a correction', { counts: undefined }, 'counts'],
+    ])(
+      'is a finding of every verifier when it says %s, with a chain that fits',
+      async (_, change, member = 'restores') => {
+        const { place, of } = forged(change);
+        expect(verify(of).report().findings).toMatchObject([{ revision: BigInt(place), check: 'invariant' }]);
+        const { findings } = await offline(of);
+        expect(findings[0]).toMatchObject({ field: `facts.data.${member}`, revision: String(place) });
+      },
+    );
+
+    it('may be taken back and given again, with the same value', () => {
+      expect(restores()[2]).toEqual({ grantIds: [expect.stringMatching(/^adjustment:/)], priceCents: 2_475 });
+    });
+  });
+
+  describe('a refunded reading', () => {
+    /** 10 credits of a gift and a pack pay for the reading: 10 without value, and 10 of 50 for 2,900 cents. */
+    const refunded = async (...amounts: readonly number[]) => {
+      const book = await openedBook();
+      await book.correct('2026-04-10T13:00:00Z', { amount: 10, expiresAt: '2026-05-01T00:00:00.000Z' });
+      await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
+      const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: 20 };
+      await book.do('2026-04-12T09:00:00Z', { type: 'ReserveCredits', ...hold });
+      await book.do('2026-04-12T09:00:01Z', {
+        type: 'CaptureCredits',
+        reservationId: 'r1',
+        causeEventId: 'e1',
+      });
+      const capture = book.events.at(-1)!.id;
+      for (const amount of amounts)
+        await book.correct('2026-06-02T09:00:00Z', { amount, reversesEventId: capture });
+      await book.do('2026-07-01T09:00:00Z', { type: 'RecordDue' });
+      ({ events } = book);
+      return capture;
+    };
+
+    it('was not earned: its revenue is deferred again, in the month of the refund, whatever paid for it', async () => {
+      const capture = await refunded(13, 7);
+      expect(monthsOf()).toMatchObject([
+        { earned: 580, closing: 2_320 },
+        { earned: 0, closing: 2_320 },
+        { earned: -580, breakage: 0, corrections: 0, refunds: 0, closing: 2_900 },
+      ]);
+      const counts = { as: 'earned', of: capture };
+      expect(events.filter(({ type }) => type === 'CreditsAdjusted').slice(1)).toMatchObject([
+        { data: { restores: { priceCents: 377 }, counts } },
+        { data: { restores: { priceCents: 203 }, counts } },
+      ]);
+      expect(verify().report().findings).toEqual([]);
+      expect(await offline(events)).toMatchObject({ ok: true, money: { earned: 0, closing: 2_900 } });
+    });
+
+    it('is earned again when credits are taken for it, at the value of these', async () => {
+      await refunded(20, -20, 20);
+      expect(monthsOf()[2]).toMatchObject({ earned: -580, corrections: 0, closing: 2_900 });
+      expect(await offline(events)).toMatchObject({ ok: true, money: { earned: 0 } });
     });
   });
 });

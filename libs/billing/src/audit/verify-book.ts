@@ -3,25 +3,31 @@ import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '#event-sourcing/core/hash-chain.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
-import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
-import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
-import { isContradicted } from './record-time.js';
-import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
-import { BookMoney } from './book-money.js';
-import { EarliestDates } from './earliest-dates.js';
-import { LastOnes } from './last-ones.js';
-import { Reversals } from './reversals.js';
-import type { Credits } from '../domain/credits/credits.state.js';
-import { InvariantWatch } from '../domain/credits/invariants.js';
-import type { UsedCredits } from '../domain/credits/value.js';
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
+import type { LedgerFinding, LedgerReport, UnreadableEntry } from '../contracts/audit.js';
 import {
+  isContradicted,
   bookEvent,
   isHidden,
   isOpaque,
   sentenceOf,
   sentenceOfHidden,
   unreadableEntry,
-} from './unreadable-entry.js';
+} from './book-entry.js';
+import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
+import { BookMoney } from './book-money.js';
+import type { Credits } from '../domain/credits.state.js';
+import { InvariantWatch } from '../domain/invariants.js';
+import {
+  type UsedCredits,
+  valueOf,
+  corrected,
+  movedBy,
+  sharesValue,
+  valueHeld,
+  type ReversedValue,
+} from '../domain/value.js';
+import { endOfMonth, startOfMonth } from '../domain/calendar.js';
 
 /** The chain value of an event that follows another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>
@@ -226,5 +232,123 @@ export class BookVerifier {
 
   private find(revision: bigint, check: LedgerFinding['check'], message: string): void {
     this.findings.push({ revision, check, message });
+  }
+}
+
+/** Follows the value that entries of a book move, and checks what their reversals say of it. */
+export class Reversals {
+  /** By holder. */
+  private readonly values = new Map<string, ReversedValue>();
+  /** Of corrections that share the value of another entry. */
+  private readonly holders = new Map<string, string>();
+  /** They are many. One that a correction names is kept among the others. */
+  private readonly captures = new LastOnes<readonly UsedCredits[]>();
+  /** Otherwise there may be entries from before. */
+  private isWhole = false;
+
+  /** @param used what the event took from grants @returns whether what it says of value follows from the book */
+  see(event: Recorded<CreditsEvent>, used: readonly UsedCredits[]): boolean {
+    switch (event.type) {
+      case 'BookOpened':
+        this.isWhole = true;
+        return true;
+      case 'CreditsCaptured':
+        this.captures.set(event.id, used);
+        return true;
+      case 'PlanGranted':
+      case 'PackPurchased':
+      case 'GrantExpired':
+        this.values.set(event.id, valueOf(event, used));
+        return true;
+      case 'CreditsReleased':
+        if (used.length > 0) this.values.set(event.id, valueOf(event, used));
+        return true;
+      case 'CreditsAdjusted': {
+        const of = this.named(event.data.reversesEventId);
+        if (of) this.values.set(of.holder, corrected(of, event.data, used));
+        if (sharesValue(of, event.data)) this.holders.set(event.id, of!.holder);
+        else this.values.set(event.id, valueOf(event, used));
+        return this.isRight(event, of);
+      }
+      default:
+        return true;
+    }
+  }
+
+  private named(eventId: string | null): ReversedValue | undefined {
+    if (eventId === null) return undefined;
+    const used = this.captures.get(eventId);
+    return (
+      this.values.get(this.holders.get(eventId) ?? eventId) ??
+      (used && valueHeld(eventId, { as: 'earned', of: eventId }, null, used))
+    );
+  }
+
+  private isRight(
+    { data }: Recorded<CreditsEventOf<'CreditsAdjusted'>>,
+    of: ReversedValue | undefined,
+  ): boolean {
+    const { reversesEventId, restores, counts } = data;
+    const knowsAll = this.isWhole && !this.captures.hasForgotten;
+    if (!of && reversesEventId !== null && !knowsAll) return true;
+    return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, data));
+  }
+}
+
+/** The earliest date that each entry of one book may have, in stream order. */
+export class EarliestDates {
+  /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
+  private closedAt = Infinity;
+  /** The other parts of a close, and the close itself, are not dated before its first part, or before its record. */
+  private carriedAt = -Infinity;
+
+  /** @param boundMs CLOCK_REFUSE_MS: a date may be this much after its record time */
+  constructor(private readonly boundMs: number) {}
+
+  /**
+   * Whether the entry's date is in the open month or later.
+   * @param openPeriod empty when it is not known
+   */
+  allow(event: Recorded<CreditsEvent>, openPeriod: string): boolean {
+    const date = Date.parse(event.metadata.occurredAt);
+    const isAllowed = date >= this.earliestOf(event, openPeriod);
+    const { type, data, recordedAt } = event;
+    const recordedSince = recordedAt === undefined ? undefined : recordedAt - this.boundMs;
+    if (type === 'PeriodCarried' && data.part === 0)
+      this.carriedAt = recordedSince === undefined ? -Infinity : Math.min(recordedSince, date);
+    if (type === 'PeriodClosed' && recordedSince !== undefined) this.closedAt = recordedSince;
+    return isAllowed;
+  }
+
+  /** A close that a wrong clock began too early goes on with true dates. */
+  private earliestOf({ type, data }: CreditsEvent, openPeriod: string): number {
+    if (type === 'PeriodCarried' && data.part > 0) return this.carriedAt;
+    if (type === 'PeriodClosed' && data.carried) return this.carriedAt;
+    if (type === 'PeriodCarried' || type === 'PeriodClosed') return endOfMonth(data.period);
+    return openPeriod === '' ? -Infinity : Math.min(startOfMonth(openPeriod), this.closedAt);
+  }
+}
+
+/** Least number of entries that are remembered. */
+const REMEMBERED = 65_536;
+
+/** Remembers the last entries only, so that memory use does not grow with the book. */
+export class LastOnes<T> {
+  private older = new Map<string, T>();
+  private newer = new Map<string, T>();
+  /** Whether some are remembered no more. */
+  hasForgotten = false;
+
+  get(id: string): T | undefined {
+    return this.newer.get(id) ?? this.older.get(id);
+  }
+
+  set(id: string, value: T): void {
+    if (this.newer.size === REMEMBERED) {
+      this.hasForgotten ||= this.older.size > 0;
+      this.older = this.newer;
+      this.newer = new Map();
+    }
+    this.newer.set(id, value);
   }
 }

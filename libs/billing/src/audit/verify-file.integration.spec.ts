@@ -7,7 +7,7 @@ import { auditConfig } from '../../test/audit-config.js';
 import { eventfulBook, exportOf, WS, type TestBook } from '../../test/book.js';
 import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { runVerifier } from '../../test/run-verifier.js';
-import { SealPeriodHandler } from '../application/audit/seal-period.handler.js';
+import { SealPeriodHandler } from '../application/verify-ledger.js';
 import { SealPeriod } from '../contracts/index.js';
 
 let book: TestBook;

@@ -5,9 +5,8 @@ import { projectPath } from '#platform/project-path.js';
 import { linesIn, verifyExport } from '../../../../tools/verify-ledger.mjs';
 import { exportOf, openedBook } from '../../test/book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
-import { journalCsv } from './journal.js';
-import { monthOfBooks } from './month-books.js';
-import { bookEvent } from './unreadable-entry.js';
+import { journalCsv, monthOfBooks } from './month.js';
+import { bookEvent } from './book-entry.js';
 import { VerifiedBooks } from './verified-books.js';
 
 const CODES = {

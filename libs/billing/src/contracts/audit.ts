@@ -1,9 +1,8 @@
-import { Query } from '#platform/cqrs/message.js';
-import type { CompensatedEntry, CorrectionFinding } from './corrections.js';
+import { Query, Command } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import type { CompensatedEntry, CorrectionFinding, EntryValue } from './corrections.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
-import type { Money } from './money.js';
-import type { Balance, LedgerEntry, Posting } from './queries.js';
-import type { UnreadableEntry } from './unreadable-entry.js';
+import type { Money, Balance, LedgerEntry, Posting } from './queries.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
 export type Progress = (done: number, total: number) => void;
@@ -248,6 +247,311 @@ export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
     readonly period: string,
     /** The workspace's name, to print. */
     readonly workspaceName: string | null = null,
+  ) {
+    super();
+  }
+}
+
+/** An event that a report shows and does not interpret: it cannot be read, or an operator set it aside. */
+export interface UnreadableEntry {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly eventId: string;
+  readonly type: string;
+  readonly occurredAt: string;
+  /** Why it cannot be read; `null` when it could. */
+  readonly problem: string | null;
+  /** Who decided that readers pass over it, and why. `null`: nobody has, and it is a finding. */
+  readonly setAside: { readonly by: string; readonly at: string; readonly reason: string } | null;
+}
+
+/** The footer of an export. */
+export interface LedgerFooter {
+  readonly events: number;
+  readonly postings: number;
+  /** Entries that the export shows and does not interpret, not among `events`; `null`: none. */
+  readonly unreadable: {
+    readonly entries: number;
+    /** Lowercase hex SHA-256 of their lines: the chain does not cover them. */
+    readonly sha256: string;
+  } | null;
+  /** Turnover of the exported events. */
+  readonly totals: Totals;
+  readonly closing: Accounts;
+  readonly headRevision: string | null;
+  readonly headHash: string;
+  /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
+  readonly period: string | null;
+  /** Over the exported events. `null` when it starts in the middle of a month, or has no events. */
+  readonly money: Money | null;
+}
+
+/** The part of a book to export. */
+export type ExportRange =
+  | {
+      /** Milliseconds: starts with the first event dated at this time or later. `null`: with the book. */
+      readonly from: number | null;
+      /** Milliseconds: ends before the first later event dated at this time or later. `null`: with the last event. */
+      readonly to: number | null;
+    }
+  /**
+   * A month (`yyyy-mm`, UTC) as its seal covers it: from the close of the month before, whose balances, grants and holds
+   * it continues, to its own close.
+   */
+  | { readonly period: string };
+
+export interface LedgerExport {
+  /** The text of the export in chunks. Can be read once. */
+  readonly text: AsyncIterable<string>;
+  /** Correct after `text` has been read to its end. */
+  readonly footer: () => LedgerFooter;
+}
+
+/** A book as text: one row per posting, and a footer. No text at all for a month of which nothing is recorded. */
+export class ExportLedger extends Query<LedgerExport> {
+  constructor(
+    readonly workspaceId: string,
+    readonly format: 'csv' | 'jsonl',
+    readonly range: ExportRange,
+    readonly progress?: Progress,
+  ) {
+    super();
+  }
+}
+
+/** An entry that carries a reference. */
+export interface FoundEntry {
+  readonly workspaceId: string;
+  readonly eventId: string;
+  readonly revision: bigint;
+  /** The type of a credits event; any text for an entry that is not interpreted. */
+  readonly type: string;
+  readonly occurredAt: string;
+  /** Signed; 0 for a subscription. */
+  readonly credits: number;
+  /** Of a correction. */
+  readonly reason: string | null;
+  readonly actor: string;
+  /** Of a correction: who approved it, and its id. */
+  readonly approvedBy: string | null;
+  readonly correctionId: string | null;
+  /** Of an entry that moves nothing: it cannot be read, or it is set aside. One sentence. */
+  readonly unreadable?: string;
+}
+
+/** Entries of all books with a reference, or with the id of a correction: packs by their order, plans by their approval. */
+export class FindLedgerEntries extends Query<readonly FoundEntry[]> {
+  constructor(
+    readonly reference: string,
+    readonly progress?: Progress,
+  ) {
+    super();
+  }
+}
+
+/** The end of a month in a book, to show. */
+export interface MonthMovements {
+  readonly closed: boolean;
+  readonly opening: Accounts;
+  readonly closing: Accounts;
+  /** The newest first. */
+  readonly entries: readonly LedgerEntry[];
+  /** The month has entries before them. */
+  readonly hasEarlier: boolean;
+}
+
+/** The newest entries of a month (`yyyy-mm`, UTC), however many it has; `null` when nothing is recorded of it. */
+export class GetMonthMovements extends Query<MonthMovements | null> {
+  constructor(
+    readonly workspaceId: string,
+    readonly period: string,
+    readonly limit: number,
+  ) {
+    super();
+  }
+}
+
+/** The whole of a month, to pass on. */
+export interface StreamedMonth {
+  /** How many entries it has, at most: what it costs to read them. */
+  readonly count: number;
+  /** The oldest first. A page of them is read when its first is asked for, and no more than one is held. */
+  readonly entries: AsyncIterable<LedgerEntry>;
+}
+
+/** Every entry of a month (`yyyy-mm`, UTC), as in its `MonthlyStatement`; `null` when nothing is recorded of it. */
+export class StreamMonthMovements extends Query<StreamedMonth | null> {
+  constructor(
+    readonly workspaceId: string,
+    readonly period: string,
+  ) {
+    super();
+  }
+}
+
+/** States the end of a book at the end of a month. The signature covers all members except `signature`. */
+export interface SealManifest {
+  readonly format: 'credit-ledger-seal/1';
+  readonly workspaceId: string;
+  readonly period: string;
+  /** Of the PeriodClosed event. */
+  readonly revision: string;
+  readonly eventId: string;
+  readonly closedAt: string;
+  /** Chain value of the PeriodClosed event. It covers this event and all before it. */
+  readonly headHash: string;
+  readonly closing: Accounts;
+  /** Of the month. */
+  readonly money: Money;
+  /** Lowercase hex SHA-256 of the public key (DER, SPKI). */
+  readonly publicKeySha256: string;
+}
+
+export interface Seal extends SealManifest {
+  /** Base64 of the Ed25519 signature over the canonical JSON of all other members. */
+  readonly signature: string;
+}
+
+export type SealResult =
+  | { readonly outcome: 'sealed'; readonly seal: Seal }
+  | { readonly outcome: 'not_closed' }
+  | { readonly outcome: 'not_an_ed25519_key' }
+  /** A book that fails verification is not sealed. */
+  | { readonly outcome: 'does_not_verify'; readonly firstBadRevision: bigint }
+  /** The book contains a correction that two operators did not sign, or nobody can tell. It is not sealed. */
+  | { readonly outcome: 'correction_not_signed'; readonly finding: CorrectionFinding };
+
+/** Signs the end of a closed month. The same month and key give the same seal. */
+export class SealPeriod extends Query<SealResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly period: string,
+    /** PEM, PKCS #8. */
+    readonly privateKey: string,
+  ) {
+    super();
+  }
+}
+
+/** A sale, or the value that a reversal moved: an entry of its own in the journal. */
+export interface MonthItem {
+  readonly figure: 'sales' | EntryValue['as'];
+  /** The grant that was sold; the id of the capture, expiry or release; of a correction, its reference. */
+  readonly reference: string;
+  /** When the plan's month begins; otherwise when it was recorded (RFC 3339). An idle book records a plan's month later. */
+  readonly at: string;
+  /** Negative: it came back. */
+  readonly cents: number;
+}
+
+/** A book's month, verified and sealed. */
+export interface MonthBook {
+  readonly seal: Seal;
+  readonly opening: Accounts;
+  readonly totals: Totals;
+  readonly items: readonly MonthItem[];
+}
+
+/** Why a book cannot be sealed. */
+export interface MonthProblem {
+  readonly workspaceId: string;
+  /** The first revision where it shows. `null` when it is not about one. */
+  readonly revision: bigint | null;
+  /** One sentence. */
+  readonly message: string;
+}
+
+/** An entry under the seals that an auditor should look at. It prevents no seal. */
+export interface MonthNote {
+  readonly workspaceId: string;
+  readonly revision: bigint;
+  /** One sentence. */
+  readonly message: string;
+}
+
+/** Codes of the accounts in the company's own books (setting `LEDGER_ACCOUNTS`). */
+export type AccountCodes = Record<
+  'receivable' | 'deferred' | 'refunds' | 'revenue' | 'breakage' | 'corrections',
+  string
+>;
+
+/** The sums over all books of a month. */
+export interface MonthSums {
+  readonly opening: Accounts;
+  readonly debit: Accounts;
+  readonly credit: Accounts;
+  readonly closing: Accounts;
+  readonly money: Money;
+}
+
+/** Signed by month.sig. Its hashes cover every other file. */
+export interface MonthManifest {
+  /** Version 1 had no refunds. */
+  readonly format: 'credit-ledger-month/1';
+  readonly period: string;
+  readonly books: number;
+  /** Over the lines of seals.jsonl, without their line ends (RFC 6962, SHA-256). */
+  readonly merkleRoot: string;
+  readonly closing: Accounts;
+  readonly money: Money;
+  readonly reconciliation: {
+    readonly captures: number;
+    readonly completed: number;
+    readonly pending: number;
+    /** Events that were passed over by an operator's decision; reconciliation.json lists them. */
+    readonly setAside: number;
+  };
+  /** Entries that notes.json lists. */
+  readonly notes: number;
+  /** Lowercase hex SHA-256 by file name. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly publicKeySha256: string;
+}
+
+export type CloseMonthResult =
+  | { readonly outcome: 'not_over' }
+  | { readonly outcome: 'not_an_ed25519_key' }
+  /** Nothing is sealed. */
+  | {
+      readonly outcome: 'not_right';
+      readonly problems: readonly MonthProblem[];
+      readonly differences: readonly LedgerDifference[];
+      /** The view that is behind the books or lacks some, when nothing else is wrong: its projection. */
+      readonly view: string | null;
+    }
+  | {
+      readonly outcome: 'sealed';
+      /** Books whose month this run recorded as closed; the others were closed before. */
+      readonly closedNow: number;
+      readonly manifest: MonthManifest;
+      readonly sums: MonthSums;
+      /** Events that were passed over by an operator's decision. */
+      readonly setAside: readonly UnreadableEntry[];
+      readonly notes: readonly MonthNote[];
+      /** By name, month.json and its signature last. */
+      readonly files: ReadonlyMap<string, Uint8Array>;
+    };
+
+export type MonthStep = 'close' | 'verify and reconcile' | 'wait for the balance view';
+
+/**
+ * Verifies and reconciles all books in one pass over the log, closes a month (`yyyy-mm`, UTC) in those that have not, and
+ * seals it. Safe to repeat: a closed month stays as it is, and the same month and key give the same seals.
+ * Seals all books, or none when one of them or their reconciliation is not right. Which books are to be closed follows
+ * from the log alone.
+ */
+export class CloseMonth extends Command<CloseMonthResult> {
+  constructor(
+    readonly period: string,
+    /** PEM, PKCS #8. */
+    readonly privateKey: string,
+    /** As in ReconcileLedger. */
+    readonly graceMs: number,
+    /** How long the balance view may take to catch up with the books, in milliseconds. */
+    readonly waitMs: number,
+    readonly codes: AccountCodes,
+    readonly by: () => RequestContext,
+    readonly progress?: (step: MonthStep, done: number, total: number) => void,
   ) {
     super();
   }

@@ -263,3 +263,21 @@ export type Subscription = z.infer<typeof subscription>;
 export type CarriedItems = Pick<CreditsEventOf<'PeriodClosed'>['data'], keyof typeof carriedItems>;
 export type Accounts = Readonly<Record<Account, number>>;
 export type Totals = Readonly<Record<Account, { readonly debit: number; readonly credit: number }>>;
+
+/**
+ * Stream `orderline-<id>`: which workspace a pack of an order belongs to. The id follows from order and pack, so that one
+ * line is granted once in the whole installation.
+ */
+export const orderLineEvents = eventCatalogue('orderline', {
+  /** Before the pack is granted. `grantId`: its grant in the book of the workspace. */
+  OrderLineClaimed: event(
+    1,
+    z.strictObject({
+      orderRef: z.string().min(1),
+      pack: z.enum(PACK_IDS),
+      workspaceId: z.string(),
+      grantId: z.string(),
+    }),
+  ),
+});
+export type OrderLineEvent = EventOf<typeof orderLineEvents>;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { TypesetStatementHandler } from '../application/audit/typeset-statement.handler.js';
+import { TypesetStatementHandler, TypesetCustomerStatementHandler } from '../application/statements.js';
 import { statementOf } from '../audit/statement.js';
 import {
   TypesetCustomerStatement,
@@ -8,10 +8,8 @@ import {
   type MonthlyStatement,
 } from '../contracts/index.js';
 import { eventfulBook, STREAM, WS, type TestBook } from '../../test/book.js';
-import { MOST_MOVEMENTS, sheetOf } from './sheet.js';
+import { MOST_MOVEMENTS, sheetOf, customerSheetOf, MOST_PRINTED } from './sheets.js';
 import { statementPdf } from './statement-pdf.js';
-import { customerSheetOf, MOST_PRINTED } from './customer-sheet.js';
-import { TypesetCustomerStatementHandler } from '../application/audit/typeset-customer-statement.handler.js';
 
 let book: TestBook;
 let april: MonthlyStatement;

@@ -1,15 +1,14 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { BillingWorkerModule } from '#billing/billing-worker.module.js';
-import { CreditBooks } from '#billing/application/credit-books.js';
-import { TestBooks } from '#billing/application/test-books.js';
+import { CreditBooks, TestBooks, OpenBookHandler } from '#billing/application/credit-books.js';
 import { createCreditsExecutor, createTestBookExecutor } from '#billing/executors.js';
-import { GetOpenHoldsHandler } from '#billing/application/get-open-holds/get-open-holds.handler.js';
-import { HoldFence } from '#billing/application/fence-holds/hold-fence.js';
-import { OpenBookHandler } from '#billing/application/open-book/open-book.handler.js';
-import { ReserveCreditsHandler } from '#billing/application/reserve-credits/reserve-credits.handler.js';
-import { SettleReservation } from '#billing/application/settle-reservation/settle-reservation.command.js';
-import { SettleReservationHandler } from '#billing/application/settle-reservation/settle-reservation.handler.js';
+import { GetOpenHoldsHandler, HoldFence } from '#billing/application/holds.js';
+import {
+  ReserveCreditsHandler,
+  SettleReservation,
+  SettleReservationHandler,
+} from '#billing/application/reservations.js';
 import { OpenBook } from '#billing/contracts/index.js';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monthFiles, signedMonth } from '#billing/audit/month-files.js';
+import { monthFiles, signedMonth } from '#billing/audit/month.js';
 import { packMonth, writeMonth } from './month-archive.js';
 
 const PERIOD = '2026-06';

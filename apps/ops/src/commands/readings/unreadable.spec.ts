@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { CreditsEvent } from '#billing/contracts/index.js';
-import { learn, nothingKnown } from '#billing/domain/credits/reversals.js';
+import { learn, nothingKnown } from '#billing/domain/value.js';
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { adjustment } from '../../../../../libs/billing/test/adjustment.js';
 import { openedBook, type TestBook } from '../../../../../libs/billing/test/book.js';

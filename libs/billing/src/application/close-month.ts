@@ -1,0 +1,141 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type pg from 'pg';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
+import { correctionDifferences, verifyCorrections } from '../audit/corrections.js';
+import { monthOfBooks, monthFiles, signedMonth, sumsOf } from '../audit/month.js';
+import { readSealKey } from '../audit/seal.js';
+import { RecordDue } from '../contracts/commands.js';
+import { CloseMonth, type CloseMonthResult, type LedgerDifference } from '../contracts/audit.js';
+import { endOfMonth } from '../domain/calendar.js';
+import type { Config } from '../settings.js';
+import { balanceRows, LogAudit, serverNow, type AuditResult } from './log-audit.js';
+import { balanceProjection } from '../projections.js';
+import { CreditBooks, passOverUnreadable } from './credit-books.js';
+
+/** Books closed at the same time. */
+const AT_ONCE = 16;
+
+@CommandHandler(CloseMonth)
+export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly creditBooks: CreditBooks,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATORS'>,
+  ) {}
+
+  async execute(command: CloseMonth): Promise<CloseMonthResult> {
+    const { period, privateKey, graceMs, codes } = command;
+    const key = readSealKey(privateKey);
+    if (!key) return { outcome: 'not_an_ed25519_key' };
+    const now = await serverNow(this.pool, this.clock);
+    if (now < endOfMonth(period)) return { outcome: 'not_over' };
+    let settledBefore = now - graceMs;
+    // Reads the view first, so that the log then has everything the view shows.
+    const rows = await balanceRows(this.pool, null);
+    const verify = { period, boundMs: this.config.CLOCK_REFUSE_MS };
+    const audit = new LogAudit(this.store, { verify, workspaceId: null, rows });
+    const read = (): Promise<void> =>
+      audit.read((done, total) => command.progress?.('verify and reconcile', done, total));
+    await read();
+    const closedNow = await this.close(command, audit);
+    if (closedNow > 0) {
+      settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
+      audit.refresh(await balanceRows(this.pool, null));
+      await read();
+    }
+    const view = new BalanceView(this.pool, this.store);
+    const result = await view.caughtUp(audit, settledBefore, command);
+    const { verified, corrections, reconciliation: compared } = result;
+    const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
+    const { compensated } = signatures;
+    const reconciliation = { ...compared, compensated };
+    const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
+    const { setAside } = reconciliation;
+    const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
+    if (problems.length + differences.length > 0)
+      return {
+        outcome: 'not_right',
+        problems,
+        differences,
+        view: problems.length === 0 && differences.every(isOfView) ? balanceProjection.name : null,
+      };
+    const files = monthFiles(period, books, reconciliation, notes, codes);
+    // Imported only here: only a process that prints needs the compiler and its fonts.
+    const { monthPdf } = await import('../statement-pdf/statement-pdf.js');
+    files.set('trial-balance.pdf', monthPdf(period, books));
+    const { manifest, json, signature } = signedMonth(period, books, reconciliation, notes, files, key);
+    files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
+    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), setAside, notes, files };
+  }
+
+  /** The books that the log shows to be open. They continue from what was just read. */
+  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
+    const open = audit.openUntil(period);
+    let [next, done] = [0, 0];
+    const worker = async (): Promise<void> => {
+      while (next < open.length) {
+        const workspaceId = open[next++]!;
+        const folded = audit.folded(workspaceId);
+        if (folded) this.creditBooks.remember(workspaceId, folded);
+        // It is found again as a book that does not verify.
+        await this.commands.execute(new RecordDue(workspaceId, by())).catch(passOverUnreadable);
+        done += 1;
+        progress?.('close', done, open.length);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    return open.length;
+  }
+}
+
+/** Milliseconds between two looks at the view. */
+const LOOK_EVERY_MS = 500;
+
+/** Whether a difference only says that the view is behind a book or lacks it. */
+export const isOfView = ({ kind }: Pick<LedgerDifference, 'kind'>): boolean =>
+  kind === 'balance_behind' || kind === 'balance_missing';
+
+/** The balance view, as a month of the ledger waits for it. */
+export class BalanceView {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly store: Pick<EventStore, 'head'>,
+  ) {}
+
+  /**
+   * What an audit found, once the view has caught up with the books; or after `waitMs`, or when the view has handled the
+   * log and still lacks entries. Reports progress in books.
+   * @param settledBefore as in reconciliationOf
+   */
+  async caughtUp(
+    audit: LogAudit,
+    settledBefore: number,
+    { waitMs, progress }: Pick<CloseMonth, 'waitMs' | 'progress'>,
+  ): Promise<AuditResult> {
+    const until = performance.now() + waitMs;
+    const head = await this.store.head();
+    for (;;) {
+      const result = await audit.result(settledBefore);
+      const { books, differences } = result.reconciliation;
+      const behind = differences.filter(isOfView).length;
+      if (behind === 0 || performance.now() >= until) return result;
+      progress?.('wait for the balance view', Math.max(0, books - behind), books);
+      const position = (await findCheckpoint(this.pool, balanceProjection.name))?.position ?? null;
+      const isLast = head !== null && position !== null && position >= head;
+      if (!isLast) await delay(Math.min(LOOK_EVERY_MS, Math.max(0, until - performance.now())));
+      // The rows first, so that the log then has everything the view shows.
+      audit.refresh(await balanceRows(this.pool, null));
+      await audit.read();
+      if (isLast) return audit.result(settledBefore);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { QueryHandler, type IQueryHandler, CommandBus } from '@nestjs/cqrs';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import { GetOpenHolds, AbandonReading } from '#readings/contracts/index.js';
+import { Inject, Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
+import { keysOf } from '../domain/bucket-map.js';
+import { CreditBooks, TestBooks } from './credit-books.js';
+import { booksOf } from '../contracts/events.js';
+import { CheckHolds, type CheckedHolds, type HoldDifference } from '../contracts/queries.js';
+import { balanceProjection, holdProjection, modeOf } from '../projections.js';
+import type { Config } from '../settings.js';
+
+@QueryHandler(GetOpenHolds)
+export class GetOpenHoldsHandler implements IQueryHandler<GetOpenHolds> {
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
+
+  async execute({ workspaceId }: GetOpenHolds): Promise<readonly string[] | null> {
+    try {
+      const live = await this.books.current(workspaceId);
+      const test = await this.testBooks.current(workspaceId);
+      return [...(live ? keysOf(live.holds) : []), ...keysOf(test.holds)];
+    } catch (error) {
+      if (error instanceof CorruptEvent) return null;
+      throw error;
+    }
+  }
+}
+
+/** Books listed, at most. */
+const MOST = 20;
+
+const VIEWS = [balanceProjection.name, holdProjection.name];
+
+@QueryHandler(CheckHolds)
+export class CheckHoldsHandler implements IQueryHandler<CheckHolds> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  /** Ages are by PostgreSQL's clock, which every process shares. */
+  async execute({ olderThanMs, livemode }: CheckHolds): Promise<CheckedHolds> {
+    const { rows } = await this.pool.query<{ holds: number }>(
+      `select count(*)::int as holds from billing.hold
+       where mode = $2 and reserved_at < now() - make_interval(secs => $1)`,
+      [olderThanMs / 1_000, modeOf(livemode)],
+    );
+    return { old: rows[0]!.holds, differences: await this.differences(livemode) };
+  }
+
+  /** Compares the two views where both have handled the same events. */
+  private async differences(livemode: boolean): Promise<readonly HoldDifference[]> {
+    const { rows } = await this.pool.query<{ workspace_id: string; held: string; open: string }>(
+      `select workspace_id, balance.held::text, open.amount::text as open
+       from billing.balance
+       cross join lateral (
+         select coalesce(sum(amount), 0) as amount from billing.hold
+         where hold.workspace_id = balance.workspace_id and hold.mode = balance.mode) open
+       where balance.mode = $4 and balance.held <> open.amount
+         and (select count(*) = 2 and count(distinct position) = 1
+              from event_sourcing.consumer where name = any ($1))
+         and not exists (
+           select from event_sourcing.parked_stream
+           where consumer = any ($1) and stream = $3 || '-' || balance.workspace_id)
+       order by workspace_id limit $2`,
+      [VIEWS, MOST, booksOf(livemode), modeOf(livemode)],
+    );
+    return rows.map((row) => ({
+      workspaceId: row.workspace_id,
+      held: Number(row.held),
+      open: Number(row.open),
+    }));
+  }
+}
+
+/** Holds read at a time. */
+const PAGE = 100;
+
+const REASON = 'no reading was requested in time';
+
+interface OldHold {
+  workspace_id: string;
+  mode: Mode;
+  reservation_id: string;
+  reading_id: string;
+  /** Text, to keep the database's microseconds. */
+  reserved_at: string;
+}
+
+/**
+ * Fences old holds without a reading, so that they are released. Such a hold may come from a request that crashed
+ * between reserving and accepting.
+ *
+ * The reading's stream decides: once the hold is abandoned there, no reading can use it, and the settlement process
+ * releases it. Any number of workers may do this at once.
+ */
+@Injectable()
+export class HoldFence {
+  constructor(
+    private readonly commands: CommandBus,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'RESERVATION_FENCE_MS'>,
+  ) {}
+
+  /**
+   * Checks every old hold without a known reading once, page by page. A hold that fails does not stop the others.
+   * @throws StoreUnavailable at once; any other failure after all holds were checked, the first one only
+   */
+  async sweep(signal: AbortSignal): Promise<void> {
+    const failures: unknown[] = [];
+    const reservedBefore = instant((await this.clock.now()) - this.config.RESERVATION_FENCE_MS);
+    let last: OldHold | undefined;
+    do {
+      const page = await this.oldHolds(reservedBefore, last);
+      for (const hold of page) {
+        if (signal.aborted) return;
+        await this.fence(hold).catch((error: unknown) => {
+          if (error instanceof StoreUnavailable) throw error;
+          failures.push(error);
+        });
+      }
+      last = page.length === PAGE ? page.at(-1) : undefined;
+    } while (last);
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async fence({ workspace_id, mode, reservation_id, reading_id }: OldHold): Promise<void> {
+    const command = new AbandonReading(reading_id, workspace_id, reservation_id, mode === 'live', REASON);
+    const { outcome } = await this.commands.execute(command);
+    if (outcome === 'abandoned') return;
+    await this.pool.query(
+      `update billing.hold set confirmed = true where workspace_id = $1 and mode = $2 and reservation_id = $3`,
+      [workspace_id, mode, reservation_id],
+    );
+  }
+
+  private async oldHolds(reservedBefore: string, after: OldHold | undefined): Promise<OldHold[]> {
+    const { rows } = await this.pool.query<OldHold>(
+      `select workspace_id, mode, reservation_id, reading_id, reserved_at::text
+       from billing.hold
+       where not confirmed and reserved_at < $1::timestamptz
+         and ($2::text is null or (reserved_at, workspace_id, mode, reservation_id) > ($2::timestamptz, $3, $4, $5))
+       order by hold.reserved_at, workspace_id, mode, reservation_id
+       limit ${PAGE}`,
+      [
+        reservedBefore,
+        after?.reserved_at ?? null,
+        after?.workspace_id ?? null,
+        after?.mode ?? null,
+        after?.reservation_id ?? null,
+      ],
+    );
+    return rows;
+  }
+}

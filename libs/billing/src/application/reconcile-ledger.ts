@@ -1,0 +1,161 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler, QueryBus } from '@nestjs/cqrs';
+import type pg from 'pg';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG, TRUSTED_CLOCK, LOGGER } from '#platform/tokens.js';
+import type { Logger } from 'pino';
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import { METRICS } from '#platform/telemetry/metrics.js';
+import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
+import { correctionDifferences, verifyCorrections } from '../audit/corrections.js';
+import { ReconcileLedger, type Reconciliation } from '../contracts/audit.js';
+import type { Config } from '../settings.js';
+import { balanceRows, LogAudit, serverNow } from './log-audit.js';
+
+@QueryHandler(ReconcileLedger)
+export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'OPERATORS'>,
+  ) {}
+
+  /** Reads the view first, so that the log then has everything the view shows. */
+  async execute({ workspaceId, graceMs, livemode, progress }: ReconcileLedger): Promise<Reconciliation> {
+    const settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
+    const rows = await balanceRows(this.pool, workspaceId, livemode);
+    const audit = new LogAudit(this.store, { verify: null, workspaceId, rows, livemode });
+    await audit.read(progress);
+    const { reconciliation, corrections } = await audit.result(settledBefore);
+    if (workspaceId !== null || !livemode) return reconciliation;
+    const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
+    const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
+    return { ...reconciliation, differences, compensated: signatures.compensated };
+  }
+}
+
+/** Most differences logged one by one. The reconcile command lists all of them. */
+const MOST_ALERTS = 100;
+/** How long a completed reading may wait for its capture before it counts as a difference (ms). */
+const GRACE_MS = 60_000;
+
+/**
+ * Reconciles all books periodically; one worker at a time does it. Stores the figures in `billing.reconciliation` and
+ * logs an alert for each difference. Does not change the ledger.
+ */
+@Injectable()
+export class ScheduledReconciliation {
+  constructor(
+    private readonly queries: QueryBus,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'LEDGER_RECONCILE_EVERY_MS'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** Reconciles if the interval has passed. Stops when the signal aborts. */
+  async round(signal: AbortSignal): Promise<void> {
+    const startedAt = await this.claim();
+    if (startedAt === null) return;
+    const query = new ReconcileLedger(null, GRACE_MS, () => signal.throwIfAborted());
+    const result = await this.queries.execute(query).catch(async (error: unknown) => {
+      await this.release(startedAt);
+      throw error;
+    });
+    await this.record(startedAt, result);
+    this.report(result);
+  }
+
+  /**
+   * Claims the round, unless one started less than the interval ago by PostgreSQL's clock: the clocks of two workers may
+   * differ. @returns when it started, as PostgreSQL writes it
+   */
+  private async claim(): Promise<string | null> {
+    const { rows } = await this.pool.query<{ at: string }>(
+      `insert into billing.reconciliation as last (started_at) values (clock_timestamp())
+       on conflict (only_row) do update set started_at = excluded.started_at, finished_at = null
+       where last.started_at <= clock_timestamp() - make_interval(secs => $1)
+       returning started_at::text as at`,
+      [this.config.LEDGER_RECONCILE_EVERY_MS / 1_000],
+    );
+    return rows[0]?.at ?? null;
+  }
+
+  /** Lets any worker's next round retry at once. */
+  private async release(startedAt: string): Promise<void> {
+    await this.pool.query(
+      `update billing.reconciliation set started_at = '-infinity' where started_at = $1::timestamptz`,
+      [startedAt],
+    );
+  }
+
+  private async record(startedAt: string, result: Reconciliation): Promise<void> {
+    const { books, captures, completed, differences, pending } = result;
+    await this.pool.query(
+      `update billing.reconciliation
+       set finished_at = clock_timestamp(), books = $2, captures = $3, completed = $4, differences = $5, pending = $6
+       where started_at = $1::timestamptz`,
+      [startedAt, books, captures, completed, differences.length, pending.length],
+    );
+  }
+
+  private report({ books, captures, completed, differences, pending }: Reconciliation): void {
+    for (const { message, ...difference } of differences.slice(0, MOST_ALERTS)) {
+      this.log.error({ alert: 'ledger_difference', ...difference }, `the ledger differs: ${message}`);
+    }
+    const figures = { books, captures, completed, differences: differences.length, pending: pending.length };
+    this.log.info({ metric: 'ledger_reconciliation', ...figures }, 'the ledger was reconciled');
+  }
+}
+
+const LAST_RUN = `
+  select extract(epoch from started_at)::float8 as started, extract(epoch from finished_at)::float8 as finished,
+         differences::float8, pending::float8, books::float8
+  from billing.reconciliation`;
+
+interface LastRun {
+  readonly started: number;
+  readonly finished: number | null;
+  readonly differences: number | null;
+  readonly pending: number | null;
+  readonly books: number | null;
+}
+
+/** Metrics of the last scheduled reconciliation, the same for every worker. Before the first one, no samples. */
+@Injectable()
+export class LedgerMetrics {
+  constructor(@Inject(POSTGRES) pool: Pool, @Inject(METRICS) registry: Registry) {
+    const sample = (value: number | null | undefined) => (typeof value === 'number' ? [{ value }] : []);
+    scrapedGauges(
+      registry,
+      'ledger',
+      {
+        ledger_reconciliation_differences: {
+          help: 'Differences the last reconciliation found; anything but 0 is wrong',
+        },
+        ledger_reconciliation_pending: {
+          help: 'Completed readings still within the grace for their capture',
+        },
+        ledger_reconciliation_books: { help: 'Books the last reconciliation compared' },
+        ledger_reconciliation_started_timestamp_seconds: { help: 'When the last reconciliation started' },
+        ledger_reconciliation_finished_timestamp_seconds: {
+          help: 'When the last reconciliation finished; absent while it runs',
+        },
+      },
+      async () => {
+        const { rows } = await pool.query<LastRun>(LAST_RUN);
+        const last = rows[0];
+        return {
+          ledger_reconciliation_differences: sample(last?.differences),
+          ledger_reconciliation_pending: sample(last?.pending),
+          ledger_reconciliation_books: sample(last?.books),
+          ledger_reconciliation_started_timestamp_seconds: sample(last?.started),
+          ledger_reconciliation_finished_timestamp_seconds: sample(last?.finished),
+        };
+      },
+    );
+  }
+}

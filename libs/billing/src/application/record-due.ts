@@ -1,0 +1,54 @@
+import { CommandHandler, type ICommandHandler, CommandBus } from '@nestjs/cqrs';
+import { Inject, Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { TRUSTED_CLOCK } from '#platform/tokens.js';
+import { RecordDue } from '../contracts/commands.js';
+import { CreditBooks, passOverUnreadable } from './credit-books.js';
+
+@CommandHandler(RecordDue)
+export class RecordDueHandler implements ICommandHandler<RecordDue> {
+  constructor(private readonly books: CreditBooks) {}
+
+  async execute({ workspaceId, by }: RecordDue): Promise<void> {
+    await this.books.execute(workspaceId, (now) => ({ type: 'RecordDue', now }), `due:${by.causationId}`, by);
+  }
+}
+
+/** Books processed at a time. */
+const PAGE = 100;
+
+/**
+ * Lets idle books record what has become due. This only keeps statements and views current: a book in use does the same
+ * before every decision. Nobody waits for the statement of a test book.
+ */
+@Injectable()
+export class IdleBooks {
+  constructor(
+    private readonly commands: CommandBus,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+  ) {}
+
+  async nudge(signal: AbortSignal): Promise<void> {
+    const now = instant(await this.clock.now());
+    let last = '';
+    do {
+      const { rows } = await this.pool.query<{ workspace_id: string }>(
+        `select workspace_id from billing.balance where mode = 'live' and due_at <= $1 and workspace_id > $2
+         order by workspace_id limit ${PAGE}`,
+        [now, last],
+      );
+      for (const { workspace_id } of rows) {
+        if (signal.aborted) return;
+        const cause = `due:${workspace_id}:${now}`;
+        const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
+        await this.commands.execute(new RecordDue(workspace_id, by)).catch(passOverUnreadable);
+      }
+      last = rows.length === PAGE ? rows.at(-1)!.workspace_id : '';
+    } while (last !== '');
+  }
+}

@@ -1,0 +1,166 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import {
+  BOOK_UNREADABLE,
+  ReserveCredits,
+  type ReserveResult,
+  ReserveMany,
+  type ReserveManyResult,
+} from '#readings/contracts/index.js';
+import { Command } from '#platform/cqrs/message.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { PRODUCT_PRICES } from '../contracts/catalogue.js';
+import { holdOf, isSettled, type Credits } from '../domain/credits.state.js';
+import { CreditBooks, type CreditsOutcome, TestBooks } from './credit-books.js';
+
+@CommandHandler(ReserveCredits)
+export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
+
+  async execute(command: ReserveCredits): Promise<ReserveResult> {
+    const { reservationId, productId } = command;
+    const amount = PRODUCT_PRICES.get(productId);
+    if (amount === undefined) return misconfigured(`product ${productId} has no price`);
+    let outcome: CreditsOutcome;
+    try {
+      outcome = await this.reserve(command, amount);
+    } catch (error) {
+      if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
+      throw error;
+    }
+    if (outcome.kind !== 'rejected') {
+      return { outcome: 'reserved', amount: holdOf(outcome.state, reservationId)?.amount ?? amount };
+    }
+    switch (outcome.code) {
+      case 'InsufficientCredits':
+        return { outcome: 'insufficient', ...outcome.details };
+      case 'ReservationSettled':
+        return { outcome: 'settled' };
+      case 'BookNotOpen':
+      default:
+        return misconfigured('the workspace has no credit book');
+    }
+  }
+
+  private reserve(
+    { workspaceId, readingId, reservationId, livemode, by }: ReserveCredits,
+    amount: number,
+  ): Promise<CreditsOutcome> {
+    return (livemode ? this.books : this.testBooks).execute(
+      workspaceId,
+      (now) => ({ type: 'ReserveCredits', reservationId, readingId, amount, now }),
+      `reserve:${reservationId}`,
+      by,
+    );
+  }
+}
+
+@CommandHandler(ReserveMany)
+export class ReserveManyHandler implements ICommandHandler<ReserveMany> {
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
+
+  async execute(command: ReserveMany): Promise<ReserveManyResult> {
+    const amount = PRODUCT_PRICES.get(command.productId);
+    if (amount === undefined) return misconfigured(`product ${command.productId} has no price`);
+    try {
+      return await this.reserve(command, amount);
+    } catch (error) {
+      if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
+      throw error;
+    }
+  }
+
+  private async reserve(
+    { workspaceId, livemode, batch, by }: ReserveMany,
+    amount: number,
+  ): Promise<ReserveManyResult> {
+    const outcome = await (livemode ? this.books : this.testBooks).execute(
+      workspaceId,
+      (now) => ({ type: 'ReserveMany', ...batch, amount, now }),
+      intentOf(by.correlationId),
+      by,
+    );
+    return outcome.kind === 'rejected' ? refusal(outcome) : held(batch.reservations, outcome.state);
+  }
+}
+
+/** A later request of the same batch may reserve for others of it. */
+const intentOf = (correlationId: string): string => `reserve-many:${correlationId}`;
+
+const refusal = (outcome: Extract<CreditsOutcome, { readonly kind: 'rejected' }>): ReserveManyResult => {
+  if (outcome.code === 'InsufficientCredits') return { outcome: 'insufficient', ...outcome.details };
+  return misconfigured(
+    outcome.code === 'BookNotOpen' ? 'the workspace has no credit book' : 'the batch is too large',
+  );
+};
+
+const held = (reservations: ReserveMany['batch']['reservations'], book: Credits): ReserveManyResult => {
+  const ids = reservations.map(({ reservationId }) => reservationId);
+  return {
+    outcome: 'reserved',
+    settled: new Set(ids.filter((id) => isSettled(book, id))),
+    amounts: new Map(
+      ids.flatMap((id) => {
+        const open = holdOf(book, id);
+        return open ? [[id, open.amount] as const] : [];
+      }),
+    ),
+  };
+};
+
+const misconfigured = (reason: string) => ({ outcome: 'misconfigured', reason }) as const;
+
+/**
+ * `unknown`: no such hold is open, nor was one settled lately. `book_not_open`: the workspace has no credit book yet.
+ */
+export type SettleResult = { readonly outcome: 'settled' | 'already_settled' | 'unknown' | 'book_not_open' };
+
+/**
+ * Ends a hold of the live or of the test book: `capture` consumes its credits, `release` returns them. Only the first
+ * settlement of a hold counts.
+ */
+export class SettleReservation extends Command<SettleResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly reservationId: string,
+    readonly livemode: boolean,
+    readonly settlement: 'capture' | 'release',
+    /** Id of the reading's event that causes the settlement. */
+    readonly causeEventId: string,
+    readonly by: RequestContext,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SettleReservation)
+export class SettleReservationHandler implements ICommandHandler<SettleReservation> {
+  constructor(
+    private readonly books: CreditBooks,
+    private readonly testBooks: TestBooks,
+  ) {}
+
+  async execute(command: SettleReservation): Promise<SettleResult> {
+    const outcome = await this.settle(command);
+    if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
+    if (outcome.kind === 'accepted') return { outcome: 'settled' };
+    return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
+  }
+
+  private settle(command: SettleReservation): Promise<CreditsOutcome> {
+    const { workspaceId, reservationId, livemode, settlement, causeEventId, by } = command;
+    const type = settlement === 'capture' ? 'CaptureCredits' : 'ReleaseCredits';
+    return (livemode ? this.books : this.testBooks).execute(
+      workspaceId,
+      (now) => ({ type, reservationId, causeEventId, now }),
+      `${settlement}:${causeEventId}`,
+      by,
+    );
+  }
+}

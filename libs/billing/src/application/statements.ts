@@ -1,0 +1,289 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { CONFIG } from '#platform/tokens.js';
+import { projectPath } from '#platform/project-path.js';
+import type { TypesettingPool } from '#platform/typesetting/typesetting-pool.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { isSetAside, type StoredEvent } from '#event-sourcing/core/event.js';
+import {
+  ledgerEntry,
+  opaqueEntry,
+  bookEvent,
+  isOpaque,
+  unreadableEntry,
+  timeOf,
+} from '../audit/book-entry.js';
+import { bookStream, creditsEvents, type Accounts } from '../contracts/events.js';
+import { GetLedger, type LedgerEntry, type Balance } from '../contracts/queries.js';
+import { postings, balances, balanceOf } from '../domain/postings.js';
+import { findClose, readMonth, statementOf } from '../audit/statement.js';
+import {
+  GetMonthMovements,
+  StreamMonthMovements,
+  type MonthMovements,
+  type StreamedMonth,
+  GetMonthlyStatement,
+  type MonthlyStatement,
+  TypesetMonthlyStatement,
+  GetBalanceAsOf,
+  type AsOf,
+  ExportLedger,
+  type LedgerExport,
+} from '../contracts/audit.js';
+import { CREDITS_EXECUTOR, type CreditsExecutor } from '../executors.js';
+import { monthAfter, monthBefore } from '../domain/calendar.js';
+import type { Config } from '../settings.js';
+import { TypesetCustomerStatement, type PrintedStatement } from '../contracts/statement.js';
+import { customerSheetOf, type CustomerSheet } from '../statement-pdf/sheets.js';
+import { evolve, noBook } from '../domain/credits.state.js';
+import { stateAt } from '../domain/due.js';
+import { BookExport } from '../audit/export-book.js';
+import { readStream } from './read.js';
+
+/** Reads the whole stream, not the folded state: a statement consists of the recorded facts. */
+@QueryHandler(GetLedger)
+export class GetLedgerHandler implements IQueryHandler<GetLedger> {
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+
+  async execute({ workspaceId, livemode }: GetLedger): Promise<LedgerEntry[]> {
+    const entries: LedgerEntry[] = [];
+    const balance = { available: 0, held: 0 };
+    for await (const stored of this.store.read(bookStream(workspaceId, livemode))) {
+      const event = bookEvent(stored);
+      if (isOpaque(event)) {
+        entries.push(opaqueEntry(unreadableEntry(event), balance));
+        continue;
+      }
+      for (const { account, amount } of postings(event)) {
+        if (account === 'available' || account === 'held') balance[account] += amount;
+      }
+      entries.push(ledgerEntry(event, balance));
+    }
+    return entries;
+  }
+}
+
+interface End {
+  readonly closed: boolean;
+  readonly opening: Accounts;
+  readonly closing: Accounts;
+  /** Of the last entry. */
+  readonly revision: bigint;
+}
+
+/** The end of a month, without its entries; `null`: nothing is recorded of it. */
+const endOf = async (
+  store: EventStore,
+  executor: CreditsExecutor,
+  workspaceId: string,
+  period: string,
+): Promise<End | null> => {
+  const close = await findClose(store, streamName(creditsEvents.category, workspaceId), period);
+  if (close) {
+    const { opening, closing } = close.data;
+    return { closed: true, opening, closing, revision: close.revision };
+  }
+  const { state, revision } = await executor.load(workspaceId);
+  if (state.period !== period || revision === 'no_stream') return null;
+  const { opening, totals } = state;
+  return { closed: false, opening, closing: balances(opening, totals), revision };
+};
+
+/** Reads from the end of the month, so that a month of any length costs the same. */
+@QueryHandler(GetMonthMovements)
+export class MonthMovementsHandler implements IQueryHandler<GetMonthMovements> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CREDITS_EXECUTOR) private readonly executor: CreditsExecutor,
+  ) {}
+
+  async execute({ workspaceId, period, limit }: GetMonthMovements): Promise<MonthMovements | null> {
+    const end = await endOf(this.store, this.executor, workspaceId, period);
+    if (!end) return null;
+    const { closed, opening, closing, revision } = end;
+    const after = { available: closing.available, held: closing.held };
+    const entries: LedgerEntry[] = [];
+    const stream = streamName(creditsEvents.category, workspaceId);
+    const newest = this.store.read(stream, { from: revision, direction: 'backwards', limit: limit + 1 });
+    for await (const stored of newest) {
+      const event = bookEvent(stored);
+      if (!isOpaque(event) && 'period' in event.data && event.data.period < period) break;
+      if (entries.length === limit) return { closed, opening, closing, entries, hasEarlier: true };
+      if (isOpaque(event)) {
+        entries.push(opaqueEntry(unreadableEntry(event), after));
+        continue;
+      }
+      entries.push(ledgerEntry(event, after));
+      for (const { account, amount } of postings(event))
+        if (account === 'available' || account === 'held') after[account] -= amount;
+    }
+    return { closed, opening, closing, entries, hasEarlier: false };
+  }
+}
+
+/** Adds up the postings from the opening balance: it needs no fold of the book, and holds no more than a page of it. */
+@QueryHandler(StreamMonthMovements)
+export class StreamMonthMovementsHandler implements IQueryHandler<StreamMonthMovements> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CREDITS_EXECUTOR) private readonly executor: CreditsExecutor,
+  ) {}
+
+  async execute({ workspaceId, period }: StreamMonthMovements): Promise<StreamedMonth | null> {
+    const stream = streamName(creditsEvents.category, workspaceId);
+    const end = await endOf(this.store, this.executor, workspaceId, period);
+    if (!end) return null;
+    const before = await findClose(this.store, stream, monthBefore(period));
+    const from = before ? before.revision + 1n : 0n;
+    const count = Number(end.revision - from) + 1;
+    return count === 0 ? null : { count, entries: this.entries(stream, period, from, count, end.opening) };
+  }
+
+  private async *entries(
+    stream: string,
+    period: string,
+    from: bigint,
+    count: number,
+    opening: Accounts,
+  ): AsyncGenerator<LedgerEntry> {
+    const after = { available: opening.available, held: opening.held };
+    // Where a wrong clock hides the close before, the book is read from its beginning.
+    let month = from === 0n ? '' : period;
+    for await (const stored of this.store.read(stream, { from, limit: count })) {
+      const event = bookEvent(stored);
+      if (isOpaque(event)) {
+        if (month === period) yield opaqueEntry(unreadableEntry(event), after);
+        continue;
+      }
+      if (event.type === 'BookOpened') month = event.data.period;
+      if (month === period) {
+        for (const { account, amount } of postings(event))
+          if (account === 'available' || account === 'held') after[account] += amount;
+        yield ledgerEntry(event, after);
+      }
+      if (event.type === 'PeriodClosed') month = monthAfter(event.data.period);
+    }
+  }
+}
+
+@QueryHandler(GetMonthlyStatement)
+export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatement> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
+
+  async execute({ workspaceId, period, livemode }: GetMonthlyStatement): Promise<MonthlyStatement | null> {
+    const stream = readMonth(this.store, bookStream(workspaceId, livemode), period);
+    return statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
+  }
+}
+
+@QueryHandler(TypesetMonthlyStatement)
+export class TypesetStatementHandler implements IQueryHandler<TypesetMonthlyStatement> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
+
+  async execute({ workspaceId, period, workspaceName }: TypesetMonthlyStatement): Promise<Uint8Array | null> {
+    const stream = readMonth(this.store, bookStream(workspaceId, true), period);
+    const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
+    if (!statement) return null;
+    // Imported only here: only a process that prints needs the compiler and its fonts.
+    const { statementPdf } = await import('../statement-pdf/statement-pdf.js');
+    return statementPdf(statement, workspaceName);
+  }
+}
+
+/** The others are busy with the API's own work. */
+const THREADS = 1;
+const MOST_WAITING = 8;
+const TIMEOUT_MS = 20_000;
+
+@QueryHandler(TypesetCustomerStatement)
+export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCustomerStatement> {
+  private pool: TypesettingPool<CustomerSheet> | undefined;
+
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
+
+  async execute({ workspaceId, period, print }: TypesetCustomerStatement): Promise<PrintedStatement> {
+    const stream = readMonth(this.store, bookStream(workspaceId, true), period);
+    const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
+    if (!statement) return { outcome: 'none' };
+    // Imported only here: only a process that prints needs threads.
+    const { TypesettingBusy, TypesettingHung, typesettingPool } =
+      await import('#platform/typesetting/typesetting-pool.js');
+    this.pool ??= typesettingPool<CustomerSheet>({
+      worker: projectPath('dist/libs/billing/src/statement-pdf/statement-thread.js'),
+      threads: THREADS,
+      maxQueue: MOST_WAITING,
+      timeoutMs: TIMEOUT_MS,
+    });
+    try {
+      return { outcome: 'printed', pdf: await this.pool.run(customerSheetOf(statement, print)) };
+    } catch (error) {
+      if (error instanceof TypesettingBusy || error instanceof TypesettingHung) return { outcome: 'busy' };
+      throw error;
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool?.close();
+  }
+}
+
+@QueryHandler(GetBalanceAsOf)
+export class BalanceAsOfHandler implements IQueryHandler<GetBalanceAsOf> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
+
+  async execute({ workspaceId, asOf, livemode }: GetBalanceAsOf): Promise<Balance | null> {
+    const stream = this.store.read(bookStream(workspaceId, livemode));
+    return balanceAsOf(stream, asOf, this.config.CLOCK_REFUSE_MS);
+  }
+}
+
+/**
+ * Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired.
+ * @param boundMs CLOCK_REFUSE_MS
+ * @throws CorruptEvent for an entry that cannot be read and is not set aside: the balance after it is not known
+ */
+export const balanceAsOf = async (
+  stored: AsyncIterable<StoredEvent>,
+  asOf: AsOf,
+  boundMs: number,
+): Promise<Balance | null> => {
+  let state = noBook;
+  for await (const event of stored) {
+    const later = 'revision' in asOf ? event.revision > asOf.revision : timeOf(event, boundMs) > asOf.instant;
+    if (later) break;
+    if (!isSetAside(event)) state = evolve(state, decode(creditsEvents, event));
+  }
+  if (state.workspaceId === null) return null;
+  return balanceOf('instant' in asOf ? stateAt(state, asOf.instant) : state);
+};
+
+@QueryHandler(ExportLedger)
+export class ExportLedgerHandler implements IQueryHandler<ExportLedger> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
+
+  async execute({ workspaceId, format, range, progress }: ExportLedger): Promise<LedgerExport> {
+    const stream = streamName(creditsEvents.category, workspaceId);
+    const book = new BookExport(stream, format, range, this.config.CLOCK_REFUSE_MS);
+    return {
+      text: book.text(readStream(this.store, stream, progress)),
+      footer: () => book.footer(),
+    };
+  }
+}

@@ -1,0 +1,268 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterEach, expect, it, jest, beforeEach, describe } from '@jest/globals';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type pg from 'pg';
+import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { auditConfig } from '../../test/audit-config.js';
+import { altered, eventfulBook, WS, rechained, TestBook } from '../../test/book.js';
+import { BookVerifier } from '../audit/verify-book.js';
+import {
+  SealPeriod,
+  CloseMonth,
+  ReconcileLedger,
+  VerifyLedger,
+  ExportLedger,
+  GetBalanceAsOf,
+  GetMonthlyStatement,
+} from '../contracts/index.js';
+import { SealPeriodHandler, VerifyLedgerHandler } from './verify-ledger.js';
+import { CorrectionOffice } from '../../test/correction-office.js';
+import { CloseMonthHandler } from './close-month.js';
+import { adjustment } from '../../test/adjustment.js';
+import { ada, eve, OPERATORS, signedCommand } from '../../test/operators.js';
+import { ReconcileLedgerHandler } from './reconcile-ledger.js';
+import { BalanceAsOfHandler, ExportLedgerHandler, MonthlyStatementHandler } from './statements.js';
+
+const KEY = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const sealed = (events: readonly StoredEvent[]) => {
+  async function* read() {
+    yield* events;
+  }
+  return new SealPeriodHandler({ read } as unknown as EventStore, auditConfig()).execute(
+    new SealPeriod(WS, '2026-04', KEY),
+  );
+};
+
+it('A book whose dates are all wrong is sealed without a report for each entry', async () => {
+  const { events } = await eventfulBook();
+  const misdated = events.map((event) => ({
+    ...event,
+    recordedAt: Date.parse(event.metadata.occurredAt) - 60_000,
+  }));
+  const report = jest.spyOn(BookVerifier.prototype, 'report');
+  expect(await sealed(misdated)).toMatchObject({ outcome: 'sealed' });
+  expect(report.mock.calls.length).toBeLessThanOrEqual(1);
+});
+
+it('A book that does not verify is not sealed, and its first bad revision is named', async () => {
+  const { events } = await eventfulBook();
+  const changed = events.with(2, altered(events[2]!, { credits: 9 }));
+  expect(await sealed(changed)).toEqual({ outcome: 'does_not_verify', firstBadRevision: 2n });
+});
+
+describe('corrections that no two operators signed', () => {
+  const UNSIGNED = 'no two operators signed this entry';
+  const FORGED = 'the signature of grace does not fit this entry';
+  const pool = {
+    query: async (text: string) => ({ rows: text.includes('clock_timestamp') ? [{ now: office.now }] : [] }),
+  } as unknown as pg.Pool;
+  const BY = { actor: 'system:attacker', correlationId: 'c', causationId: 'c' };
+  let office: CorrectionOffice;
+
+  /** A signed correction, one that nobody signed, and one that only its proposer did. */
+  beforeEach(async () => {
+    office = await CorrectionOffice.open();
+    await office.correct('c1', { amount: 20 });
+    await office.bookUnsigned('ws_1', 500);
+    const asked = adjustment({ adjustmentId: 'forged', amount: 9, reference: 'INC-1' });
+    const command = { ...signedCommand('ws_1', asked, [ada, eve]), now: office.now };
+    await office.process().credits.execute('ws_1', () => command, 'forged', BY);
+  });
+
+  const verify = (workspaceId: string | null, operators = OPERATORS) =>
+    new VerifyLedgerHandler(office.store, { ...office.config, OPERATORS: operators }).execute(
+      new VerifyLedger(workspaceId),
+    );
+
+  it('ledger verify names entries that no two operators signed', async () => {
+    const { books, corrections } = await verify(null);
+    expect(books.flatMap(({ findings }) => findings)).toEqual([]);
+    expect(corrections).toMatchObject([
+      { stream: 'credits-ws_1', revision: 2n, message: UNSIGNED },
+      { stream: 'credits-ws_1', revision: 3n, message: FORGED },
+    ]);
+  });
+
+  it('ledger verify of one book checks the signatures of its own entries', async () => {
+    expect((await verify('ws_1')).corrections).toMatchObject([
+      { revision: 2n, message: UNSIGNED },
+      { revision: 3n, message: FORGED },
+    ]);
+    expect((await verify('ws_2')).corrections).toEqual([]);
+  });
+
+  it('ledger verify says in one finding that it knows no operators', async () => {
+    expect((await verify(null, [])).corrections).toMatchObject([
+      { message: expect.stringMatching(/^OPERATORS is not set here, .*: 3 findings$/) },
+    ]);
+  });
+
+  it('ledger reconcile and the worker’s reconciliation find them', async () => {
+    const handler = new ReconcileLedgerHandler(office.store, pool, office.clock, auditConfig(office.config));
+    const { differences } = await handler.execute(new ReconcileLedger(null, 60_000));
+    expect(differences.filter(({ kind }) => kind === 'correction')).toMatchObject([
+      { workspaceId: 'ws_1', message: `credits-ws_1@2: ${UNSIGNED}` },
+      { workspaceId: 'ws_1', message: `credits-ws_1@3: ${FORGED}` },
+    ]);
+  });
+
+  it('ledger seal does not sign a book that has one, but another book', async () => {
+    office.now = Date.parse('2026-05-02T00:00:00.000Z');
+    const { credits } = office.process();
+    const by = { actor: 'system:clock', correlationId: 'c', causationId: 'c' };
+    for (const workspaceId of ['ws_1', 'ws_2'])
+      await credits.execute(workspaceId, (now) => ({ type: 'RecordDue', now }), 'close', by);
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const seal = (workspaceId: string) =>
+      new SealPeriodHandler(office.store, office.config).execute(new SealPeriod(workspaceId, '2026-04', pem));
+    expect(await seal('ws_1')).toEqual({
+      outcome: 'correction_not_signed',
+      finding: { stream: 'credits-ws_1', revision: 2n, message: UNSIGNED },
+    });
+    expect(await seal('ws_2')).toMatchObject({ outcome: 'sealed' });
+  });
+
+  it('ledger month seals nothing while they are there', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const never = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
+    const handler = new CloseMonthHandler(
+      never,
+      never,
+      office.store,
+      pool,
+      office.clock,
+      auditConfig(office.config),
+    );
+    const result = await handler.execute(
+      new CloseMonth('2026-03', pem, 60_000, 0, {} as never, () => null as never),
+    );
+    expect(result).toMatchObject({
+      outcome: 'not_right',
+      differences: expect.arrayContaining([expect.objectContaining({ kind: 'correction' })]),
+    });
+  });
+});
+
+describe('wrong clocks', () => {
+  const PERIOD = '2026-04';
+  const IN_MAY = Date.parse('2026-05-01T00:00:05.000Z');
+  const KEY = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  let book: TestBook;
+  /** PostgreSQL's clock (ms). */
+  let serverNow: number;
+  let clock: { now: () => number };
+  const pool = {
+    query: async (text: string) => ({ rows: text.includes('clock_timestamp') ? [{ now: serverNow }] : [] }),
+  } as unknown as pg.Pool;
+
+  beforeEach(async () => {
+    serverNow = IN_MAY;
+    clock = { now: () => serverNow };
+    book = new TestBook();
+    await book.do('2026-04-10T12:00:00.000Z', { type: 'OpenBook', workspaceId: WS });
+    await book.do('2026-04-10T12:00:00.000Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o' });
+    await book.do('2026-05-01T00:00:01.000Z', { type: 'RecordDue' });
+  });
+
+  const closeMonth = (bound = 10_000) => {
+    const none = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
+    const config = auditConfig({ CLOCK_REFUSE_MS: bound });
+    const handler = new CloseMonthHandler(none, none, book.store, pool, clock, config);
+    return handler.execute(new CloseMonth(PERIOD, KEY, 60_000, 0, {} as never, () => null as never));
+  };
+
+  describe('An entry dated 15 s after its record', () => {
+    beforeEach(() => {
+      const [, bought] = book.events;
+      Object.assign(bought!, { recordedAt: Date.parse(bought!.metadata.occurredAt) - 15_000 });
+    });
+
+    it.each([
+      [10_000, 1],
+      [20_000, 0],
+    ])('is judged by CLOCK_REFUSE_MS, here %i ms, in every report', async (bound, misdated) => {
+      const config = auditConfig({ CLOCK_REFUSE_MS: bound });
+      const { books } = await new VerifyLedgerHandler(book.store, config).execute(new VerifyLedger(WS));
+      expect(books[0]!.findings).toHaveLength(misdated);
+      const statement = new MonthlyStatementHandler(book.store, config);
+      const { notes } = (await statement.execute(new GetMonthlyStatement(WS, PERIOD)))!;
+      expect(notes).toHaveLength(misdated);
+      // Only the balance view, which is empty here, keeps the month open.
+      expect(await closeMonth(bound)).toMatchObject({ outcome: 'not_right', problems: [] });
+    });
+  });
+
+  describe('An entry dated after its record', () => {
+    const DATED = Date.parse('2026-04-10T12:00:00.000Z');
+
+    it.each([
+      [10_000, 50],
+      [20_000, 0],
+    ])('counts from its record time beyond CLOCK_REFUSE_MS, here %i ms', async (bound, available) => {
+      const config = auditConfig({ CLOCK_REFUSE_MS: bound });
+      for (const event of book.events) Object.assign(event, { recordedAt: DATED - 15_000 });
+      const instant = DATED - 10_000;
+      const balance = new BalanceAsOfHandler(book.store, config);
+      const seen = await balance.execute(new GetBalanceAsOf(WS, { instant }));
+      expect(seen?.available ?? 0).toBe(available);
+      const exporter = new ExportLedgerHandler(book.store, config);
+      const { text, footer } = await exporter.execute(
+        new ExportLedger(WS, 'jsonl', { from: null, to: instant }),
+      );
+      for await (const _ of text);
+      expect(footer().closing.available).toBe(available);
+    });
+
+    it.each([
+      [10_000, 'does_not_verify'],
+      [40_000, 'sealed'],
+    ])('keeps a month from its seal, or not, by CLOCK_REFUSE_MS, here %i ms', async (bound, outcome) => {
+      // The month was closed 30 s too early; the next entry has its true date.
+      const closed = book.events.find(({ type }) => type === 'PeriodClosed')!;
+      Object.assign(closed, { recordedAt: Date.parse('2026-04-30T23:59:31.000Z') });
+      await book.do('2026-05-31T12:00:00.000Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'p' });
+      const bought = book.events.at(-1)!;
+      await book.do('2026-06-01T00:00:01.000Z', { type: 'RecordDue' });
+      Object.assign(bought.metadata, { occurredAt: '2026-04-30T23:59:00.000Z' });
+      for (const [index, { metadata }] of rechained(book.events).entries())
+        Object.assign(book.events[index]!, { metadata });
+      const handler = new SealPeriodHandler(book.store, auditConfig({ CLOCK_REFUSE_MS: bound }));
+      expect(await handler.execute(new SealPeriod(WS, '2026-05', KEY))).toMatchObject({ outcome });
+    });
+  });
+
+  describe('The end of a month and the grace', () => {
+    it('are those of the server, whatever the machine of ops says', async () => {
+      // Within the bound, so that the clock is trusted: this machine is 9 s ahead.
+      clock = { now: () => serverNow + 9_000 };
+      serverNow = Date.parse('2026-05-01T00:00:00.000Z') - 1;
+      expect(await closeMonth()).toEqual({ outcome: 'not_over' });
+      serverNow += 1;
+      expect(await closeMonth()).not.toEqual({ outcome: 'not_over' });
+      const handler = new ReconcileLedgerHandler(book.store, pool, clock, auditConfig());
+      serverNow = Date.parse('2026-04-10T12:01:00.000Z');
+      const reconcile = () => handler.execute(new ReconcileLedger(WS, 60_000));
+      expect(await reconcile()).toMatchObject({ pending: [{ kind: 'balance_missing' }], differences: [] });
+      serverNow += 1;
+      expect(await reconcile()).toMatchObject({ pending: [], differences: [{ kind: 'balance_missing' }] });
+    });
+
+    it('are not known while the clocks differ', async () => {
+      clock = {
+        now: () => {
+          throw new ClockUntrusted('the clock of this process is 40 days ahead');
+        },
+      };
+      await expect(closeMonth()).rejects.toThrow(ClockUntrusted);
+      const handler = new ReconcileLedgerHandler(book.store, pool, clock, auditConfig());
+      await expect(handler.execute(new ReconcileLedger(WS, 60_000))).rejects.toThrow(ClockUntrusted);
+    });
+  });
+});

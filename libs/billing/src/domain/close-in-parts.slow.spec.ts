@@ -1,0 +1,163 @@
+import { describe, expect, it } from '@jest/globals';
+import { fold } from '#event-sourcing/core/decider.js';
+import { given } from '#event-sourcing/testing/decider-spec.js';
+import { adjust, adjusted, reserve } from '../../test/credits-decider.js';
+import { at, bookOpened } from '../../test/events.js';
+import { inParts } from '../../test/in-parts.js';
+import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
+import { bytesOf, MOST_DUE_BYTES, MOST_PART_BYTES } from './carried.js';
+import { credits } from './credits.decider.js';
+import { noBook, type Credits } from './credits.state.js';
+import { dueBy, isDue, stateAt } from './due.js';
+import { violations } from './invariants.js';
+
+const GIFTS = 5_000;
+const ID = '4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e';
+const gift = (index: number): CreditsEventOf<'CreditsAdjusted'> => {
+  const adjustmentId = `${ID}${1_000 + index}`;
+  return {
+    type: 'CreditsAdjusted',
+    data: {
+      adjustmentId,
+      amount: 20,
+      allocations: [{ grantId: `adjustment:${adjustmentId}`, amount: 20 }],
+      reason: 'sorry',
+      approvedBy: 'grace',
+      reversesEventId: null,
+      reference: 'INC-42',
+      actor: 'operator:ada',
+    },
+  };
+};
+const history: CreditsEvent[] = [bookOpened(), ...Array.from({ length: GIFTS }, (_, index) => gift(index))];
+const book = fold(credits, noBook, history);
+const END = '2026-05-01T00:00:00.000Z';
+
+/** One append after another, until nothing is due. Each process starts from what is stored. */
+const recordAll = (from: Credits, now: number): CreditsEvent[][] => {
+  const appends: CreditsEvent[][] = [];
+  for (let state = from; isDue(state, now); state = fold(credits, state, appends.at(-1)!)) {
+    const decision = credits.decide({ type: 'RecordDue', now }, state);
+    if (decision.kind !== 'accept') throw new Error(`RecordDue was ${decision.kind}`);
+    appends.push([...decision.events]);
+  }
+  return appends;
+};
+
+describe('a book with thousands of gifts', () => {
+  const appends = recordAll(book, at(END));
+  const events = appends.flat();
+
+  it('closes its month in parts, each of which the event store takes', () => {
+    expect(appends.length).toBeGreaterThan(1);
+    expect(new Set(events.slice(0, -1).map(({ type }) => type))).toEqual(new Set(['PeriodCarried']));
+    for (const event of events) expect(bytesOf([event])).toBeLessThanOrEqual(MOST_PART_BYTES + 500);
+    for (const append of appends) expect(bytesOf(append)).toBeLessThanOrEqual(MOST_DUE_BYTES);
+    const closed = events.at(-1)! as CreditsEventOf<'PeriodClosed'>;
+    expect(closed.data).toMatchObject({
+      openGrants: [],
+      adjustmentIds: [],
+      carried: { parts: events.length - 1 },
+    });
+  });
+
+  it('is the same after its close, folded from the beginning or from the parts', () => {
+    const whole = fold(credits, book, events);
+    const { grants, adjustmentIds, period } = stateAt(book, at(END));
+    expect(whole).toMatchObject({ grants, adjustmentIds, period, carried: null });
+    expect(fold(credits, noBook, JSON.parse(JSON.stringify(events)) as CreditsEvent[])).toEqual(whole);
+  });
+
+  it('still takes gifts, and closes the month after', () => {
+    given(credits, [...history, ...events])
+      .when({ ...adjust('a1', 20), now: at(END) })
+      .then(adjusted('a1', 20, ['adjustment:a1', 20]));
+    const [second] = recordAll(fold(credits, book, events), at('2026-06-01'));
+    expect(second![0]).toMatchObject({ type: 'PeriodCarried', data: { period: '2026-05', part: 0 } });
+  });
+
+  it('records what is due before any other command', () => {
+    given(credits, history)
+      .when(reserve('r1', 20, END))
+      .thenRejects('TooMuchDue');
+    given(credits, [...history, ...events])
+      .when(reserve('r1', 20, END))
+      .thenTypes('CreditsReserved');
+  });
+
+  it('goes on after its first part, also by a clock that is behind', () => {
+    const [first, ...others] = events;
+    const early = at('2026-04-30T23:59:58.000Z');
+    expect(isDue(book, early)).toBe(false);
+    expect(recordAll(fold(credits, book, [first!]), early).flat()).toEqual(others);
+  });
+
+  it('begins the parts again when another entry came between them', () => {
+    const [first] = events;
+    const [again] = dueBy(fold(credits, book, [first!, gift(GIFTS)]), at(END)).events;
+    expect(again).toMatchObject({ type: 'PeriodCarried', data: { part: 0 } });
+  });
+});
+
+describe('a book with thousands of gifts that expire at once', () => {
+  it('records their expiry in as many appends as it takes, and then closes the month', () => {
+    const some = history.slice(0, 1_800);
+    const expiring = some.map((event) =>
+      event.type === 'CreditsAdjusted'
+        ? { ...event, data: { ...event.data, expiresAt: '2026-04-20T00:00:00.000Z' } }
+        : event,
+    );
+    const appends = recordAll(fold(credits, noBook, expiring), at(END));
+    for (const append of appends) expect(bytesOf(append)).toBeLessThanOrEqual(MOST_DUE_BYTES);
+    const types = appends.flat().map(({ type }) => type);
+    expect(types.filter((type) => type === 'GrantExpired')).toHaveLength(some.length - 1);
+    expect(appends.length).toBeGreaterThan(1);
+    expect(types.at(-1)).toBe('PeriodClosed');
+    expect(violations([...expiring, ...appends.flat()])).toEqual([]);
+  });
+});
+
+describe('an invariant of the parts', () => {
+  const few = history.slice(0, 8);
+  const close = dueBy(fold(credits, noBook, few), at(END)).events;
+  const parts = inParts([...few, ...close])
+    .slice(few.length)
+    .flat();
+  const [first, second] = parts as CreditsEventOf<'PeriodCarried'>[];
+  const found = (...changed: readonly CreditsEvent[]) => violations([...few, ...changed]);
+
+  it('holds for small parts too', () => {
+    expect(parts.length).toBeGreaterThan(3);
+    expect(found(...parts)).toEqual([]);
+  });
+
+  const richer = first!.data.openGrants.with(0, {
+    ...first!.data.openGrants[0]!,
+    remaining: 21,
+    credits: 21,
+  });
+
+  it.each<[string, readonly CreditsEvent[], RegExp]>([
+    [
+      'an amount',
+      parts.with(0, { ...first!, data: { ...first!.data, openGrants: richer } }),
+      /openGrants in a part/,
+    ],
+    ['a dropped part', parts.toSpliced(1, 1), /part in a part/],
+    ['a dropped last part', parts.toSpliced(-2, 1), /not the whole book/],
+    ['swapped parts', parts.with(0, second!).with(1, first!), /part in a part/],
+    ['a repeated part', parts.toSpliced(1, 0, first!), /part in a part/],
+    ['another entry between', parts.toSpliced(1, 0, gift(GIFTS)), /stands between the parts/],
+    ['no part', parts.slice(-1), /closed month's carried/],
+    [
+      'another digest',
+      parts.with(-1, {
+        ...parts.at(-1)!,
+        data: { ...parts.at(-1)!.data, carried: { parts: parts.length - 1, digest: '0'.repeat(64) } },
+      } as CreditsEvent),
+      /closed month's carried/,
+    ],
+  ])('shows %s', (_, changed, message) => {
+    expect(found(...changed).join('\n')).toMatch(message);
+  });
+});

@@ -1,0 +1,574 @@
+import { describe, it, expect } from '@jest/globals';
+import { given } from '#event-sourcing/testing/decider-spec.js';
+import type { CreditsCommand } from './credits.commands.js';
+import { credits } from './credits.decider.js';
+import {
+  at,
+  bookOpened,
+  captured,
+  packPurchased,
+  reserved,
+  cancelled,
+  planGranted,
+  released,
+  subscribed,
+  expired,
+  planChanged,
+} from '../../test/events.js';
+import {
+  NOW,
+  book,
+  reserve,
+  capture,
+  subscribe,
+  purchase,
+  adjust,
+  adjusted,
+  studio,
+  APRIL,
+  release,
+} from '../../test/credits-decider.js';
+import type { Grant, CreditsEvent } from '../contracts/events.js';
+import { allocate, inBurnOrder } from './credits.state.js';
+import type { PlanId } from '../contracts/catalogue.js';
+
+describe('a credit book', () => {
+  it('is opened once, with the month of its opening', () => {
+    const open: CreditsCommand = { type: 'OpenBook', workspaceId: 'ws_1', now: at(NOW) };
+    given(credits, []).when(open).then(bookOpened('2026-04'));
+    book().when(open).thenIgnores('AlreadyOpen');
+  });
+
+  it('refuses every other command until it is open', () => {
+    for (const command of [
+      reserve('r1'),
+      capture('r1'),
+      subscribe('studio'),
+      purchase('flex', 'o1'),
+      adjust('a', 5),
+    ]) {
+      given(credits, []).when(command).thenRejects('BookNotOpen');
+    }
+  });
+
+  it('that was closed too far, by a clock that was wrong, posts in the open month what happens before it', () => {
+    given(credits, [bookOpened('2026-05')])
+      .when(purchase('flex', 'o1', '2026-04-30T23:59:59.999Z'))
+      .then(packPurchased('flex', 'o1'));
+  });
+});
+
+describe('a pack', () => {
+  it('is added once per order', () => {
+    book().when(purchase('sprint', 'o1')).then(packPurchased('sprint', 'o1'));
+    book(packPurchased('sprint', 'o1')).when(purchase('sprint', 'o1')).thenIgnores('AlreadyPurchased');
+    // The case of a reference counts.
+    book(packPurchased('sprint', 'o1')).when(purchase('sprint', 'O1')).then(packPurchased('sprint', 'O1'));
+  });
+
+  it('is not added again for its order, even when it is used up', () => {
+    book(packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 50]), captured('r1', 50))
+      .when(purchase('flex', 'o1'))
+      .thenIgnores('AlreadyPurchased');
+  });
+});
+
+describe('an adjustment', () => {
+  it('upwards is a grant of its own, with reason and approver', () => {
+    book()
+      .when(adjust('a1', 30))
+      .then(adjusted('a1', 30, ['adjustment:a1', 30]));
+  });
+
+  it('downwards takes from the grants in burn order', () => {
+    book(...studio, packPurchased('flex', 'o1'))
+      .when(adjust('a1', -410))
+      .then(adjusted('a1', -410, [APRIL, -400], ['pack:o1:flex', -10]));
+  });
+
+  it('never takes what is held', () => {
+    book(packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20]))
+      .when(adjust('a1', -31))
+      .thenRejects('InsufficientCredits', { required: 31, available: 30 });
+  });
+
+  it('is made once', () => {
+    book(adjusted('a1', 30, ['adjustment:a1', 30]))
+      .when(adjust('a1', 30))
+      .thenIgnores('AlreadyBooked');
+  });
+});
+
+describe('the burn order', () => {
+  const grant = (grantId: string, kind: Grant['kind'], expiresAt: string | null, remaining = 10): Grant => ({
+    grantId,
+    kind,
+    credits: 10,
+    remaining,
+    held: 0,
+    expiresAt: expiresAt && `${expiresAt}T00:00:00.000Z`,
+    priceCents: 100,
+  });
+  const order = (...grants: readonly Grant[]) => inBurnOrder(grants).map(({ grantId }) => grantId);
+
+  describe('the burn order', () => {
+    it('starts with the soonest expiry, regardless of the grant’s age', () => {
+      expect(order(grant('later', 'plan', '2026-06-05'), grant('sooner', 'plan', '2026-05-05'))).toEqual([
+        'sooner',
+        'later',
+      ]);
+    });
+
+    it('ends with what never expires', () => {
+      expect(order(grant('lasting', 'pack', null), grant('expiring', 'plan', '2026-05-05'))).toEqual([
+        'expiring',
+        'lasting',
+      ]);
+    });
+
+    it('puts a plan before a pack of the same expiry', () => {
+      expect(order(grant('pack', 'pack', '2026-05-05'), grant('plan', 'plan', '2026-05-05'))).toEqual([
+        'plan',
+        'pack',
+      ]);
+    });
+
+    it('puts the older of two otherwise equal grants first', () => {
+      expect(
+        order(grant('old', 'pack', null), grant('adjusted', 'adjustment', null), grant('new', 'pack', null)),
+      ).toEqual(['old', 'adjusted', 'new']);
+    });
+  });
+
+  describe('an allocation', () => {
+    const grants = [grant('empty', 'pack', null, 0), grant('a', 'pack', null), grant('b', 'pack', null)];
+
+    it('takes all of a grant before the next, and nothing from an empty one', () => {
+      expect(allocate(grants, 13)).toEqual([
+        { grantId: 'a', amount: 10 },
+        { grantId: 'b', amount: 3 },
+      ]);
+    });
+
+    it('takes the last credit, and not one more', () => {
+      expect(allocate(grants, 20)).not.toBeNull();
+      expect(allocate(grants, 21)).toBeNull();
+    });
+  });
+});
+
+describe('reservations', () => {
+  const many = (all: boolean, ...ids: readonly string[]) => {
+    const reservations = ids.map((reservationId) => ({
+      reservationId,
+      readingId: `reading of ${reservationId}`,
+    }));
+    return { type: 'ReserveMany', reservations, amount: 20, all, now: reserve('r1').now } as const;
+  };
+
+  describe('reserving for many readings', () => {
+    it('holds for each in order, from as many grants as it takes', () => {
+      book(packPurchased('flex', 'o1'), packPurchased('flex', 'o2'))
+        .when(many(true, 'r1', 'r2', 'r3'))
+        .then(
+          reserved('r1', ['pack:o1:flex', 20]),
+          reserved('r2', ['pack:o1:flex', 20]),
+          reserved('r3', ['pack:o1:flex', 10], ['pack:o2:flex', 10]),
+        );
+    });
+
+    it('holds for none when it must be for all and the credits do not reach', () => {
+      book(packPurchased('flex', 'o1'))
+        .when(many(true, 'r1', 'r2', 'r3'))
+        .thenRejects('InsufficientCredits', { required: 60, available: 50 });
+    });
+
+    it('holds for the first when it may be for some, and is refused when it reaches for none', () => {
+      book(packPurchased('flex', 'o1'))
+        .when(many(false, 'r1', 'r2', 'r3'))
+        .then(reserved('r1', ['pack:o1:flex', 20]), reserved('r2', ['pack:o1:flex', 20]));
+      book().when(many(false, 'r1')).thenRejects('InsufficientCredits', { required: 20, available: 0 });
+    });
+
+    it('leaves out those that are open or settled', () => {
+      const history = [
+        packPurchased('flex', 'o1'),
+        reserved('r1', ['pack:o1:flex', 20]),
+        released('r1', ['pack:o1:flex', 20, 'available']),
+      ];
+      book(...history, reserved('r2', ['pack:o1:flex', 20]))
+        .when(many(true, 'r1', 'r2', 'r3'))
+        .then(reserved('r3', ['pack:o1:flex', 20]));
+      book(...history)
+        .when(many(true, 'r1'))
+        .thenIgnores('AlreadyReserved');
+    });
+
+    it('keeps those that a first request holds when it reaches for no other', () => {
+      const history = [
+        packPurchased('flex', 'o1'),
+        reserved('r1', ['pack:o1:flex', 20]),
+        reserved('r2', ['pack:o1:flex', 20]),
+      ];
+      book(...history)
+        .when(many(false, 'r1', 'r2', 'r3'))
+        .thenIgnores('AlreadyReserved');
+      book(...history)
+        .when(many(true, 'r1', 'r2', 'r3'))
+        .thenRejects('InsufficientCredits', { required: 20, available: 10 });
+    });
+  });
+
+  describe('reserving credits', () => {
+    it('holds the amount from the grant that has it', () => {
+      book(packPurchased('flex', 'o1'))
+        .when(reserve('r1'))
+        .then(reserved('r1', ['pack:o1:flex', 20]));
+    });
+
+    it('is refused when fewer credits are available, and says how many are', () => {
+      book(
+        packPurchased('flex', 'o1'),
+        reserved('r1', ['pack:o1:flex', 20]),
+        reserved('r2', ['pack:o1:flex', 20]),
+      )
+        .when(reserve('r3'))
+        .thenRejects('InsufficientCredits', { required: 20, available: 10 });
+    });
+
+    it('holds nothing more when the reservation is open already', () => {
+      book(packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20]))
+        .when(reserve('r1'))
+        .thenIgnores('AlreadyReserved');
+    });
+
+    it('is refused for a reservation that was captured or released', () => {
+      const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20])];
+      book(...history, captured('r1'))
+        .when(reserve('r1'))
+        .thenRejects('ReservationSettled', { reservationId: 'r1' });
+      book(...history, released('r1', ['pack:o1:flex', 20, 'available']))
+        .when(reserve('r1'))
+        .thenRejects('ReservationSettled', { reservationId: 'r1' });
+    });
+
+    it('spends the plan before the pack, although the pack is older', () => {
+      book(packPurchased('flex', 'o1'), ...studio)
+        .when(reserve('r1'))
+        .then(reserved('r1', [APRIL, 20]));
+    });
+
+    it('spends the grant that expires soonest first', () => {
+      book(
+        ...studio,
+        cancelled(),
+        subscribed('pro', '2026-04-08', 'sub2'),
+        planGranted('pro', '2026-04-08', '2026-05-08', 'sub2'),
+      )
+        .when(reserve('r1', 420))
+        .then(reserved('r1', [APRIL, 400], ['plan:sub2:2026-04', 20]));
+    });
+
+    it('spends the oldest pack first', () => {
+      book(packPurchased('flex', 'o1'), packPurchased('sprint', 'o2'))
+        .when(reserve('r1', 60))
+        .then(reserved('r1', ['pack:o1:flex', 50], ['pack:o2:sprint', 10]));
+    });
+
+    it('spends an adjustment in the order of its arrival among the packs', () => {
+      book(adjusted('a1', 30, ['adjustment:a1', 30]), packPurchased('flex', 'o1'))
+        .when(reserve('r1', 40))
+        .then(reserved('r1', ['adjustment:a1', 30], ['pack:o1:flex', 10]));
+    });
+  });
+
+  describe('settling a reservation', () => {
+    const held = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20])];
+
+    it('captures what was held, with the event that earned it', () => {
+      book(...held)
+        .when(capture('r1'))
+        .then(captured('r1'));
+    });
+
+    it('releases what was held to the grants it came from', () => {
+      book(...held)
+        .when(release('r1'))
+        .then(released('r1', ['pack:o1:flex', 20, 'available']));
+    });
+
+    it('happens once: whatever comes later changes nothing', () => {
+      for (const settled of [captured('r1'), released('r1', ['pack:o1:flex', 20, 'available'])]) {
+        book(...held, settled)
+          .when(capture('r1'))
+          .thenIgnores('AlreadySettled');
+        book(...held, settled)
+          .when(release('r1'))
+          .thenIgnores('AlreadySettled');
+      }
+    });
+
+    it('changes nothing for a reservation it does not know', () => {
+      book(...held)
+        .when(capture('r2'))
+        .thenIgnores('UnknownReservation');
+    });
+
+    it('makes released credits available again', () => {
+      book(...held, released('r1', ['pack:o1:flex', 20, 'available']))
+        .when(reserve('r2', 50))
+        .then(reserved('r2', ['pack:o1:flex', 50]));
+    });
+  });
+});
+
+describe('subscriptions', () => {
+  describe('the expiry of a grant', () => {
+    const history = [...studio, packPurchased('flex', 'o1'), reserved('r1', [APRIL, 20])];
+    const may5 = '2026-05-05T00:00:00.000Z';
+
+    it('is recorded before the next decision of any caller, however late', () => {
+      book(...studio, cancelled())
+        .when(reserve('r1', 20, '2026-05-06'))
+        .thenRejects('InsufficientCredits', { required: 20, available: 0 });
+    });
+
+    it('comes at its very instant and not before', () => {
+      const pack = purchase('flex', 'o2', '2026-05-04T23:59:59.999Z');
+      book(...history)
+        .when(pack)
+        .thenTypes('PeriodClosed', 'PackPurchased');
+      book(...history)
+        .when({ ...pack, now: at(may5) })
+        .thenTypes('PeriodClosed', 'GrantExpired', 'PlanGranted', 'PackPurchased');
+    });
+
+    it('leaves a hold alone, which may still be captured', () => {
+      book(...history, expired(APRIL, 380, may5))
+        .when(capture('r1'))
+        .then(captured('r1'));
+    });
+
+    it('sends a hold released after it to expired', () => {
+      given(credits, [bookOpened('2026-05'), ...history, cancelled(), expired(APRIL, 380, may5)])
+        .when(release('r1', '2026-05-05T00:00:01.000Z'))
+        .then(released('r1', [APRIL, 20, 'expired']));
+    });
+
+    it('divides a hold over an expired and a lasting grant when it is released', () => {
+      const spent = reserved('r0', [APRIL, 390]);
+      const both = reserved('r2', [APRIL, 10], ['pack:o1:flex', 10]);
+      given(credits, [
+        bookOpened('2026-05'),
+        ...studio,
+        packPurchased('flex', 'o1'),
+        spent,
+        both,
+        cancelled(),
+      ])
+        .when(release('r2', may5))
+        .then(released('r2', [APRIL, 10, 'expired'], ['pack:o1:flex', 10, 'available']));
+    });
+  });
+
+  describe('a subscription', () => {
+    it('grants its first month at once, up to the same day of the next month', () => {
+      book()
+        .when(subscribe('studio', null, '2026-04-05T09:30:00.000Z'))
+        .then(
+          subscribed('studio', '2026-04-05T09:30:00.000Z'),
+          planGranted('studio', '2026-04-05T09:30:00.000Z', '2026-05-05'),
+        );
+    });
+
+    it('is started once', () => {
+      book(...studio)
+        .when(subscribe('studio'))
+        .thenIgnores('AlreadySubscribed');
+    });
+
+    it('to Access Local needs a reference to an approval', () => {
+      book().when(subscribe('access_local')).thenRejects('ApprovalRequired', { plan: 'access_local' });
+      book().when(subscribe('access_local', '')).thenRejects('ApprovalRequired', { plan: 'access_local' });
+      book()
+        .when(subscribe('access_local', 'approval-7'))
+        .then(
+          subscribed('access_local', NOW, 'sub1', 'approval-7'),
+          planGranted('access_local', NOW, '2026-05-10'),
+        );
+    });
+
+    it('changes its plan with the next monthly grant', () => {
+      const changed = planChanged('pro', '2026-05-05');
+      book(...studio)
+        .when(subscribe('pro'))
+        .then(changed);
+      given(credits, [bookOpened('2026-05'), ...studio, changed])
+        .when({ type: 'RecordDue', now: at('2026-05-05') })
+        .then(expired(APRIL, 400, '2026-05-05'), planGranted('pro', '2026-05-05', '2026-06-05'));
+    });
+
+    it('grants on the last day of a month that lacks its day, and returns to it after', () => {
+      const started = subscribed('studio', '2026-01-31');
+      const january = planGranted('studio', '2026-01-31', '2026-02-28');
+      const february = planGranted('studio', '2026-02-28', '2026-03-31');
+      given(credits, [bookOpened('2026-02'), started, january])
+        .when({ type: 'RecordDue', now: at('2026-02-28') })
+        .then(expired('plan:sub1:2026-01', 400, '2026-02-28'), february);
+    });
+
+    it('grants every month that fell due without a command, and lets each expire', () => {
+      const due: CreditsCommand = { type: 'RecordDue', now: at('2026-07-01') };
+      book(...studio)
+        .when(due)
+        .thenTypes(
+          'PeriodClosed',
+          'GrantExpired',
+          'PlanGranted',
+          'PeriodClosed',
+          'GrantExpired',
+          'PlanGranted',
+          'PeriodClosed',
+        );
+    });
+
+    it('records what is due once', () => {
+      book(...studio)
+        .when({ type: 'RecordDue', now: at(NOW) })
+        .thenIgnores('NothingDue');
+    });
+
+    it('grants no more once it is cancelled, but keeps what it granted', () => {
+      const cancel: CreditsCommand = {
+        type: 'CancelSubscription',
+        when: 'now',
+        now: at(NOW),
+        actor: 'operator:ada',
+      };
+      const end = cancelled(NOW);
+      book(...studio)
+        .when(cancel)
+        .then(end);
+      book(...studio, end)
+        .when(cancel)
+        .thenIgnores('NotSubscribed');
+      book(...studio, end)
+        .when(reserve('r1'))
+        .then(reserved('r1', [APRIL, 20]));
+      given(credits, [bookOpened('2026-05'), ...studio, end])
+        .when({ type: 'RecordDue', now: at('2026-05-05') })
+        .then(expired(APRIL, 400, '2026-05-05'));
+    });
+
+    it('started again gets its own number and its own grants', () => {
+      book(...studio, cancelled())
+        .when(subscribe('studio'))
+        .then(subscribed('studio', NOW, 'sub2'), planGranted('studio', NOW, '2026-05-10', 'sub2'));
+    });
+  });
+});
+
+describe('changes of subscriptions', () => {
+  const MAY = '2026-05-05';
+  const cancel = (when?: 'now' | 'period_end'): CreditsCommand => ({
+    type: 'CancelSubscription',
+    ...(when && { when }),
+    now: at(NOW),
+    actor: 'operator:ada',
+  });
+  const changeNow = (plan: PlanId): CreditsCommand => ({
+    ...(subscribe(plan) as Extract<CreditsCommand, { type: 'SubscribeToPlan' }>),
+    when: 'now',
+  });
+  const inMay = (...events: readonly CreditsEvent[]) => given(credits, [bookOpened('2026-05'), ...events]);
+  const due: CreditsCommand = { type: 'RecordDue', now: at(MAY) };
+
+  describe('a change of plan', () => {
+    it('made twice counts once; the last one counts', () => {
+      book(...studio, planChanged('pro', MAY))
+        .when(subscribe('pro'))
+        .thenIgnores('AlreadySubscribed');
+      inMay(...studio, planChanged('pro', MAY), planChanged('growth', MAY))
+        .when(due)
+        .then(expired(APRIL, 400, MAY), planGranted('growth', MAY, '2026-06-05'));
+    });
+
+    it('is taken back by a change to the present plan', () => {
+      inMay(...studio, planChanged('pro', MAY), planChanged('studio', MAY))
+        .when(due)
+        .then(expired(APRIL, 400, MAY), planGranted('studio', MAY, '2026-06-05'));
+    });
+
+    it('is taken back by a change to the present plan at once, which sells no second month', () => {
+      const withdrawal = planChanged('studio', MAY);
+      book(...studio, planChanged('pro', MAY))
+        .when(changeNow('studio'))
+        .then(withdrawal);
+      book(...studio, cancelled(MAY))
+        .when(changeNow('studio'))
+        .then(withdrawal);
+    });
+
+    it('at once ends the subscription, and starts another with a month of its own', () => {
+      book(...studio)
+        .when(changeNow('pro'))
+        .then(cancelled(NOW), subscribed('pro', NOW, 'sub2'), planGranted('pro', NOW, '2026-05-10', 'sub2'));
+      book(...studio)
+        .when(changeNow('studio'))
+        .thenIgnores('AlreadySubscribed');
+    });
+
+    it('needs a subscription, unless it may start one', () => {
+      book()
+        .when({ ...subscribe('pro'), onlyChange: true } as CreditsCommand)
+        .thenRejects('NotSubscribed');
+    });
+  });
+
+  describe('a cancellation', () => {
+    it('takes effect with the next grant, which is not made', () => {
+      book(...studio)
+        .when(cancel())
+        .then(cancelled(MAY));
+      inMay(...studio, cancelled(MAY))
+        .when(due)
+        .then(expired(APRIL, 400, MAY));
+    });
+
+    it('made twice counts once, and may still be made at once', () => {
+      book(...studio, cancelled(MAY))
+        .when(cancel())
+        .thenIgnores('AlreadyCancelled');
+      book(...studio, cancelled(MAY))
+        .when(cancel('now'))
+        .then(cancelled(NOW));
+    });
+
+    it('withdraws a change of plan', () => {
+      inMay(...studio, planChanged('pro', MAY), cancelled(MAY))
+        .when(due)
+        .then(expired(APRIL, 400, MAY));
+    });
+
+    it('is withdrawn by a change before it takes effect: the subscription continues', () => {
+      const resumed = planChanged('studio', MAY);
+      book(...studio, cancelled(MAY))
+        .when(subscribe('studio'))
+        .then(resumed);
+      inMay(...studio, cancelled(MAY), resumed)
+        .when(due)
+        .then(expired(APRIL, 400, MAY), planGranted('studio', MAY, '2026-06-05'));
+    });
+
+    it('that has taken effect leaves no subscription to change', () => {
+      const june = { ...subscribe('pro', null, '2026-06-10T12:00:00.000Z') };
+      const ended = [...studio, cancelled(MAY), expired(APRIL, 400, MAY)];
+      given(credits, [bookOpened('2026-06'), ...ended])
+        .when({ ...june, onlyChange: true } as CreditsCommand)
+        .thenRejects('NotSubscribed');
+      given(credits, [bookOpened('2026-06'), ...ended])
+        .when(june)
+        .thenTypes('SubscriptionStarted', 'PlanGranted');
+    });
+  });
+});

@@ -1,0 +1,326 @@
+import { assertNever, reject } from '#event-sourcing/core/decision.js';
+import type { EntryValue } from '../contracts/corrections.js';
+import type { CreditsEvent, CreditsEventOf, Grant } from '../contracts/events.js';
+import { holdOf, type Credits } from './credits.state.js';
+
+/** What the value of credits counts as that leave a grant for good: by a reading, by expiry, or by a correction. */
+export type Use = EntryValue['as'];
+
+/** Credits of one grant that left it for good, and their value. */
+export interface UsedCredits {
+  readonly use: Use;
+  readonly grantId: string;
+  readonly credits: number;
+  readonly cents: number;
+}
+
+/**
+ * Value of the first `count` credits of a grant, in cents: price × count / credits, rounded down.
+ *
+ * Largest remainder: each credit is worth ⌊price / credits⌋ cents, and the cents left over fall evenly on the credits,
+ * one each. So a part is never off by a whole cent, and all parts of a grant sum to its price.
+ */
+export const worth = (credits: number, priceCents: number, count: number): number => {
+  const product = priceCents * count;
+  return Number.isSafeInteger(product)
+    ? Math.floor(product / credits)
+    : Number((BigInt(priceCents) * BigInt(count)) / BigInt(credits));
+};
+
+/** Credits of a grant that left it for good. */
+const used = ({ credits, remaining, held }: Grant): number => credits - remaining - held;
+
+/** What an event takes out of the grants for good, in the order of its allocations. */
+export const usedBy = (event: CreditsEvent, before: Credits): UsedCredits[] => {
+  const started = new Map<string, number>();
+  return leaving(event, before).flatMap(({ use, grantId, amount }) => {
+    const grant = before.grants.find((one) => one.grantId === grantId);
+    if (!grant) return [];
+    const from = started.get(grantId) ?? used(grant);
+    started.set(grantId, from + amount);
+    const { credits, priceCents } = grant;
+    const cents = worth(credits, priceCents, from + amount) - worth(credits, priceCents, from);
+    return [{ use, grantId, credits: amount, cents }];
+  });
+};
+
+/** Value of the credits that grants still have, available or held. */
+export const deferredIn = (grants: readonly Grant[]): number =>
+  grants.reduce(
+    (sum, grant) => sum + grant.priceCents - worth(grant.credits, grant.priceCents, used(grant)),
+    0,
+  );
+
+/** What the value of a correction counts as. */
+export const usedAs = ({ counts }: Pick<CreditsEventOf<'CreditsAdjusted'>['data'], 'counts'>): Use =>
+  counts?.as ?? 'corrections';
+
+/** The value that a correction moves. @param used what it took from grants */
+export const entryValue = (
+  { restores, counts }: Pick<CreditsEventOf<'CreditsAdjusted'>['data'], 'restores' | 'counts'>,
+  used: readonly UsedCredits[],
+): EntryValue => ({
+  as: usedAs({ counts }),
+  of: counts?.of ?? null,
+  cents: used.reduce((sum, { cents }) => sum + cents, -(restores?.priceCents ?? 0)),
+});
+
+interface Leaving {
+  readonly use: Use;
+  readonly grantId: string;
+  readonly amount: number;
+}
+
+const leaving = ({ type, data }: CreditsEvent, before: Credits): Leaving[] => {
+  switch (type) {
+    case 'CreditsCaptured':
+      return (holdOf(before, data.reservationId)?.allocations ?? []).map((one) => ({
+        ...one,
+        use: 'earned',
+      }));
+    case 'CreditsReleased':
+      return data.allocations
+        .filter(({ to }) => to === 'expired')
+        .map(({ grantId, amount }) => ({ use: 'breakage', grantId, amount }));
+    case 'GrantExpired':
+      return [{ use: 'breakage', grantId: data.grantId, amount: data.amount }];
+    case 'CreditsAdjusted':
+      return data.allocations
+        .filter(({ amount }) => amount < 0)
+        .map(({ grantId, amount }) => ({ use: usedAs(data), grantId, amount: -amount }));
+    case 'BookOpened':
+    case 'SubscriptionStarted':
+    case 'SubscriptionChanged':
+    case 'SubscriptionCancelled':
+    case 'PlanGranted':
+    case 'PackPurchased':
+    case 'CreditsReserved':
+    case 'PeriodCarried':
+    case 'PeriodClosed':
+      return [];
+    default:
+      return assertNever(type);
+  }
+};
+
+type Adjusted = CreditsEventOf<'CreditsAdjusted'>['data'];
+type Counts = NonNullable<Adjusted['counts']>;
+/** What a correction says of the value that it moves. */
+export type MovedValue = Pick<Adjusted, 'restores' | 'counts'>;
+
+/**
+ * What an entry and its corrections did with value. A correction that takes credits and counts as the entry does shares
+ * this value: what comes back by naming one of them does not come back by naming the other.
+ */
+export interface ReversedValue {
+  /** Id of the entry. */
+  readonly holder: string;
+  /** What they took from grants. */
+  readonly took: {
+    readonly grantIds: readonly string[];
+    readonly credits: number;
+    readonly cents: number;
+  };
+  /** What was given back of that. */
+  readonly gave: { readonly credits: number; readonly cents: number };
+  /** Of the corrections; `null`: as corrections. */
+  readonly counts: Counts | null;
+  /** The grant that the entry made. Only what is taken from this one takes the entry back. */
+  readonly grantId: string | null;
+}
+
+/** The value of an entry that no correction names yet. @param used what it took from grants */
+export const valueHeld = (
+  holder: string,
+  counts: Counts | null,
+  grantId: string | null,
+  used: readonly UsedCredits[],
+): ReversedValue => ({
+  holder,
+  took: plus({ grantIds: [], credits: 0, cents: 0 }, used),
+  gave: { credits: 0, cents: 0 },
+  counts,
+  grantId,
+});
+
+/**
+ * What a correction says of the value that it moves. Credits come back in order, so all parts together bring back what
+ * was taken, to the cent, and no more.
+ * @param of the entry that it reverses
+ */
+export const movedBy = (
+  of: ReversedValue | undefined,
+  { amount, allocations }: Pick<Adjusted, 'amount' | 'allocations'>,
+): MovedValue => {
+  if (!of) return {};
+  const counts = of.counts && { counts: of.counts };
+  if (amount < 0)
+    return of.grantId === null || allocations.every(({ grantId }) => grantId === of.grantId)
+      ? { ...counts }
+      : {};
+  const { took } = of;
+  if (took.credits === 0) return {};
+  const priceCents = givenWith(of, amount).cents - of.gave.cents;
+  return { restores: { grantIds: [...took.grantIds], priceCents }, ...counts };
+};
+
+/** Whether the value of a correction that takes credits is that of the entry that it names. */
+export const sharesValue = (
+  of: ReversedValue | undefined,
+  { amount, counts }: Pick<Adjusted, 'amount' | 'counts'>,
+): boolean => of !== undefined && amount < 0 && counts?.as === of.counts?.as && counts?.of === of.counts?.of;
+
+/**
+ * The value of an entry after a correction that names it.
+ * @param used what the correction took from grants
+ */
+export const corrected = (
+  of: ReversedValue,
+  data: Pick<Adjusted, 'amount' | 'counts'>,
+  used: readonly UsedCredits[],
+): ReversedValue => {
+  if (data.amount > 0) return { ...of, gave: givenWith(of, data.amount) };
+  return sharesValue(of, data) ? { ...of, took: plus(of.took, used) } : of;
+};
+
+const givenWith = ({ took, gave }: ReversedValue, amount: number): ReversedValue['gave'] => {
+  const credits = Math.min(gave.credits + amount, took.credits);
+  if (credits === 0) return { ...gave, credits };
+  return { credits, cents: Math.max(gave.cents, worth(took.credits, took.cents, credits)) };
+};
+
+const plus = (took: ReversedValue['took'], used: readonly UsedCredits[]): ReversedValue['took'] => ({
+  grantIds: [...new Set([...took.grantIds, ...used.map(({ grantId }) => grantId)])],
+  credits: took.credits + used.reduce((sum, { credits }) => sum + credits, 0),
+  cents: took.cents + used.reduce((sum, { cents }) => sum + cents, 0),
+});
+
+/** An entry that corrections name, as its book records it. */
+export interface Original {
+  /** Credits that corrections may give back in all; negative: that they may take back. 0: nothing to reverse. */
+  readonly reversible: number;
+  /** Sum of the corrections so far. */
+  readonly reversed: number;
+  /** The grant that credits are taken back from. */
+  readonly grantId: string | null;
+  /** Only a command that books needs it. */
+  readonly value?: ReversedValue;
+}
+
+/** What a book records of the entries that a correction names. */
+export interface KnownEntries {
+  /** Corrections in the book when it was read. With another number by now, the rest is out of date. */
+  readonly corrections: number;
+  /** By event id. */
+  readonly originals: Readonly<Record<string, Original>>;
+}
+
+export const nothingKnown: KnownEntries = { corrections: 0, originals: {} };
+
+/**
+ * Adds an event of the book, in order, to what is known of the entries with these ids.
+ * @param used what it took from grants. Without it, nothing is known of values
+ */
+export const learn = (
+  known: KnownEntries,
+  event: CreditsEvent & { readonly id: string },
+  ids: ReadonlySet<string>,
+  used?: readonly UsedCredits[],
+): KnownEntries => {
+  const isCorrection = event.type === 'CreditsAdjusted';
+  const corrections = known.corrections + (isCorrection ? 1 : 0);
+  const { originals } = isCorrection ? withReversal(known, event.data, used ?? []) : known;
+  if (!ids.has(event.id) || originals[event.id]) return { corrections, originals };
+  const { reversible, grantId } = originalOf(event);
+  const reversed = isCorrection ? originals[event.data.reversesEventId ?? '']?.value : undefined;
+  const value = isCorrection && sharesValue(reversed, event.data) ? reversed : used && valueOf(event, used);
+  const learnt = { reversible, reversed: 0, grantId, ...(value && { value }) };
+  return { corrections, originals: { ...originals, [event.id]: learnt } };
+};
+
+/** The value of an entry that no correction names yet. @param used what it took from grants */
+export const valueOf = (
+  event: CreditsEvent & { readonly id: string },
+  used: readonly UsedCredits[],
+): ReversedValue => {
+  const { counts, grantId } = originalOf(event);
+  return valueHeld(event.id, counts, grantId, used);
+};
+
+/** What corrections of an entry may do, and what their value counts as. */
+const originalOf = ({
+  id,
+  type,
+  data,
+}: CreditsEvent & { readonly id: string }): Pick<Original, 'reversible' | 'grantId'> &
+  Pick<ReversedValue, 'counts'> => {
+  switch (type) {
+    case 'PlanGranted':
+    case 'PackPurchased': {
+      const { credits, grantId } = data;
+      return { reversible: -credits, grantId, counts: { as: 'refunds', of: grantId } };
+    }
+    case 'CreditsCaptured':
+      return { reversible: data.amount, grantId: null, counts: { as: 'earned', of: id } };
+    case 'GrantExpired':
+      return { reversible: data.amount, grantId: null, counts: { as: 'breakage', of: id } };
+    case 'CreditsReleased':
+      return {
+        reversible: expiredOf(data.allocations),
+        grantId: null,
+        counts: { as: 'breakage', of: id },
+      };
+    case 'CreditsAdjusted':
+      return {
+        reversible: -data.amount,
+        grantId: data.amount > 0 ? `adjustment:${data.adjustmentId}` : null,
+        counts: data.counts ?? null,
+      };
+    case 'BookOpened':
+    case 'SubscriptionStarted':
+    case 'SubscriptionChanged':
+    case 'SubscriptionCancelled':
+    case 'CreditsReserved':
+    case 'PeriodCarried':
+    case 'PeriodClosed':
+      return { reversible: 0, grantId: null, counts: null };
+    default:
+      return assertNever(type);
+  }
+};
+
+/** Released credits are back already, except those that expired. */
+const expiredOf = (allocations: readonly { readonly to: string; readonly amount: number }[]): number =>
+  allocations.reduce((sum, { to, amount }) => (to === 'expired' ? sum + amount : sum), 0);
+
+/**
+ * Why a correction cannot reverse an entry by this amount; `null` when it can. All corrections of an entry together
+ * give or take at most what the entry moved, so a full reversal happens once.
+ * @param once refuses when any correction names the entry already
+ */
+export const refuseReversal = (known: KnownEntries, eventId: string, amount: number, once: boolean) => {
+  const original = known.originals[eventId];
+  if (!original || original.reversible === 0) return reject('NothingToReverse', { eventId });
+  const { reversible, reversed } = original;
+  const after = reversed + amount;
+  const isWithin = reversible > 0 ? after >= 0 && after <= reversible : after <= 0 && after >= reversible;
+  if (isWithin && !(once && reversed !== 0)) return null;
+  return reject('ReversalExceeded', { eventId, original: reversible, reversed });
+};
+
+/** What is known after a correction, which may name an entry. @param used what it took from grants */
+export const withReversal = (
+  known: KnownEntries,
+  data: CreditsEventOf<'CreditsAdjusted'>['data'],
+  used: readonly UsedCredits[],
+): KnownEntries => {
+  const original = known.originals[data.reversesEventId ?? ''];
+  if (!original) return known;
+  const value = original.value && corrected(original.value, data, used);
+  const originals = Object.entries(known.originals).map(([id, one]) => {
+    const reversed = id === data.reversesEventId ? one.reversed + data.amount : one.reversed;
+    const isHeld = value !== undefined && one.value?.holder === value.holder;
+    return [id, { ...one, reversed, ...(isHeld && { value }) }] as const;
+  });
+  return { ...known, originals: Object.fromEntries(originals) };
+};

@@ -1,0 +1,186 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { given } from '#event-sourcing/testing/projection-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import type { CreditsEvent } from './contracts/events.js';
+import { balanceProjection, holdProjection } from './projections.js';
+import { adjustment } from '../test/adjustment.js';
+import { openedBook, type TestBook } from '../test/book.js';
+import { storedInParts } from '../test/in-parts.js';
+import { PLANS } from './contracts/catalogue.js';
+
+const [balances] = balanceProjection.views;
+let revision = 0n;
+const event = (type: CreditsEvent['type'], data: object): Recorded =>
+  ({
+    id: `e${revision}`,
+    stream: 'credits-ws_1',
+    revision: revision++,
+    position: revision,
+    type,
+    data,
+    metadata: { occurredAt: '2026-04-12T10:00:00.000Z' },
+  }) as unknown as Recorded;
+
+const opened = event('BookOpened', { period: '2026-04' });
+const granted = event('CreditsAdjusted', { amount: 30 });
+const reserved = event('CreditsReserved', { reservationId: 'r1', amount: 20, allocations: [] });
+const captured = event('CreditsCaptured', { reservationId: 'r1', amount: 20 });
+const fold = (events: readonly Recorded[], row: Record<string, unknown> | null = null) =>
+  events.reduce((before, one) => balances!.evolve(before, one), row);
+
+describe('the row of a book', () => {
+  it('adds up the movements of each event', () => {
+    expect(fold([opened, granted, reserved])).toMatchObject({ available: 10, held: 20, adjusted: 30 });
+    expect(fold([opened, granted, reserved, captured])).toMatchObject({
+      available: 10,
+      held: 0,
+      consumed: 20,
+    });
+  });
+
+  it('adds nothing when events are repeated', () => {
+    const once = fold([opened, granted, reserved]);
+    expect(fold([granted, reserved, captured], once)).toEqual(fold([opened, granted, reserved, captured]));
+  });
+
+  it('is refused when it was deleted: the movement would be lost in silence', () => {
+    expect(() => fold([reserved])).toThrow(/row of the book is missing/);
+  });
+
+  it('is refused when an event overdraws a book, even if a later event of the batch restores it', () => {
+    const early = { ...reserved, revision: 1n } as Recorded;
+    const late = { ...granted, revision: 2n } as Recorded;
+    expect(() => fold([opened, early, late])).toThrow(/overdrawn: available -20/);
+  });
+});
+
+describe('when a book is due', () => {
+  const [balances] = balanceProjection.views;
+
+  type Row = Record<string, unknown>;
+
+  const fold = (events: readonly StoredEvent[], row: Row | null = null): Row =>
+    events.reduce((before, event) => balances!.evolve(before, event as Recorded), row)!;
+
+  /** When the row of a book says that something is next due. */
+  const dueAt = ({ events }: TestBook): string => fold(events)['due_at'] as string;
+
+  /** Nudges an idle book at each time that its row names, and returns these times with what was then recorded. */
+  const nudge = async (book: TestBook, until: string): Promise<string[]> => {
+    const seen: string[] = [];
+    for (let at = dueAt(book); at < until; at = dueAt(book)) {
+      const before = book.events.length;
+      await book.do(at, { type: 'RecordDue' });
+      const types = book.events.slice(before).map(({ type }) => type);
+      seen.push(`${at.slice(0, 10)} ${types.join(' ')}`);
+    }
+    return seen;
+  };
+
+  const subscribe = { type: 'SubscribeToPlan', approvalRef: null } as const;
+
+  describe('when an idle book is next due', () => {
+    it('grants the month of a changed plan on its day, although an older grant expires before', async () => {
+      const book = await openedBook();
+      await book.do('2026-05-10T12:00:00Z', { ...subscribe, plan: 'studio' });
+      await book.do('2026-05-20T12:00:00Z', { ...subscribe, plan: 'pro', when: 'now' });
+      expect(await nudge(book, '2026-07-15')).toEqual([
+        '2026-06-01 PeriodClosed',
+        '2026-06-10 GrantExpired',
+        '2026-06-20 GrantExpired PlanGranted',
+        '2026-07-01 PeriodClosed',
+      ]);
+    });
+
+    it('keeps the expiry of a gift that comes before the one of the month', async () => {
+      const book = await openedBook();
+      const gift = { adjustmentId: 'a1', amount: 7, reason: 'sorry', approvedBy: 'ada' };
+      await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-04-20T00:00:00.000Z' }));
+      await book.do('2026-04-12T12:00:00Z', { ...subscribe, plan: 'studio' });
+      expect(dueAt(book)).toBe('2026-04-20T00:00:00.000Z');
+    });
+
+    it('grants again on its day when a cancellation is withdrawn', async () => {
+      const book = await openedBook();
+      await book.do('2026-04-10T12:00:01Z', { ...subscribe, plan: 'studio' });
+      const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: PLANS.studio.creditsPerMonth };
+      await book.do('2026-04-11T12:00:00Z', { type: 'ReserveCredits', ...hold });
+      await book.do('2026-04-15T12:00:00Z', { type: 'CancelSubscription' });
+      await book.do('2026-05-02T12:00:00Z', { ...subscribe, plan: 'studio' });
+      expect(await nudge(book, '2026-06-02')).toEqual(['2026-05-10 PlanGranted', '2026-06-01 PeriodClosed']);
+    });
+
+    it('does not wait for the expiry of a grant that was used up', async () => {
+      const book = await openedBook();
+      const gift = { adjustmentId: 'a1', amount: 20, reason: 'sorry', approvedBy: 'ada' };
+      await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-04-20T00:00:00.000Z' }));
+      const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: 20 };
+      await book.do('2026-04-12T12:00:00Z', { type: 'ReserveCredits', ...hold });
+      expect(dueAt(book)).toBe('2026-05-01T00:00:00.000Z');
+      const causeEventId = 'end-r1';
+      await book.do('2026-04-12T12:00:01Z', { type: 'ReleaseCredits', reservationId: 'r1', causeEventId });
+      expect(dueAt(book)).toBe('2026-04-20T00:00:00.000Z');
+    });
+
+    it('is the same when months are closed in parts, and the end of the month between two parts', async () => {
+      const book = await openedBook();
+      await book.do('2026-04-10T12:00:00Z', { ...subscribe, plan: 'studio' });
+      const gift = { adjustmentId: 'a1', amount: 7, reason: 'sorry', approvedBy: 'ada' };
+      await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-05-04T00:00:00.000Z' }));
+      await book.do('2026-05-02T12:00:00Z', { type: 'RecordDue' });
+      const events = storedInParts(book.events);
+      expect(fold(events)).toMatchObject({ due_at: dueAt(book), agenda: fold(book.events)['agenda'] });
+      const first = events.findIndex(({ type }) => type === 'PeriodCarried');
+      const kept = fold(events.slice(0, first + 1));
+      expect(kept).toMatchObject({ due_at: '2026-05-01T00:00:00.000Z', revision: String(first) });
+    });
+  });
+});
+
+describe('holds', () => {
+  const booked = (event: CreditsEvent) => recorded('credits-ws_1', event);
+
+  const reserved = (reservationId: string) =>
+    booked({
+      type: 'CreditsReserved',
+      data: {
+        reservationId,
+        readingId: `reading of ${reservationId}`,
+        amount: 20,
+        allocations: [{ grantId: 'plan:1', amount: 20 }],
+      },
+    });
+  const captured = (reservationId: string) =>
+    booked({
+      type: 'CreditsCaptured',
+      data: { reservationId, readingId: `reading of ${reservationId}`, amount: 20, causeEventId: 'event-9' },
+    });
+  const held = (reservationId: string) => ({
+    workspace_id: 'ws_1',
+    mode: 'live',
+    reservation_id: reservationId,
+    reading_id: `reading of ${reservationId}`,
+    amount: 20,
+    reserved_at: '2026-01-02T03:04:05.006Z',
+    confirmed: false,
+  });
+
+  describe('the holds of a book', () => {
+    it('have a row while they are open', () => {
+      given(holdProjection, [reserved('r1'), reserved('r2')]).thenRows({
+        'billing.hold': [held('r1'), held('r2')],
+      });
+      given(holdProjection, [reserved('r1'), reserved('r2'), captured('r1')]).thenRows({
+        'billing.hold': [held('r2')],
+      });
+    });
+
+    it('are the same when an event is repeated', () => {
+      given(holdProjection, [reserved('r1'), reserved('r1')]).thenRows({ 'billing.hold': [held('r1')] });
+      given(holdProjection, [reserved('r1'), captured('r1'), captured('r1')]).thenRows({
+        'billing.hold': [],
+      });
+    });
+  });
+});

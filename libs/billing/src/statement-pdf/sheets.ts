@@ -1,0 +1,355 @@
+import type { MonthlyStatement, GrantMovement } from '../contracts/audit.js';
+import { type Account, ACCOUNTS, type CreditsEvent } from '../contracts/events.js';
+import { type LedgerEntry, MONEY_FIGURES, type GrantSummary } from '../contracts/queries.js';
+import { endOfMonth, startOfMonth } from '../domain/calendar.js';
+import { CURRENCY } from '../contracts/catalogue.js';
+import { type StatementPrint, STATEMENT_WORDS, type StatementWords } from '../contracts/statement.js';
+
+const DAY_MS = 86_400_000;
+
+/** Credits of one day of the month. */
+export interface ChartDay {
+  readonly consumed: number;
+  readonly expired: number;
+  /** Left at the end of the day. */
+  readonly available: number;
+}
+
+export const change = ({ postings }: LedgerEntry, name: Account): number =>
+  postings.reduce((sum, { account, amount }) => (account === name ? sum + amount : sum), 0);
+
+/** 1234567 as 1 234 567, with a proper minus and spaces that do not break. */
+export const grouped = (credits: number): string =>
+  String(credits)
+    .replace('-', '−')
+    .replace(/\B(?=(\d{3})+$)/g, '\u202f');
+
+/** One for each day of the month. An entry dated after the month counts on its last day. */
+export const chartDays = ({ period, opening, entries }: MonthlyStatement): ChartDay[] => {
+  const count = (endOfMonth(period) - startOfMonth(period)) / DAY_MS;
+  const days = Array.from({ length: count }, () => ({ consumed: 0, expired: 0, available: -1 }));
+  for (const entry of entries) {
+    if (entry.unreadable !== undefined) continue;
+    const at = Math.floor((Date.parse(entry.occurredAt) - startOfMonth(period)) / DAY_MS);
+    const day = days[Math.min(Math.max(at, 0), count - 1)]!;
+    day.consumed += change(entry, 'consumed');
+    day.expired += change(entry, 'expired');
+    day.available = entry.availableAfter;
+  }
+  let left = opening.available;
+  return days.map((day) => {
+    left = day.available < 0 ? left : day.available;
+    return { ...day, available: left };
+  });
+};
+
+/** The days on which something was recorded, with what an entry moved in sum: day, movements, consumed, expired, left. */
+export const daysOf = (
+  entries: readonly LedgerEntry[],
+): readonly (readonly [
+  day: string,
+  movements: number,
+  consumed: number,
+  expired: number,
+  available: number,
+  held: number,
+])[] => {
+  const days = new Map<string, readonly [string, number, number, number, number, number]>();
+  for (const entry of entries) {
+    const day = entry.occurredAt.slice(0, 10);
+    const [, movements, consumed, expired] = days.get(day) ?? [day, 0, 0, 0];
+    days.set(day, [
+      day,
+      movements + (entry.postings.length > 0 ? 1 : 0),
+      consumed + change(entry, 'consumed'),
+      expired + change(entry, 'expired'),
+      entry.availableAfter,
+      entry.heldAfter,
+    ]);
+  }
+  return [...days.values()];
+};
+
+/** Most movements printed one by one. A busier month is summed up by day; its CSV export has every movement. */
+export const MOST_MOVEMENTS = 1_000;
+
+export interface PrintedMovement {
+  readonly revision: number;
+  /** `yyyy-mm-dd hh:mm:ss`. */
+  readonly at: string;
+  readonly type: string;
+  /** Reading, order, price, reason and who. */
+  readonly details: string;
+  /** Changes of the accounts, signed. */
+  readonly available: number;
+  readonly held: number;
+  readonly consumed: number;
+  readonly expired: number;
+  readonly availableAfter: number;
+  readonly heldAfter: number;
+}
+
+/** What the template prints. Texts are final; numbers are whole credits, or minor units of the currency. */
+export interface StatementSheet {
+  readonly workspaceId: string;
+  readonly workspaceName: string | null;
+  readonly period: string;
+  readonly title: string;
+  readonly status: string;
+  /** RFC 3339, of the last entry that can be read. */
+  readonly asOf: string;
+  /** What a reader must know of the entries, a sentence each. */
+  readonly notes: readonly string[];
+  readonly currency: string;
+  /** In the order of MONEY_FIGURES. */
+  readonly money: readonly number[] | null;
+  readonly accounts: readonly (readonly [
+    name: string,
+    opening: number,
+    out: number,
+    into: number,
+    closing: number,
+  ])[];
+  readonly chart: {
+    readonly opening: number;
+    /** One for each day of the month. */
+    readonly days: readonly ChartDay[];
+    readonly alt: string;
+  };
+  readonly grants: readonly GrantMovement[];
+  /** `null`: too many to print, see `days`. */
+  readonly movements: readonly PrintedMovement[] | null;
+  readonly days: ReturnType<typeof daysOf>;
+}
+
+export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null): StatementSheet => {
+  const { workspaceId, period, closed, opening, totals, closing, entries, grants, money, notes } = statement;
+  const last = entries.at(-1)!;
+  const readable = entries.filter(({ unreadable }) => unreadable === undefined);
+  const days = chartDays(statement);
+  return {
+    workspaceId,
+    workspaceName,
+    period,
+    title: `Credit statement, ${period}`,
+    status: closed
+      ? `closed by event ${last.eventId} at revision ${last.revision}`
+      : `open: as of ${last.occurredAt}`,
+    asOf: readable.at(-1)?.occurredAt ?? new Date(startOfMonth(period)).toISOString(),
+    notes: notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
+    currency: money?.currency ?? CURRENCY,
+    money: money && MONEY_FIGURES.map((name) => money[name]),
+    accounts: ACCOUNTS.map((account) => [
+      account,
+      opening[account],
+      totals[account].debit,
+      totals[account].credit,
+      closing[account],
+    ]),
+    chart: { opening: opening.available, days, alt: summary(statement, days) },
+    grants,
+    movements: entries.length > MOST_MOVEMENTS ? null : entries.map(printed),
+    days: daysOf(readable),
+  };
+};
+
+/** Entries that an operator causes. */
+const BY_OPERATORS: ReadonlySet<LedgerEntry['type']> = new Set([
+  'CreditsAdjusted',
+  'PackPurchased',
+  'SubscriptionStarted',
+  'SubscriptionChanged',
+  'SubscriptionCancelled',
+]);
+
+/** What the chart says, in words. */
+const summary = ({ opening, closing, totals }: MonthlyStatement, days: readonly ChartDay[]): string => {
+  const used = totals.consumed.credit;
+  const busiest = days.reduce(
+    (best, { consumed }, index) => (consumed > days[best]!.consumed ? index : best),
+    0,
+  );
+  const granted = totals['issued:plan'].debit + totals['issued:pack'].debit + totals.adjusted.debit;
+  const most = used > 0 ? `, most on day ${busiest + 1} (${grouped(days[busiest]!.consumed)})` : '';
+  const withdrawn =
+    totals.adjusted.credit > 0 ? `, corrections withdrew ${grouped(totals.adjusted.credit)}` : '';
+  return `${grouped(opening.available)} credits were available at the start and ${grouped(closing.available)} at the end. ${grouped(granted)} were granted, readings used ${grouped(used)}${most}${withdrawn}, and ${grouped(totals.expired.credit)} expired.`;
+};
+
+const printed = (entry: LedgerEntry): PrintedMovement => ({
+  revision: Number(entry.revision),
+  at: entry.occurredAt.slice(0, 19).replace('T', ' '),
+  type: entry.type,
+  details: [
+    entry.readingId && `reading ${entry.readingId}`,
+    entry.reference && `reference ${entry.reference}`,
+    entry.priceCents === null ? null : `price ${(entry.priceCents / 100).toFixed(2)} ${CURRENCY}`,
+    entry.reason,
+    BY_OPERATORS.has(entry.type) ? `by ${entry.actor}` : null,
+    entry.approvedBy && `approved by ${entry.approvedBy}`,
+    entry.unreadable,
+  ]
+    .filter((part) => part)
+    .join(', '),
+  available: change(entry, 'available'),
+  held: change(entry, 'held'),
+  consumed: change(entry, 'consumed'),
+  expired: change(entry, 'expired'),
+  availableAfter: entry.availableAfter,
+  heldAfter: entry.heldAfter,
+});
+
+/** Most movements printed one by one: some sixty pages, 3 s of CPU. A busier month is summed up by day; its CSV file has all. */
+export const MOST_PRINTED = 2_000;
+
+interface Table {
+  readonly title: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly (string | readonly [text: string, details: string])[])[];
+  /** Above the table. */
+  readonly hint?: string;
+}
+
+/** What the template prints: texts in the reader's language, and the numbers of the chart. */
+export interface CustomerSheet {
+  readonly locale: string;
+  readonly paper: StatementPrint['paper'];
+  readonly title: string;
+  readonly about: string;
+  /** RFC 3339: the date of the file. */
+  readonly asOf: string;
+  readonly name: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly hints: readonly string[];
+  readonly overview: string;
+  readonly chart: {
+    readonly opening: number;
+    readonly days: readonly ChartDay[];
+    readonly alt: string;
+    readonly words: readonly [usedByDay: string, used: string, expired: string, leftByDay: string];
+  };
+  readonly tables: readonly Table[];
+}
+
+export const customerSheetOf = (statement: MonthlyStatement, print: StatementPrint): CustomerSheet => {
+  const { workspaceId, period, entries, opening, closing, closed, chain, grants } = statement;
+  const words = STATEMENT_WORDS[print.language];
+  const last = entries.at(-1)!;
+  const summary = summaryOf(statement, words);
+  return {
+    locale: words.locale,
+    paper: print.paper,
+    title: words.title(monthName(period, words.locale)),
+    about: `${print.workspaceName ?? workspaceId}, ${period}`,
+    asOf: entries.findLast(({ unreadable }) => unreadable === undefined)?.occurredAt ?? startOf(period),
+    name: print.workspaceName ?? workspaceId,
+    facts: [
+      [words.workspace, workspaceId],
+      [words.month, period],
+      [words.state, closed ? words.closed : words.open],
+      [words.opening, grouped(opening.available)],
+      [words.closing, grouped(closing.available)],
+      [words.heldAtEnd, grouped(closing.held)],
+      [words.lastEntry, `${last.revision} · ${seconds(last.occurredAt)}`],
+      ...(chain === null ? [] : [[words.chain, chain] as const]),
+    ],
+    hints: [words.chainHint, words.units],
+    overview: words.overview,
+    chart: {
+      opening: opening.available,
+      days: chartDays(statement),
+      alt: summary,
+      words: [words.usedByDay, words.used, words.expired, words.leftByDay],
+    },
+    tables: [...(grants.length > 0 ? [grantsOf(grants, words)] : []), movementsOf(entries, words)],
+  };
+};
+
+const startOf = (period: string): string => new Date(startOfMonth(period)).toISOString();
+const seconds = (instant: string): string => instant.slice(0, 19).replace('T', ' ');
+const price = (cents: number, locale: string): string =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency: CURRENCY, currencyDisplay: 'code' }).format(
+    cents / 100,
+  );
+
+const monthName = (period: string, locale: string): string =>
+  new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+    startOfMonth(period),
+  );
+
+const summaryOf = ({ totals }: MonthlyStatement, { summary }: StatementWords): string =>
+  summary(
+    grouped(totals['issued:plan'].debit + totals['issued:pack'].debit + totals.adjusted.debit),
+    grouped(totals.consumed.credit),
+    grouped(totals.expired.credit),
+    grouped(totals.adjusted.credit),
+  );
+
+/** At the start + granted − to readings − expired − withdrawn = left. */
+const grantsOf = (grants: readonly GrantMovement[], words: StatementWords): Table => ({
+  title: words.grants,
+  head: [
+    words.grant,
+    words.price,
+    words.atStart,
+    words.granted,
+    words.taken,
+    words.expired,
+    words.withdrawn,
+    words.left,
+  ],
+  rows: grants.map((one) => {
+    const [kind, ...name] = one.grantId.split(':');
+    return [
+      [words.grantKinds[kind as GrantSummary['kind']], name.join(' ')],
+      price(one.priceCents, words.locale),
+      ...[one.opening, one.granted, one.reserved - one.released, one.expired, one.removed, one.closing].map(
+        grouped,
+      ),
+    ];
+  }),
+});
+
+const movementsOf = (entries: readonly LedgerEntry[], words: StatementWords): Table => {
+  if (entries.length > MOST_PRINTED)
+    return {
+      title: words.byDay,
+      hint: words.tooMany,
+      head: [words.day, words.movements, words.used, words.expired, words.availableAfter, words.heldAfter],
+      rows: daysOf(entries.filter(({ unreadable }) => unreadable === undefined)).map(([day, ...counts]) => [
+        day,
+        ...counts.map(grouped),
+      ]),
+    };
+  return {
+    title: words.movements,
+    ...(entries.every(({ postings }) => postings.length === 0) && { hint: words.noMovements }),
+    head: [
+      words.movement,
+      words.entry,
+      words.when,
+      words.available,
+      words.held,
+      words.availableAfter,
+      words.heldAfter,
+    ],
+    rows: entries.map((one) => [
+      [words.movementKinds[one.type as CreditsEvent['type']] ?? one.type, detailsOf(one, words)],
+      String(one.revision),
+      seconds(one.occurredAt),
+      ...[change(one, 'available'), change(one, 'held')].map((moved) => (moved === 0 ? '' : grouped(moved))),
+      grouped(one.availableAfter),
+      grouped(one.heldAfter),
+    ]),
+  };
+};
+
+const detailsOf = (one: LedgerEntry, words: StatementWords): string =>
+  [
+    one.readingId && `${words.reading} ${one.readingId}`,
+    one.reference && `${words.reference} ${one.reference}`,
+    one.priceCents === null ? null : price(one.priceCents, words.locale),
+    one.unreadable === undefined ? null : words.unreadable,
+  ]
+    .filter((part) => part)
+    .join(', ');
