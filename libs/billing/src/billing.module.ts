@@ -52,8 +52,7 @@ import {
 } from './executors.js';
 import type { Config } from './settings.js';
 
-/** All command and query handlers of this module. */
-export const HANDLERS = [
+const HANDLERS = [
   BalanceAsOfHandler,
   CancelSubscriptionHandler,
   CloseMonthHandler,

@@ -9,7 +9,6 @@ import { OpenBook } from './contracts/commands.js';
 import { SettleReservation } from './application/reservations.js';
 import { DOCUMENT_REFUND, isGivenUp } from './domain/correction.decider.js';
 
-/** Opens a credit book for every workspace. */
 export const bookOpening = defineProcess({
   name: 'billing.book-opening.v1',
   catalogues: [selectEvents(workspaceEvents, 'WorkspaceOpened')],

@@ -33,7 +33,6 @@ interface BalanceRow {
   readonly agenda: Agenda;
   /** Credits available and held after the last grant. `null` before the first. */
   readonly topped_up_to: number | string | null;
-  /** The id of that grant. */
   readonly topped_up_by: string | null;
 }
 
@@ -182,7 +181,6 @@ export const holdProjection = defineProjection({
   views: [holds],
 });
 
-/** How the tables name the mode of a book. */
 export const modeOf = (livemode: boolean): Mode => (livemode ? 'live' : 'test');
 
 export const modeOfStream = (stream: string): Mode => modeOf(categoryOf(stream) === creditsEvents.category);

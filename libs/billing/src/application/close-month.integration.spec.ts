@@ -4,11 +4,10 @@ import type pg from 'pg';
 import { auditConfig } from '../../test/audit-config.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
 import { balanceAsOf } from './statements.js';
-import { CloseMonth, type RecordDue } from '../contracts/index.js';
+import { CloseMonth } from '../contracts/index.js';
 import { createCreditsExecutor } from '../executors.js';
 import { CreditBooks } from './credit-books.js';
 import { CloseMonthHandler } from './close-month.js';
-import { RecordDueHandler } from './record-due.js';
 
 const KEY = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5', refunds: '6' };
@@ -58,16 +57,7 @@ const close = (
 ) => {
   const { store, clock, config } = office;
   const books = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
-  const due = new RecordDueHandler(books);
-  const commands = { execute: (command: RecordDue) => due.execute(command) };
-  const handler = new CloseMonthHandler(
-    commands as never,
-    books,
-    store,
-    poolOf(office, view),
-    clock,
-    auditConfig(config),
-  );
+  const handler = new CloseMonthHandler(books, store, poolOf(office, view), clock, auditConfig(config));
   return handler.execute(new CloseMonth(period, KEY, 60_000, WAIT_MS, CODES, () => BY, progress));
 };
 

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
@@ -10,7 +10,6 @@ import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
 import { correctionDifferences, verifyCorrections } from '../audit/corrections.js';
 import { monthOfBooks, monthFiles, signedMonth, sumsOf } from '../audit/month.js';
 import { readSealKey } from '../audit/seal.js';
-import { RecordDue } from '../contracts/commands.js';
 import { CloseMonth, type CloseMonthResult, type LedgerDifference } from '../contracts/audit.js';
 import { endOfMonth } from '../domain/calendar.js';
 import type { Config } from '../settings.js';
@@ -18,13 +17,11 @@ import { balanceRows, LogAudit, serverNow, type AuditResult } from './log-audit.
 import { balanceProjection } from '../projections.js';
 import { CreditBooks, passOverUnreadable } from './credit-books.js';
 
-/** Books closed at the same time. */
 const AT_ONCE = 16;
 
 @CommandHandler(CloseMonth)
 export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   constructor(
-    private readonly commands: CommandBus,
     private readonly creditBooks: CreditBooks,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
@@ -52,8 +49,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
       audit.refresh(await balanceRows(this.pool, null));
       await read();
     }
-    const view = new BalanceView(this.pool, this.store);
-    const result = await view.caughtUp(audit, settledBefore, command);
+    const result = await this.caughtUp(audit, settledBefore, command);
     const { verified, corrections, reconciliation: compared } = result;
     const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
     const { compensated } = signatures;
@@ -77,49 +73,14 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), setAside, notes, files };
   }
 
-  /** The books that the log shows to be open. They continue from what was just read. */
-  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
-    const open = audit.openUntil(period);
-    let [next, done] = [0, 0];
-    const worker = async (): Promise<void> => {
-      while (next < open.length) {
-        const workspaceId = open[next++]!;
-        const folded = audit.folded(workspaceId);
-        if (folded) this.creditBooks.remember(workspaceId, folded);
-        // It is found again as a book that does not verify.
-        await this.commands.execute(new RecordDue(workspaceId, by())).catch(passOverUnreadable);
-        done += 1;
-        progress?.('close', done, open.length);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    return open.length;
-  }
-}
-
-/** Milliseconds between two looks at the view. */
-const LOOK_EVERY_MS = 500;
-
-/** Whether a difference only says that the view is behind a book or lacks it. */
-export const isOfView = ({ kind }: Pick<LedgerDifference, 'kind'>): boolean =>
-  kind === 'balance_behind' || kind === 'balance_missing';
-
-/** The balance view, as a month of the ledger waits for it. */
-export class BalanceView {
-  constructor(
-    private readonly pool: pg.Pool,
-    private readonly store: Pick<EventStore, 'head'>,
-  ) {}
-
   /**
-   * What an audit found, once the view has caught up with the books; or after `waitMs`, or when the view has handled the
-   * log and still lacks entries. Reports progress in books.
-   * @param settledBefore as in reconciliationOf
+   * What an audit found, once the balance view has caught up with the books; or after `waitMs`, or when the view has handled
+   * the log and still lacks entries. @param settledBefore as in reconciliationOf
    */
-  async caughtUp(
+  private async caughtUp(
     audit: LogAudit,
     settledBefore: number,
-    { waitMs, progress }: Pick<CloseMonth, 'waitMs' | 'progress'>,
+    { waitMs, progress }: CloseMonth,
   ): Promise<AuditResult> {
     const until = performance.now() + waitMs;
     const head = await this.store.head();
@@ -138,4 +99,30 @@ export class BalanceView {
       if (isLast) return audit.result(settledBefore);
     }
   }
+
+  /** The books that the log shows to be open. They continue from what was just read. */
+  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
+    const open = audit.openUntil(period);
+    let [next, done] = [0, 0];
+    const worker = async (): Promise<void> => {
+      while (next < open.length) {
+        const workspaceId = open[next++]!;
+        const folded = audit.folded(workspaceId);
+        if (folded) this.creditBooks.remember(workspaceId, folded);
+        // It is found again as a book that does not verify.
+        await this.creditBooks.recordDue(workspaceId, by()).catch(passOverUnreadable);
+        done += 1;
+        progress?.('close', done, open.length);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    return open.length;
+  }
 }
+
+/** Milliseconds between two looks at the view. */
+const LOOK_EVERY_MS = 500;
+
+/** Whether a difference only says that the view is behind a book or lacks it. */
+const isOfView = ({ kind }: Pick<LedgerDifference, 'kind'>): boolean =>
+  kind === 'balance_behind' || kind === 'balance_missing';

@@ -70,6 +70,10 @@ export class CreditBooks {
     return this.executor.execute(workspaceId, asked, { intent, by, workspaceId, at: command.now });
   }
 
+  async recordDue(workspaceId: string, by: RequestContext): Promise<void> {
+    await this.execute(workspaceId, (now) => ({ type: 'RecordDue', now }), `due:${by.causationId}`, by);
+  }
+
   /** Starts the book's next command from a state that was just read. */
   remember(workspaceId: string, folded: Folded<Credits>): void {
     this.executor.remember(workspaceId, folded);

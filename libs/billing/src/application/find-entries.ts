@@ -4,11 +4,10 @@ import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { referenceOf, bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../audit/book-entry.js';
-import { FindLedgerEntries, type FoundEntry, type UnreadableEntry } from '../contracts/audit.js';
+import { FindLedgerEntries, type FoundEntry } from '../contracts/audit.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import { visitLog } from './read.js';
 
-/** Events that carry a reference. */
 const REFERENCED: ReadonlySet<string> = new Set([
   'PackPurchased',
   'CreditsAdjusted',
@@ -26,22 +25,22 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
     const visit = (stored: StoredEvent): void => {
       if (categoryOf(stored.stream) !== creditsEvents.category || !mayName(stored)) return;
       const event = bookEvent(stored);
-      const workspaceId = streamId(stored.stream);
+      const { id: eventId, revision, type, metadata } = stored;
+      const { occurredAt } = metadata;
+      const place = { workspaceId: streamId(stored.stream), eventId, revision, type, occurredAt };
       if (isOpaque(event)) {
-        if (hasText(stored.data, reference)) found.push(opaque(workspaceId, unreadableEntry(event)));
+        const nothing = { credits: 0, reason: null, actor: '', approvedBy: null, correctionId: null };
+        if (hasText(stored.data, reference))
+          found.push({ ...place, ...nothing, unreadable: sentenceOf(unreadableEntry(event)) });
         return;
       }
       const { data } = event;
       if (!matches(data, reference)) return;
       found.push({
-        workspaceId,
-        eventId: event.id,
-        revision: event.revision,
-        type: event.type,
-        occurredAt: event.metadata.occurredAt,
+        ...place,
         credits: 'credits' in data ? data.credits : 'amount' in data ? data.amount : 0,
         reason: 'reason' in data ? data.reason : null,
-        actor: 'actor' in data ? data.actor : event.metadata.actor,
+        actor: 'actor' in data ? data.actor : metadata.actor,
         approvedBy: 'approvedBy' in data ? data.approvedBy : null,
         correctionId: ('correctionId' in data && data.correctionId) || null,
       });
@@ -54,20 +53,6 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
 /** Types that carry no reference are not decoded, unless this program does not know them. */
 const mayName = ({ type }: StoredEvent): boolean =>
   REFERENCED.has(type) || !Object.hasOwn(creditsEvents.definitions, type);
-
-const opaque = (workspaceId: string, entry: UnreadableEntry): FoundEntry => ({
-  workspaceId,
-  eventId: entry.eventId,
-  revision: entry.revision,
-  type: entry.type,
-  occurredAt: entry.occurredAt,
-  credits: 0,
-  reason: null,
-  actor: '',
-  approvedBy: null,
-  correctionId: null,
-  unreadable: sentenceOf(entry),
-});
 
 /** Whether a text stands anywhere in data that cannot be interpreted. */
 const hasText = (data: unknown, text: string): boolean =>

@@ -45,7 +45,6 @@ export class GetCreditsHandler implements IQueryHandler<GetCredits> {
     return { available, reserved: held, grants };
   }
 
-  /** Its credits are shown as one grant. */
   private async test(workspaceId: string): Promise<CreditsSummary> {
     const { available, held } = balanceOf(await this.testBooks.current(workspaceId));
     const grant = { grantId: 'test', kind: 'test', credits: TEST_CREDITS, expiresAt: null } as const;
@@ -67,7 +66,6 @@ export class GetBalanceHandler implements IQueryHandler<GetBalance> {
   }
 }
 
-/** Books read at once. */
 const PAGE = 500;
 
 @QueryHandler(FindLowBalances)

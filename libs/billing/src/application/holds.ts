@@ -35,7 +35,6 @@ export class GetOpenHoldsHandler implements IQueryHandler<GetOpenHolds> {
   }
 }
 
-/** Books listed, at most. */
 const MOST = 20;
 
 const VIEWS = [balanceProjection.name, holdProjection.name];
@@ -79,7 +78,6 @@ export class CheckHoldsHandler implements IQueryHandler<CheckHolds> {
   }
 }
 
-/** Holds read at a time. */
 const PAGE = 100;
 
 const REASON = 'no reading was requested in time';

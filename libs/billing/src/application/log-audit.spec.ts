@@ -5,7 +5,8 @@ import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-stor
 import type pg from 'pg';
 import { altered, appendUnknown, eventfulBook, setAside, type TestBook } from '../../test/book.js';
 import { writeReading } from '../../test/readings.js';
-import { type BalanceRow, Reconciler } from '../audit/reconcile.js';
+import { Reconciler } from '../../test/reconciler.js';
+import type { BalanceRow } from '../audit/reconcile.js';
 import { monthOfBooks, monthFiles, signedMonth } from '../audit/month.js';
 import { LogAudit, type AuditTask, balanceRows } from './log-audit.js';
 

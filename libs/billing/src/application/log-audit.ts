@@ -19,19 +19,14 @@ import { modeOf } from '../projections.js';
 export interface AuditTask {
   /** Verify the books, and take a month of each (`yyyy-mm`). `boundMs` is CLOCK_REFUSE_MS. `null`: only reconcile. */
   readonly verify: { readonly period: string; readonly boundMs: number } | null;
-  /** Reconciles one workspace; `null`: all. */
   readonly workspaceId: string | null;
-  /** Rows of the balance view, read before the log. */
   readonly rows: ReadonlyMap<string, BalanceRow>;
-  /** Of the books and readings; `true` without it. */
   readonly livemode?: boolean;
 }
 
 export interface AuditResult {
-  /** In the order of the log. */
   readonly verified: readonly VerifiedBook[];
   readonly reconciliation: Reconciliation;
-  /** The entries of corrections, in the order of the log. */
   readonly corrections: readonly StoredEvent[];
 }
 
@@ -42,7 +37,6 @@ export class LogAudit {
   private readonly reconcile: ReconcilePart;
   private readonly corrections: StoredEvent[] = [];
   private readonly livemode: boolean;
-  /** Of the books. */
   private readonly category: string;
   private reached: bigint | null = null;
 
@@ -78,7 +72,6 @@ export class LogAudit {
     this.reconcile.refresh(rows);
   }
 
-  /** @param settledBefore as in reconciliationOf */
   async result(settledBefore: number): Promise<AuditResult> {
     const { store, settlements, reached, task, livemode } = this;
     // Settlements forget the facts of settled readings.
@@ -87,7 +80,7 @@ export class LogAudit {
     for (const fact of facts) settlements.recall(fact);
     return {
       verified: (this.books?.result() ?? []).toSorted(byPosition),
-      reconciliation: reconciliationOf([this.reconcile.result()], settlements, settledBefore),
+      reconciliation: reconciliationOf(this.reconcile.result(), settlements, settledBefore),
       corrections: this.corrections,
     };
   }

@@ -6,7 +6,6 @@ import type { Progress } from '../contracts/audit.js';
 /** Events between two progress reports. */
 const STEP = 1_000;
 
-/** The number of events in a stream: the total of its progress reports. */
 const lengthOf = async (store: EventStore, stream: string): Promise<number> => {
   for await (const { revision } of store.read(stream, { direction: 'backwards', limit: 1 })) {
     return Number(revision) + 1;

@@ -1,4 +1,4 @@
-import { CommandHandler, type ICommandHandler, CommandBus } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
@@ -14,11 +14,10 @@ export class RecordDueHandler implements ICommandHandler<RecordDue> {
   constructor(private readonly books: CreditBooks) {}
 
   async execute({ workspaceId, by }: RecordDue): Promise<void> {
-    await this.books.execute(workspaceId, (now) => ({ type: 'RecordDue', now }), `due:${by.causationId}`, by);
+    await this.books.recordDue(workspaceId, by);
   }
 }
 
-/** Books processed at a time. */
 const PAGE = 100;
 
 /**
@@ -28,7 +27,7 @@ const PAGE = 100;
 @Injectable()
 export class IdleBooks {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly books: CreditBooks,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
   ) {}
@@ -46,7 +45,7 @@ export class IdleBooks {
         if (signal.aborted) return;
         const cause = `due:${workspace_id}:${now}`;
         const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
-        await this.commands.execute(new RecordDue(workspace_id, by)).catch(passOverUnreadable);
+        await this.books.recordDue(workspace_id, by).catch(passOverUnreadable);
       }
       last = rows.length === PAGE ? rows.at(-1)!.workspace_id : '';
     } while (last !== '');

@@ -11,7 +11,7 @@ import { Command } from '#platform/cqrs/message.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { PRODUCT_PRICES } from '../contracts/catalogue.js';
 import { holdOf, isSettled, type Credits } from '../domain/credits.state.js';
-import { CreditBooks, type CreditsOutcome, TestBooks } from './credit-books.js';
+import { CreditBooks, TestBooks } from './credit-books.js';
 
 @CommandHandler(ReserveCredits)
 export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
@@ -20,43 +20,38 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
     private readonly testBooks: TestBooks,
   ) {}
 
-  async execute(command: ReserveCredits): Promise<ReserveResult> {
-    const { reservationId, productId } = command;
-    const amount = PRODUCT_PRICES.get(productId);
-    if (amount === undefined) return misconfigured(`product ${productId} has no price`);
-    let outcome: CreditsOutcome;
-    try {
-      outcome = await this.reserve(command, amount);
-    } catch (error) {
-      if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
-      throw error;
-    }
-    if (outcome.kind !== 'rejected') {
-      return { outcome: 'reserved', amount: holdOf(outcome.state, reservationId)?.amount ?? amount };
-    }
-    switch (outcome.code) {
-      case 'InsufficientCredits':
-        return { outcome: 'insufficient', ...outcome.details };
-      case 'ReservationSettled':
-        return { outcome: 'settled' };
-      case 'BookNotOpen':
-      default:
-        return misconfigured('the workspace has no credit book');
-    }
-  }
-
-  private reserve(
-    { workspaceId, readingId, reservationId, livemode, by }: ReserveCredits,
-    amount: number,
-  ): Promise<CreditsOutcome> {
-    return (livemode ? this.books : this.testBooks).execute(
-      workspaceId,
-      (now) => ({ type: 'ReserveCredits', reservationId, readingId, amount, now }),
-      `reserve:${reservationId}`,
-      by,
-    );
+  execute(command: ReserveCredits): Promise<ReserveResult> {
+    const { workspaceId, readingId, reservationId, productId, livemode, by } = command;
+    return priced(productId, async (amount): Promise<ReserveResult> => {
+      const outcome = await (livemode ? this.books : this.testBooks).execute(
+        workspaceId,
+        (now) => ({ type: 'ReserveCredits', reservationId, readingId, amount, now }),
+        `reserve:${reservationId}`,
+        by,
+      );
+      if (outcome.kind !== 'rejected')
+        return { outcome: 'reserved', amount: holdOf(outcome.state, reservationId)?.amount ?? amount };
+      if (outcome.code === 'InsufficientCredits') return { outcome: 'insufficient', ...outcome.details };
+      if (outcome.code === 'ReservationSettled') return { outcome: 'settled' };
+      return misconfigured('the workspace has no credit book');
+    });
   }
 }
+
+/** Reserves for the price of a product. Without one, or in a book that cannot be read, nobody can. */
+const priced = async <T>(
+  productId: string,
+  reserve: (amount: number) => Promise<T>,
+): Promise<T | ReturnType<typeof misconfigured>> => {
+  const amount = PRODUCT_PRICES.get(productId);
+  if (amount === undefined) return misconfigured(`product ${productId} has no price`);
+  try {
+    return await reserve(amount);
+  } catch (error) {
+    if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
+    throw error;
+  }
+};
 
 @CommandHandler(ReserveMany)
 export class ReserveManyHandler implements ICommandHandler<ReserveMany> {
@@ -65,40 +60,23 @@ export class ReserveManyHandler implements ICommandHandler<ReserveMany> {
     private readonly testBooks: TestBooks,
   ) {}
 
-  async execute(command: ReserveMany): Promise<ReserveManyResult> {
-    const amount = PRODUCT_PRICES.get(command.productId);
-    if (amount === undefined) return misconfigured(`product ${command.productId} has no price`);
-    try {
-      return await this.reserve(command, amount);
-    } catch (error) {
-      if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
-      throw error;
-    }
-  }
-
-  private async reserve(
-    { workspaceId, livemode, batch, by }: ReserveMany,
-    amount: number,
-  ): Promise<ReserveManyResult> {
-    const outcome = await (livemode ? this.books : this.testBooks).execute(
-      workspaceId,
-      (now) => ({ type: 'ReserveMany', ...batch, amount, now }),
-      intentOf(by.correlationId),
-      by,
-    );
-    return outcome.kind === 'rejected' ? refusal(outcome) : held(batch.reservations, outcome.state);
+  execute({ workspaceId, productId, livemode, batch, by }: ReserveMany): Promise<ReserveManyResult> {
+    return priced(productId, async (amount): Promise<ReserveManyResult> => {
+      const outcome = await (livemode ? this.books : this.testBooks).execute(
+        workspaceId,
+        (now) => ({ type: 'ReserveMany', ...batch, amount, now }),
+        // A later request of the same batch may reserve for others of it.
+        `reserve-many:${by.correlationId}`,
+        by,
+      );
+      if (outcome.kind !== 'rejected') return held(batch.reservations, outcome.state);
+      if (outcome.code === 'InsufficientCredits') return { outcome: 'insufficient', ...outcome.details };
+      return misconfigured(
+        outcome.code === 'BookNotOpen' ? 'the workspace has no credit book' : 'the batch is too large',
+      );
+    });
   }
 }
-
-/** A later request of the same batch may reserve for others of it. */
-const intentOf = (correlationId: string): string => `reserve-many:${correlationId}`;
-
-const refusal = (outcome: Extract<CreditsOutcome, { readonly kind: 'rejected' }>): ReserveManyResult => {
-  if (outcome.code === 'InsufficientCredits') return { outcome: 'insufficient', ...outcome.details };
-  return misconfigured(
-    outcome.code === 'BookNotOpen' ? 'the workspace has no credit book' : 'the batch is too large',
-  );
-};
 
 const held = (reservations: ReserveMany['batch']['reservations'], book: Credits): ReserveManyResult => {
   const ids = reservations.map(({ reservationId }) => reservationId);
@@ -147,20 +125,16 @@ export class SettleReservationHandler implements ICommandHandler<SettleReservati
   ) {}
 
   async execute(command: SettleReservation): Promise<SettleResult> {
-    const outcome = await this.settle(command);
-    if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
-    if (outcome.kind === 'accepted') return { outcome: 'settled' };
-    return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
-  }
-
-  private settle(command: SettleReservation): Promise<CreditsOutcome> {
     const { workspaceId, reservationId, livemode, settlement, causeEventId, by } = command;
     const type = settlement === 'capture' ? 'CaptureCredits' : 'ReleaseCredits';
-    return (livemode ? this.books : this.testBooks).execute(
+    const outcome = await (livemode ? this.books : this.testBooks).execute(
       workspaceId,
       (now) => ({ type, reservationId, causeEventId, now }),
       `${settlement}:${causeEventId}`,
       by,
     );
+    if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
+    if (outcome.kind === 'accepted') return { outcome: 'settled' };
+    return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
   }
 }

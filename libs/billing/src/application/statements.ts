@@ -69,7 +69,6 @@ interface End {
   readonly closed: boolean;
   readonly opening: Accounts;
   readonly closing: Accounts;
-  /** Of the last entry. */
   readonly revision: bigint;
 }
 
@@ -168,6 +167,14 @@ export class StreamMonthMovementsHandler implements IQueryHandler<StreamMonthMov
   }
 }
 
+/** @param boundMs CLOCK_REFUSE_MS */
+const readStatement = (
+  store: EventStore,
+  { workspaceId, period, livemode = true }: { workspaceId: string; period: string; livemode?: boolean },
+  boundMs: number,
+): Promise<MonthlyStatement | null> =>
+  statementOf(workspaceId, period, readMonth(store, bookStream(workspaceId, livemode), period), boundMs);
+
 @QueryHandler(GetMonthlyStatement)
 export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatement> {
   constructor(
@@ -175,9 +182,8 @@ export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatemen
     @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
   ) {}
 
-  async execute({ workspaceId, period, livemode }: GetMonthlyStatement): Promise<MonthlyStatement | null> {
-    const stream = readMonth(this.store, bookStream(workspaceId, livemode), period);
-    return statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
+  async execute(query: GetMonthlyStatement): Promise<MonthlyStatement | null> {
+    return readStatement(this.store, query, this.config.CLOCK_REFUSE_MS);
   }
 }
 
@@ -188,13 +194,12 @@ export class TypesetStatementHandler implements IQueryHandler<TypesetMonthlyStat
     @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
   ) {}
 
-  async execute({ workspaceId, period, workspaceName }: TypesetMonthlyStatement): Promise<Uint8Array | null> {
-    const stream = readMonth(this.store, bookStream(workspaceId, true), period);
-    const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
+  async execute(query: TypesetMonthlyStatement): Promise<Uint8Array | null> {
+    const statement = await readStatement(this.store, query, this.config.CLOCK_REFUSE_MS);
     if (!statement) return null;
     // Imported only here: only a process that prints needs the compiler and its fonts.
     const { statementPdf } = await import('../statement-pdf/statement-pdf.js');
-    return statementPdf(statement, workspaceName);
+    return statementPdf(statement, query.workspaceName);
   }
 }
 
@@ -212,9 +217,8 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
     @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
   ) {}
 
-  async execute({ workspaceId, period, print }: TypesetCustomerStatement): Promise<PrintedStatement> {
-    const stream = readMonth(this.store, bookStream(workspaceId, true), period);
-    const statement = await statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
+  async execute(query: TypesetCustomerStatement): Promise<PrintedStatement> {
+    const statement = await readStatement(this.store, query, this.config.CLOCK_REFUSE_MS);
     if (!statement) return { outcome: 'none' };
     // Imported only here: only a process that prints needs threads.
     const { TypesettingBusy, TypesettingHung, typesettingPool } =
@@ -226,7 +230,7 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
       timeoutMs: TIMEOUT_MS,
     });
     try {
-      return { outcome: 'printed', pdf: await this.pool.run(customerSheetOf(statement, print)) };
+      return { outcome: 'printed', pdf: await this.pool.run(customerSheetOf(statement, query.print)) };
     } catch (error) {
       if (error instanceof TypesettingBusy || error instanceof TypesettingHung) return { outcome: 'busy' };
       throw error;

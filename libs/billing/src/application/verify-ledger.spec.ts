@@ -131,9 +131,8 @@ describe('corrections that no two operators signed', () => {
   it('ledger month seals nothing while they are there', async () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-    const never = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
+    const never = { recordDue: () => Promise.reject(new Error('nothing is due')) } as never;
     const handler = new CloseMonthHandler(
-      never,
       never,
       office.store,
       pool,
@@ -172,9 +171,9 @@ describe('wrong clocks', () => {
   });
 
   const closeMonth = (bound = 10_000) => {
-    const none = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
+    const none = { recordDue: () => Promise.reject(new Error('nothing is due')) } as never;
     const config = auditConfig({ CLOCK_REFUSE_MS: bound });
-    const handler = new CloseMonthHandler(none, none, book.store, pool, clock, config);
+    const handler = new CloseMonthHandler(none, book.store, pool, clock, config);
     return handler.execute(new CloseMonth(PERIOD, KEY, 60_000, 0, {} as never, () => null as never));
   };
 

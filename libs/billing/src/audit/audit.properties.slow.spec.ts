@@ -16,7 +16,7 @@ import { holdOf, isSettled, noBook, type Credits } from '../domain/credits.state
 import { STREAM, WS } from '../../test/book.js';
 import { commands } from '../../test/commands.js';
 import { writeReading } from '../../test/readings.js';
-import { Reconciler } from './reconcile.js';
+import { Reconciler } from '../../test/reconciler.js';
 import { BookVerifier } from './verify-book.js';
 
 /**

@@ -19,7 +19,7 @@ import { CreditBooks } from '../application/credit-books.js';
 import { createCreditsExecutor } from '../executors.js';
 import { balanceProjection } from '../projections.js';
 import { balanceAsOf } from '../application/statements.js';
-import { Reconciler } from './reconcile.js';
+import { Reconciler } from '../../test/reconciler.js';
 import { allowsSeal } from './seal.js';
 import { statementOf } from './statement.js';
 import { BookVerifier } from './verify-book.js';

@@ -20,7 +20,7 @@ export const unreadableEntry = ({ stored, problem, setAside }: OpaqueEvent): Unr
 });
 
 /** What a report says of it: passed over by decision, or a finding. */
-export const sentenceOf = ({ setAside, problem }: UnreadableEntry): string =>
+export const sentenceOf = ({ setAside, problem }: Pick<UnreadableEntry, 'setAside' | 'problem'>): string =>
   setAside ? `set aside by ${setAside.by}: ${setAside.reason}` : `cannot be read: ${problem ?? 'unknown'}`;
 
 /**
@@ -90,22 +90,11 @@ export const ledgerEntry = (
 
 /** An entry that moves nothing, because it cannot be read or is set aside. */
 export const opaqueEntry = (
-  entry: UnreadableEntry,
+  { eventId, occurredAt, type, revision, ...entry }: UnreadableEntry,
   { available, held }: { readonly available: number; readonly held: number },
 ): LedgerEntry => ({
-  eventId: entry.eventId,
-  occurredAt: entry.occurredAt,
-  type: entry.type,
-  revision: entry.revision,
-  postings: [],
-  availableAfter: available,
-  heldAfter: held,
-  readingId: null,
-  reservationId: null,
-  reference: null,
-  actor: '',
-  approvedBy: null,
-  reason: null,
+  ...{ eventId, occurredAt, type, revision, postings: [], availableAfter: available, heldAfter: held },
+  ...{ readingId: null, reservationId: null, reference: null, actor: '', approvedBy: null, reason: null },
   priceCents: null,
   unreadable: sentenceOf(entry),
 });

@@ -52,12 +52,10 @@ export class BookMoney {
     return this.lastMonth;
   }
 
-  /** Of the open month so far. */
   openMonth(state: Credits): Money | null {
     return this.ended(this.month, state);
   }
 
-  /** Of everything seen. */
   all(state: Credits): Money | null {
     return this.ended(this.total, state);
   }

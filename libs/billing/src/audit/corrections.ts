@@ -137,7 +137,6 @@ const faultOf = (stream: string, data: Adjusted, operators: readonly Operator[])
 const isDocumentRefund = ({ data }: StoredEvent): boolean =>
   (data as { actor?: unknown } | null)?.actor === DOCUMENT_REFUND_ACTOR;
 
-/** What refunds of documents follow from. */
 interface Causes {
   /** By stream and event id; `left`: credits that no entry has reversed. */
   readonly captures: Map<string, { readonly revision: bigint; readonly readingId: string; left: number }>;
@@ -145,7 +144,6 @@ interface Causes {
   readonly failures: Map<string, Readonly<Record<'id' | 'readingId' | 'workspaceId', string>>>;
 }
 
-/** Reads the books of these refunds, and the publications of their readings. */
 const causesOf = async (
   store: Pick<EventStore, 'read'>,
   entries: readonly StoredEvent[],

@@ -187,32 +187,19 @@ export class BookExport {
   }
 }
 
-/** One posting of an event, with the balances after the event. A debit leaves the account, a credit enters it. */
-export interface PostingRow {
-  readonly revision: string;
-  /** From 1, within the event. */
-  readonly line: number;
-  readonly account: string;
-  readonly debit: number;
-  readonly credit: number;
-  readonly grantId: string;
-  readonly availableAfter: number;
-  readonly heldAfter: number;
-}
-
-export interface ExportHeader {
+interface ExportHeader {
   readonly workspaceId: string;
   readonly stream: string;
-  /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
   readonly period: string | null;
   readonly firstRevision: string | null;
-  /** Chain value before the first event. */
   readonly previousChain: string;
   readonly opening: Accounts;
 }
 
+export type PostingRow = ReturnType<typeof postingRows>[number];
+
 /** An export format. Each method returns whole lines. */
-export interface ExportWriter {
+interface ExportWriter {
   header(header: ExportHeader): string;
   event(event: Recorded<CreditsEvent>, facts: object, rows: readonly PostingRow[]): string;
   /** @param facts the hashed facts of a link of the chain; `null`: the chain goes past the event */
@@ -220,11 +207,8 @@ export interface ExportWriter {
   footer(footer: LedgerFooter): string;
 }
 
-export const postingRows = (
-  event: Recorded<CreditsEvent>,
-  postings: readonly Posting[],
-  after: Accounts,
-): PostingRow[] =>
+/** The postings of an event, with the balances after it. A debit leaves the account, a credit enters it. */
+const postingRows = (event: Recorded<CreditsEvent>, postings: readonly Posting[], after: Accounts) =>
   postings.map(({ account, amount }, index) => ({
     revision: String(event.revision),
     line: index + 1,
@@ -248,7 +232,7 @@ const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
  * and its chain value, and its `posting` lines; or one `unreadable` line, when it is not interpreted. That is enough to recompute chain,
  * balances and totals.
  */
-export const jsonLines: ExportWriter = {
+const jsonLines: ExportWriter = {
   header: ({ workspaceId, stream, period, ...rest }) =>
     line({ kind: 'header', format: 'credit-ledger-export/1', workspaceId, stream, period, ...rest }),
   event: (event, facts, rows) =>
@@ -271,7 +255,7 @@ export const jsonLines: ExportWriter = {
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
 /** Columns of the CSV. New ones are added at the end; none is moved or renamed. */
-export const CSV_COLUMNS = [
+const CSV_COLUMNS = [
   'record',
   'revision',
   'line',

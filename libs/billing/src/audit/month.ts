@@ -174,11 +174,9 @@ const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;
 
 interface Entry {
-  /** `yyyy-mm-dd`. */
   readonly date: string;
   readonly debit: string;
   readonly credit: string;
-  /** Whole minor units. */
   readonly minor: number;
   readonly reference: string;
   readonly description: string;

@@ -31,7 +31,7 @@ import { noBook } from '../domain/credits.state.js';
 import { adjustment } from '../../test/adjustment.js';
 import { writeReading } from '../../test/readings.js';
 import { BookExport } from './export-book.js';
-import { Reconciler } from './reconcile.js';
+import { Reconciler } from '../../test/reconciler.js';
 import { BookVerifier } from './verify-book.js';
 
 const pair = () =>

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { TestBook, WS } from '../../test/book.js';
 import { writeReading } from '../../test/readings.js';
-import { type BalanceRow, ReconcilePart, Reconciler } from './reconcile.js';
+import { Reconciler } from '../../test/reconciler.js';
+import { type BalanceRow, ReconcilePart } from './reconcile.js';
 import { Settlements, type ReadingFact, SettledReadings } from './settlements.js';
 
 const AT = '2026-04-12T09:00:01.000Z';

@@ -25,60 +25,30 @@ import { balanceIn, emptyAccounts, postings } from '../domain/postings.js';
 import { balanceProjection } from '../projections.js';
 
 /**
- * Puts the parts of a log together. The answer does not depend on how the log was divided.
+ * What one pass over the log and the balance view say of captures and completed readings.
  * @param settledBefore milliseconds: a missing counterpart of a later event is pending, not a difference
  */
 export const reconciliationOf = (
-  parts: readonly ReconciledPart[],
+  seen: ReturnType<ReconcilePart['result']>,
   settlements: Settlements,
   settledBefore: number,
 ): Reconciliation => {
   const judged = settlements.judge();
-  const found = [...parts.flatMap(({ differences }) => differences), ...judged.differences].sort(byPosition);
-  const differences = found.map(({ found: difference }) => difference);
+  const differences = [...seen.differences, ...judged.differences].sort(byPosition).map(({ found }) => found);
   const pending: LedgerDifference[] = [];
-  const addMissing = (missing: readonly Missing[]): void => {
+  for (const missing of [judged.missing, seen.missing])
     for (const { since, difference } of missing.toSorted(byPosition))
       (since === null || since < settledBefore ? differences : pending).push(difference);
-  };
-  addMissing(judged.missing);
-  addMissing(parts.flatMap(({ missing }) => missing));
   return {
-    books: parts.reduce((sum, { books }) => sum + books, 0),
+    books: seen.books,
     captures: settlements.captures,
     completed: settlements.completed,
     differences,
     pending,
-    setAside: parts
-      .flatMap(({ setAside }) => setAside)
-      .sort(byPosition)
-      .map(({ found: entry }) => entry),
+    setAside: seen.setAside.toSorted(byPosition).map(({ found }) => found),
     compensated: [],
   };
 };
-
-/**
- * Compares three records of the same credits in one pass over the log: captures, ReadingCompleted events, and the
- * balance view. For logs in memory: it keeps the facts of all readings.
- */
-export class Reconciler {
-  private readonly settlements = new Settlements(null);
-  private readonly part: ReconcilePart;
-
-  /** @param rows read before the log, by workspace */
-  constructor(workspaceId: string | null, rows: ReadonlyMap<string, BalanceRow>, livemode = true) {
-    this.part = new ReconcilePart(workspaceId, rows, (fact) => this.settlements.add(fact), livemode);
-  }
-
-  see(stored: StoredEvent): void {
-    this.part.see(stored);
-  }
-
-  /** @param settledBefore as in {@link reconciliationOf} */
-  report(settledBefore: number): Reconciliation {
-    return reconciliationOf([this.part.result()], this.settlements, settledBefore);
-  }
-}
 
 interface Requested {
   readonly workspaceId: string;
@@ -86,25 +56,15 @@ interface Requested {
   readonly position: bigint;
 }
 
-/** What a part of the log shows, besides its reading facts. */
-export interface ReconciledPart {
-  readonly books: number;
-  readonly differences: readonly Placed<LedgerDifference>[];
-  readonly missing: readonly Missing[];
-  readonly setAside: readonly Placed<UnreadableEntry>[];
-}
-
 /**
- * Compares the books of one mode in a part of the log with the balance view, and reports the facts of its readings and captures. A
- * part has whole streams; a reading and its capture may be in different parts. Keeps the requested readings in memory
- * until they complete.
+ * Compares the books of one mode with the balance view, and reports the facts of readings and captures. It takes whole
+ * streams, and keeps the requested readings in memory until they complete.
  */
 export class ReconcilePart {
   private readonly requested = new Map<string, Requested>();
   /** Readings of the other mode that have not ended. */
   private readonly ofOtherMode = new Set<string>();
   private readonly balances: BookBalances;
-  /** Of the books. */
   private readonly category: string;
   private readonly differences: Placed<LedgerDifference>[] = [];
   private readonly setAside: Placed<UnreadableEntry>[] = [];
@@ -148,16 +108,10 @@ export class ReconcilePart {
     this.balances.refresh(rows);
   }
 
-  result(): ReconciledPart {
-    const { books, differences, missing } = this.balances.result();
-    return {
-      books,
-      differences: [...this.differences, ...[...this.hidden.values()].flat(), ...differences].sort(
-        byPosition,
-      ),
-      missing,
-      setAside: this.setAside,
-    };
+  result() {
+    const { books, differences: ofView, missing } = this.balances.result();
+    const differences = [...this.differences, ...[...this.hidden.values()].flat(), ...ofView];
+    return { books, differences, missing, setAside: this.setAside };
   }
 
   private seeReading(event: Recorded<ReadingEvent>): void {

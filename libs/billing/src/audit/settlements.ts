@@ -226,7 +226,6 @@ export class SettledReadings {
     return this.table[at] !== 0 || this.table[at + 1] !== 0;
   }
 
-  /** Bytes in use. */
   get bytes(): number {
     return this.table.byteLength;
   }

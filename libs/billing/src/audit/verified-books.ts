@@ -10,7 +10,6 @@ import { entryValue, type UsedCredits } from '../domain/value.js';
 import { isOpaque } from './book-entry.js';
 import { BookVerifier } from './verify-book.js';
 
-/** A verified month of a book, ready for its seal. */
 export interface VerifiedMonth {
   readonly closed: Pick<Recorded, 'id' | 'revision' | 'metadata'> & {
     readonly data: Pick<
@@ -22,7 +21,6 @@ export interface VerifiedMonth {
   readonly items: readonly MonthItem[];
 }
 
-/** What was found in a book. */
 export interface VerifiedBook {
   /** Of its first event in the log: reports are in this order. */
   readonly position: bigint;
@@ -54,7 +52,6 @@ export class VerifiedBooks {
     private readonly boundMs: number,
   ) {}
 
-  /** @param event the same event decoded */
   see(stored: StoredEvent, event: Recorded<CreditsEvent> | OpaqueEvent): void {
     const book = this.books.get(stored.stream) ?? {
       position: stored.position,

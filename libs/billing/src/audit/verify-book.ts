@@ -237,7 +237,6 @@ export class BookVerifier {
 
 /** Follows the value that entries of a book move, and checks what their reversals say of it. */
 export class Reversals {
-  /** By holder. */
   private readonly values = new Map<string, ReversedValue>();
   /** Of corrections that share the value of another entry. */
   private readonly holders = new Map<string, string>();

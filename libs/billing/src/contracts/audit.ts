@@ -15,7 +15,6 @@ export interface LedgerFinding {
    * can be read. In both cases the chain is whole and the books add up, so the month can be sealed.
    */
   readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'setAside';
-  /** One sentence. */
   readonly message: string;
 }
 
@@ -23,19 +22,16 @@ export interface LedgerReport {
   readonly workspaceId: string;
   readonly events: number;
   readonly headRevision: bigint | null;
-  /** The chain value of the last event. */
   readonly headHash: string;
   readonly firstBadRevision: bigint | null;
   /** In stream order. */
   readonly findings: readonly LedgerFinding[];
   /** Wrong dates that a later correction explains: they are findings no more. */
   readonly repairedDates: number;
-  /** Events that were passed over by an operator's decision. */
   readonly setAside: readonly UnreadableEntry[];
 }
 
 export interface LedgerVerification {
-  /** None when there is no such book. */
   readonly books: readonly LedgerReport[];
   /** Of one book: only its own entries. */
   readonly corrections: readonly CorrectionFinding[];
@@ -105,7 +101,6 @@ export interface ReadingExplanation {
   readonly credits: readonly ExplainedMovement[];
   /** Mismatches between the two, one sentence each. */
   readonly findings: readonly string[];
-  /** Events that were passed over by an operator's decision. */
   readonly setAside: readonly UnreadableEntry[];
 }
 
@@ -138,11 +133,8 @@ export interface LedgerDifference {
     | 'correction';
   readonly workspaceId: string;
   readonly readingId: string | null;
-  /** Id of the event in the book. */
   readonly creditsEventId: string | null;
-  /** Id of the event of the reading. */
   readonly readingEventId: string | null;
-  /** One sentence. */
   readonly message: string;
 }
 
@@ -198,7 +190,6 @@ export interface GrantMovement {
   readonly grantId: string;
   /** Price of the whole grant, 0 for a correction. */
   readonly priceCents: number;
-  /** Left at the start of the month. */
   readonly opening: number;
   readonly granted: number;
   readonly reserved: number;
@@ -206,7 +197,6 @@ export interface GrantMovement {
   /** Captured by completed readings, whenever they were reserved. */
   readonly consumed: number;
   readonly expired: number;
-  /** Removed by adjustments. */
   readonly removed: number;
   /** Left at the end of the month, without held credits. */
   readonly closing: number;
@@ -245,7 +235,6 @@ export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
   constructor(
     readonly workspaceId: string,
     readonly period: string,
-    /** The workspace's name, to print. */
     readonly workspaceName: string | null = null,
   ) {
     super();
@@ -275,12 +264,10 @@ export interface LedgerFooter {
     /** Lowercase hex SHA-256 of their lines: the chain does not cover them. */
     readonly sha256: string;
   } | null;
-  /** Turnover of the exported events. */
   readonly totals: Totals;
   readonly closing: Accounts;
   readonly headRevision: string | null;
   readonly headHash: string;
-  /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
   readonly period: string | null;
   /** Over the exported events. `null` when it starts in the middle of a month, or has no events. */
   readonly money: Money | null;
@@ -356,7 +343,6 @@ export interface MonthMovements {
   readonly closing: Accounts;
   /** The newest first. */
   readonly entries: readonly LedgerEntry[];
-  /** The month has entries before them. */
   readonly hasEarlier: boolean;
 }
 
@@ -394,14 +380,12 @@ export interface SealManifest {
   readonly format: 'credit-ledger-seal/1';
   readonly workspaceId: string;
   readonly period: string;
-  /** Of the PeriodClosed event. */
   readonly revision: string;
   readonly eventId: string;
   readonly closedAt: string;
   /** Chain value of the PeriodClosed event. It covers this event and all before it. */
   readonly headHash: string;
   readonly closing: Accounts;
-  /** Of the month. */
   readonly money: Money;
   /** Lowercase hex SHA-256 of the public key (DER, SPKI). */
   readonly publicKeySha256: string;
@@ -457,7 +441,6 @@ export interface MonthProblem {
   readonly workspaceId: string;
   /** The first revision where it shows. `null` when it is not about one. */
   readonly revision: bigint | null;
-  /** One sentence. */
   readonly message: string;
 }
 
@@ -465,7 +448,6 @@ export interface MonthProblem {
 export interface MonthNote {
   readonly workspaceId: string;
   readonly revision: bigint;
-  /** One sentence. */
   readonly message: string;
 }
 
@@ -486,7 +468,6 @@ export interface MonthSums {
 
 /** Signed by month.sig. Its hashes cover every other file. */
 export interface MonthManifest {
-  /** Version 1 had no refunds. */
   readonly format: 'credit-ledger-month/1';
   readonly period: string;
   readonly books: number;
@@ -501,7 +482,6 @@ export interface MonthManifest {
     /** Events that were passed over by an operator's decision; reconciliation.json lists them. */
     readonly setAside: number;
   };
-  /** Entries that notes.json lists. */
   readonly notes: number;
   /** Lowercase hex SHA-256 by file name. */
   readonly files: Readonly<Record<string, string>>;
@@ -511,7 +491,6 @@ export interface MonthManifest {
 export type CloseMonthResult =
   | { readonly outcome: 'not_over' }
   | { readonly outcome: 'not_an_ed25519_key' }
-  /** Nothing is sealed. */
   | {
       readonly outcome: 'not_right';
       readonly problems: readonly MonthProblem[];
@@ -525,7 +504,6 @@ export type CloseMonthResult =
       readonly closedNow: number;
       readonly manifest: MonthManifest;
       readonly sums: MonthSums;
-      /** Events that were passed over by an operator's decision. */
       readonly setAside: readonly UnreadableEntry[];
       readonly notes: readonly MonthNote[];
       /** By name, month.json and its signature last. */
@@ -545,7 +523,6 @@ export class CloseMonth extends Command<CloseMonthResult> {
     readonly period: string,
     /** PEM, PKCS #8. */
     readonly privateKey: string,
-    /** As in ReconcileLedger. */
     readonly graceMs: number,
     /** How long the balance view may take to catch up with the books, in milliseconds. */
     readonly waitMs: number,

@@ -122,7 +122,6 @@ export interface ReversibleEntry {
   readonly type: string;
   /** What corrections may give back (positive) or take back (negative) in all. */
   readonly reversible: number;
-  /** Sum of the corrections so far. */
   readonly reversed: number;
   /** Of a grant; `null` otherwise. */
   readonly grant: {
@@ -152,7 +151,6 @@ export class FindReversible extends Query<ReversibleEntry | null> {
 export interface CorrectionFinding {
   readonly stream: string;
   readonly revision: bigint;
-  /** One sentence. */
   readonly message: string;
 }
 

@@ -10,7 +10,6 @@ export interface Balance {
   readonly expired: number;
   /** Issued by plans and packs. */
   readonly granted: number;
-  /** Signed. */
   readonly adjusted: number;
 }
 
@@ -108,9 +107,7 @@ export class GetLedger extends Query<LedgerEntry[]> {
 /** A book whose two views disagree: somebody changed or deleted rows. Credits. */
 export interface HoldDifference {
   readonly workspaceId: string;
-  /** By the balance view. */
   readonly held: number;
-  /** Sum of the open holds. */
   readonly open: number;
 }
 
@@ -143,7 +140,6 @@ export interface LowBalance {
   readonly available: number;
   /** What the book had after its last grant: available and held. */
   readonly toppedUpTo: number;
-  /** The grant's id. */
   readonly toppedUpBy: string;
 }
 
@@ -189,11 +185,9 @@ export class FindExpiringGrants extends Query<FoundPage<ExpiringGrant>> {
  * moves value back to where it was. Other corrections upward are gifts without value.
  */
 export interface Money {
-  /** ISO 4217. */
   readonly currency: string;
   /** Deferred at the start: the value of credits sold before and not yet used. */
   readonly opening: number;
-  /** Prices of the plans and packs granted. */
   readonly sales: number;
   /** Value of the credits that completed readings captured, less that of refunded readings. May be negative. */
   readonly earned: number;
@@ -203,7 +197,6 @@ export interface Money {
   readonly corrections: number;
   /** To be paid back for plans and packs, less what undone refunds brought back. May be negative. */
   readonly refunds: number;
-  /** Deferred at the end. */
   readonly closing: number;
 }
 

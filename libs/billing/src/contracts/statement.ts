@@ -217,5 +217,4 @@ const fr: StatementWords = {
   reference: 'référence',
 };
 
-/** By language. */
 export const STATEMENT_WORDS = { en, fr } as const satisfies Record<string, StatementWords>;

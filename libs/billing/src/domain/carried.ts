@@ -21,7 +21,6 @@ export const MOST_PART_BYTES = 256_000;
 export const bytesOf = (events: readonly DomainEvent[]): number =>
   events.reduce((sum, { data }) => sum + jsonBytes(data) + METADATA_BYTES, 0);
 
-/** Bytes of a value as JSON. */
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 type Part = CreditsEventOf<'PeriodCarried'>['data'];
@@ -30,9 +29,7 @@ type Closed = CreditsEventOf<'PeriodClosed'>['data'];
 /** The parts of a close that are recorded, while the close itself is not. */
 export interface CarriedParts {
   readonly parts: number;
-  /** As in `PeriodClosed`. */
   readonly digest: string;
-  /** What they carry together. */
   readonly items: CarriedItems;
 }
 

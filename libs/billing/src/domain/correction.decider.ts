@@ -26,7 +26,6 @@ export interface CorrectionState {
 /** What an operator decides. The signatures fit, are of two people, and are those of the proposal that they approve. */
 export interface CorrectionCommand {
   readonly event: CorrectionEvent;
-  /** CORRECTION_MAX_CREDITS. */
   readonly maxCredits: number;
   /** Milliseconds. */
   readonly now: number;

@@ -42,7 +42,6 @@ export type CreditsCommand = At &
         readonly type: 'ReserveMany';
         /** In the order in which credits go to them. */
         readonly reservations: readonly { readonly reservationId: string; readonly readingId: string }[];
-        /** Of each. */
         readonly amount: number;
         /** All of them or none; otherwise as many as the credits allow. */
         readonly all: boolean;

@@ -136,7 +136,6 @@ const release = (hold: Hold, { causeEventId, now }: Settlement, { grants }: Cred
   return { type: 'CreditsReleased', data: { reservationId, readingId, amount, allocations, causeEventId } };
 };
 
-/** The grant of an order line. */
 export const packGrantId = (orderRef: string, pack: PackId): string => `pack:${orderRef}:${pack}`;
 
 const purchase = (command: Of<'PurchasePack'>, { events, state }: DueEvents): CreditsDecision => {

@@ -77,7 +77,7 @@ export const isSettled = (state: Credits, reservationId: string): boolean =>
  * changed in place.
  */
 export const evolve = (state: Credits, event: CreditsEvent): Credits => {
-  const book = copyOf(state);
+  const book: MutableCredits = { ...state };
   apply(book, event);
   if (event.type === 'PeriodClosed') {
     book.totals = emptyTotals;
@@ -91,23 +91,6 @@ export const evolve = (state: Credits, event: CreditsEvent): Credits => {
 };
 
 type MutableCredits = { -readonly [K in keyof Credits]: Credits[K] };
-
-/** Copies field by field, so that every book has the same shape: engines copy and read that fastest. */
-const copyOf = (state: Credits): MutableCredits => ({
-  workspaceId: state.workspaceId,
-  period: state.period,
-  opening: state.opening,
-  totals: state.totals,
-  subscription: state.subscription,
-  subscriptions: state.subscriptions,
-  grants: state.grants,
-  holds: state.holds,
-  settled: state.settled,
-  orderRefs: state.orderRefs,
-  adjustmentIds: state.adjustmentIds,
-  eventCount: state.eventCount,
-  carried: state.carried,
-});
 
 const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
   switch (type) {

@@ -15,19 +15,15 @@ import { itemsOf, settledToCarry } from './due.js';
 import { evolve, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
 import { balances, postings } from './postings.js';
 
-/** How the store has an event. */
 type RecordedAs = Pick<EventMetadata, 'occurredAt'>;
 
-/** Called with each violation, one sentence. */
 type Report = (breach: string) => void;
 
 /** Checks a book event by event, for histories too long for memory. */
 export class InvariantWatch {
   private book = noBook;
-  /** Sum of the open holds. */
   private holds = 0;
 
-  /** The book after the events seen so far. */
   get state(): Credits {
     return this.book;
   }
@@ -95,7 +91,6 @@ const checkTerms = (
     report(`${credits} credits for ${priceCents} cents: ${sold} was never sold on these terms`);
 };
 
-/** Each list of a part continues the one before. */
 const checkPart = ({ data }: CreditsEventOf<'PeriodCarried'>, before: Credits, report: Report): void => {
   const { parts, items } = before.carried ?? { parts: 0, items: noItems };
   const right = { period: before.period, part: parts, ...sameItems(itemsOf(before), items, data) };

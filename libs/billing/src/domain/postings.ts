@@ -64,7 +64,6 @@ export const post = (totals: Totals, entries: readonly Posting[]): Totals => {
   return next;
 };
 
-/** Adds turnover to opening balances. */
 export const balances = (opening: Accounts, totals: Totals): Accounts =>
   perAccount((account) => opening[account] + totals[account].credit - totals[account].debit);
 

@@ -27,7 +27,6 @@ export const worth = (credits: number, priceCents: number, count: number): numbe
     : Number((BigInt(priceCents) * BigInt(count)) / BigInt(credits));
 };
 
-/** Credits of a grant that left it for good. */
 const used = ({ credits, remaining, held }: Grant): number => credits - remaining - held;
 
 /** What an event takes out of the grants for good, in the order of its allocations. */
@@ -51,7 +50,6 @@ export const deferredIn = (grants: readonly Grant[]): number =>
     0,
   );
 
-/** What the value of a correction counts as. */
 export const usedAs = ({ counts }: Pick<CreditsEventOf<'CreditsAdjusted'>['data'], 'counts'>): Use =>
   counts?.as ?? 'corrections';
 
@@ -113,7 +111,6 @@ export type MovedValue = Pick<Adjusted, 'restores' | 'counts'>;
  * this value: what comes back by naming one of them does not come back by naming the other.
  */
 export interface ReversedValue {
-  /** Id of the entry. */
   readonly holder: string;
   /** What they took from grants. */
   readonly took: {
@@ -199,9 +196,7 @@ const plus = (took: ReversedValue['took'], used: readonly UsedCredits[]): Revers
 export interface Original {
   /** Credits that corrections may give back in all; negative: that they may take back. 0: nothing to reverse. */
   readonly reversible: number;
-  /** Sum of the corrections so far. */
   readonly reversed: number;
-  /** The grant that credits are taken back from. */
   readonly grantId: string | null;
   /** Only a command that books needs it. */
   readonly value?: ReversedValue;
@@ -211,7 +206,6 @@ export interface Original {
 export interface KnownEntries {
   /** Corrections in the book when it was read. With another number by now, the rest is out of date. */
   readonly corrections: number;
-  /** By event id. */
   readonly originals: Readonly<Record<string, Original>>;
 }
 

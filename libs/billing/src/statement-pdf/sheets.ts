@@ -73,56 +73,8 @@ export const daysOf = (
 /** Most movements printed one by one. A busier month is summed up by day; its CSV export has every movement. */
 export const MOST_MOVEMENTS = 1_000;
 
-export interface PrintedMovement {
-  readonly revision: number;
-  /** `yyyy-mm-dd hh:mm:ss`. */
-  readonly at: string;
-  readonly type: string;
-  /** Reading, order, price, reason and who. */
-  readonly details: string;
-  /** Changes of the accounts, signed. */
-  readonly available: number;
-  readonly held: number;
-  readonly consumed: number;
-  readonly expired: number;
-  readonly availableAfter: number;
-  readonly heldAfter: number;
-}
-
 /** What the template prints. Texts are final; numbers are whole credits, or minor units of the currency. */
-export interface StatementSheet {
-  readonly workspaceId: string;
-  readonly workspaceName: string | null;
-  readonly period: string;
-  readonly title: string;
-  readonly status: string;
-  /** RFC 3339, of the last entry that can be read. */
-  readonly asOf: string;
-  /** What a reader must know of the entries, a sentence each. */
-  readonly notes: readonly string[];
-  readonly currency: string;
-  /** In the order of MONEY_FIGURES. */
-  readonly money: readonly number[] | null;
-  readonly accounts: readonly (readonly [
-    name: string,
-    opening: number,
-    out: number,
-    into: number,
-    closing: number,
-  ])[];
-  readonly chart: {
-    readonly opening: number;
-    /** One for each day of the month. */
-    readonly days: readonly ChartDay[];
-    readonly alt: string;
-  };
-  readonly grants: readonly GrantMovement[];
-  /** `null`: too many to print, see `days`. */
-  readonly movements: readonly PrintedMovement[] | null;
-  readonly days: ReturnType<typeof daysOf>;
-}
-
-export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null): StatementSheet => {
+export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null) => {
   const { workspaceId, period, closed, opening, totals, closing, entries, grants, money, notes } = statement;
   const last = entries.at(-1)!;
   const readable = entries.filter(({ unreadable }) => unreadable === undefined);
@@ -176,7 +128,7 @@ const summary = ({ opening, closing, totals }: MonthlyStatement, days: readonly 
   return `${grouped(opening.available)} credits were available at the start and ${grouped(closing.available)} at the end. ${grouped(granted)} were granted, readings used ${grouped(used)}${most}${withdrawn}, and ${grouped(totals.expired.credit)} expired.`;
 };
 
-const printed = (entry: LedgerEntry): PrintedMovement => ({
+const printed = (entry: LedgerEntry) => ({
   revision: Number(entry.revision),
   at: entry.occurredAt.slice(0, 19).replace('T', ' '),
   type: entry.type,
@@ -211,27 +163,9 @@ interface Table {
 }
 
 /** What the template prints: texts in the reader's language, and the numbers of the chart. */
-export interface CustomerSheet {
-  readonly locale: string;
-  readonly paper: StatementPrint['paper'];
-  readonly title: string;
-  readonly about: string;
-  /** RFC 3339: the date of the file. */
-  readonly asOf: string;
-  readonly name: string;
-  readonly facts: readonly (readonly [name: string, value: string])[];
-  readonly hints: readonly string[];
-  readonly overview: string;
-  readonly chart: {
-    readonly opening: number;
-    readonly days: readonly ChartDay[];
-    readonly alt: string;
-    readonly words: readonly [usedByDay: string, used: string, expired: string, leftByDay: string];
-  };
-  readonly tables: readonly Table[];
-}
+export type CustomerSheet = ReturnType<typeof customerSheetOf>;
 
-export const customerSheetOf = (statement: MonthlyStatement, print: StatementPrint): CustomerSheet => {
+export const customerSheetOf = (statement: MonthlyStatement, print: StatementPrint) => {
   const { workspaceId, period, entries, opening, closing, closed, chain, grants } = statement;
   const words = STATEMENT_WORDS[print.language];
   const last = entries.at(-1)!;

@@ -1,6 +1,5 @@
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { createCreditsExecutor } from '#billing/executors.js';
-import { Reconciler } from '#billing/audit/reconcile.js';
 import { READING_COST, type Balance, type CreditsEvent } from '#billing/contracts/index.js';
 import { balanceOf } from '#billing/domain/postings.js';
 import { credits } from '#billing/domain/credits.decider.js';
@@ -11,6 +10,7 @@ import { fold } from '#event-sourcing/core/decider.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import type { ReadingEvent } from '#readings/contracts/index.js';
 import { readingDecider } from '#readings/domain/reading/reading.decider.js';
+import { Reconciler } from '../../../../libs/billing/test/reconciler.js';
 import type { World } from './world.js';
 import { type History, type Report } from './history.js';
 
