@@ -1,5 +1,5 @@
-import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Provider } from '@nestjs/common';
+import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';
 import { withSetAside } from '#event-sourcing/parking/set-aside.js';
 import { EVENT_STORE } from '#event-sourcing/store/event-store.js';

@@ -26,33 +26,34 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   {
     name: 'token',
     description: 'mint bearer tokens of the embedded stack’s own issuer',
-    load: async () => (await import('./commands/token.js')).addTokenCommands,
+    load: async () => (await import('./commands/key.js')).addTokenCommands,
   },
   {
     name: 'portal',
     description: 'make links to the workspace portal',
-    load: async () => (await import('./commands/portal.js')).addPortalCommands,
+    load: async () => (await import('./commands/workspace.js')).addPortalCommands,
   },
   {
     name: 'console',
     isLeaf: true,
-    description: 'serve the operators’ pages to this machine: consumers, doctor, ledger, a reading’s story',
+    description:
+      'serve the operators’ pages to this machine: consumers, parked streams, doctor, a reading’s story',
     load: async () => (await import('./commands/console.js')).addConsoleCommand,
   },
   {
     name: 'plan',
     description: 'start, change, cancel and show subscriptions',
-    load: async () => (await import('./commands/plan.js')).addPlanCommands,
+    load: async () => (await import('./commands/billing.js')).addPlanCommands,
   },
   {
     name: 'pack',
     description: 'add one-off credit packs, propose their refund',
-    load: async () => (await import('./commands/pack.js')).addPackCommands,
+    load: async () => (await import('./commands/billing.js')).addPackCommands,
   },
   {
     name: 'credits',
     description: 'propose corrections of a balance',
-    load: async () => (await import('./commands/credits.js')).addCreditsCommands,
+    load: async () => (await import('./commands/billing.js')).addCreditsCommands,
   },
   {
     name: 'corrections',
@@ -77,7 +78,7 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   {
     name: 'processes',
     description: 'inspect the processes that react to events',
-    load: async () => (await import('./commands/processes.js')).addProcessesCommands,
+    load: async () => (await import('./commands/projections.js')).addProcessesCommands,
   },
   {
     name: 'parked',
@@ -100,7 +101,7 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     argument: ['<readingId>', 'the reading'],
     isLeaf: true,
     description: 'erase the personal data of a reading by deleting its key; this cannot be undone',
-    load: async () => (await import('./commands/erase.js')).addEraseCommand,
+    load: async () => (await import('./commands/readings.js')).addEraseCommand,
   },
   {
     name: 'keys',
@@ -111,12 +112,12 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   {
     name: 'database',
     description: 'prepare a PostgreSQL server for the service',
-    load: async () => (await import('./commands/database.js')).addDatabaseCommands,
+    load: async () => (await import('./commands/servers.js')).addDatabaseCommands,
   },
   {
     name: 'event-store',
     description: 'prepare an EventStoreDB for the service',
-    load: async () => (await import('./commands/event-store.js')).addEventStoreCommands,
+    load: async () => (await import('./commands/servers.js')).addEventStoreCommands,
   },
   {
     name: 'audit',
@@ -133,7 +134,7 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     name: 'migrate',
     isLeaf: true,
     description: 'migrate the PostgreSQL schema to this version; safe to run on many machines at once',
-    load: async () => (await import('./commands/migrate.js')).addMigrateCommand,
+    load: async () => (await import('./commands/servers.js')).addMigrateCommand,
   },
   {
     name: 'readings',
@@ -155,7 +156,7 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     name: 'restore',
     isLeaf: true,
     description: 'restore a backup to a stopped stack, or to empty servers',
-    load: async () => (await import('./commands/restore.js')).addRestoreCommand,
+    load: async () => (await import('./commands/backup.js')).addRestoreCommand,
   },
   {
     name: 'doctor',

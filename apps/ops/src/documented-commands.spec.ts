@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { Command, type Option } from 'commander';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectPath } from '#platform/project-path.js';
 import { TOP_COMMANDS } from './commands.js';

@@ -1,7 +1,8 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   mkdtempSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -9,7 +10,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { replaceFile, writeNewFile, writeNewFiles } from './new-file.js';
 
 let folder: string;

@@ -48,6 +48,26 @@ export const table = (
   return [line(head), widths.map((one) => '-'.repeat(one)).join('  '), ...rows.map(line)].join('\n');
 };
 
+/** What a cell shows; nothing is an empty one. */
+type Cell = string | number | bigint | null | undefined;
+
+/** The columns of a table by their titles: each names a member of a row, or makes the cell. */
+export type Columns<T> = Readonly<Record<string, keyof T | ((row: T) => Cell)>>;
+
+/** The cells of a row, in the order of the columns. */
+export const cellsOf = <T>(columns: Columns<T>, row: T): readonly (string | number)[] =>
+  Object.values(columns).map((column) => {
+    const cell = typeof column === 'function' ? column(row) : (row[column] as Cell);
+    return typeof cell === 'number' ? cell : String(cell ?? '');
+  });
+
+/** {@link table} of rows. */
+export const tableOf = <T>(rows: readonly T[], columns: Columns<T>): string =>
+  table(
+    Object.keys(columns),
+    rows.map((row) => cellsOf(columns, row)),
+  );
+
 const block = (head: readonly string[], row: readonly (string | number)[]): string => {
   const widest = Math.max(...head.map((title) => title.length));
   return head.map((title, column) => `${title.padEnd(widest)}  ${row[column]}`.trimEnd()).join('\n');

@@ -1,4 +1,5 @@
 import type { Progress } from '#billing/contracts/index.js';
+import type { RebuildProgress } from '#event-sourcing/rebuilding/rebuild.js';
 
 /** Runs a long read with a progress bar on stderr, if that is a terminal. Output on stdout stays clean either way. */
 export const withProgress = async <T>(
@@ -6,6 +7,7 @@ export const withProgress = async <T>(
   work: (progress?: Progress) => Promise<T>,
 ): Promise<T> => {
   if (!process.stderr.isTTY) return work();
+  // Loaded only for a terminal.
   const { SingleBar } = await import('./progress-bar.js');
   const bar = new SingleBar({
     format: `${label} {bar} {percentage}% {eta_formatted}`,
@@ -21,3 +23,15 @@ export const withProgress = async <T>(
     bar.stop();
   }
 };
+
+/** Steps of the bar of a rebuild. */
+const PARTS = 1_000;
+
+/** {@link withProgress} of a rebuild. */
+export const withRebuildProgress = <T>(
+  label: string,
+  work: (report: { readonly onProgress?: RebuildProgress }) => Promise<T>,
+): Promise<T> =>
+  withProgress(label, (progress) =>
+    work(progress ? { onProgress: ({ fraction }) => progress(Math.floor(fraction * PARTS), PARTS) } : {}),
+  );

@@ -1,9 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
+import { faultOf } from '#platform/fault/fault.js';
 import { printableLines } from '#platform/text/printable.js';
 import { TOP_COMMANDS } from './commands.js';
-import { faultOf } from '#platform/fault/fault.js';
-import { requireNamed } from './commands/options.js';
 import { OpsError } from './ops-error.js';
 import { tell } from './output.js';
 
@@ -18,8 +17,7 @@ const program = async (args: readonly string[]): Promise<Command> => {
     .option('--json', JSON_HELP)
     // Refusals repeat what was typed, or pasted.
     .configureOutput({ writeErr: (text) => process.stderr.write(printableLines(text)) })
-    .exitOverride()
-    .hook('preAction', (_, command) => requireNamed(command));
+    .exitOverride();
   for (const { name, alias, description, argument, isLeaf, load } of TOP_COMMANDS) {
     const command = ops.command(name).description(description);
     if (alias !== undefined) command.alias(alias);

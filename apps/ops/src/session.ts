@@ -1,21 +1,71 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import type { Pool } from 'pg';
+import { requestedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
 import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
 import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
 import { StoreDamaged, StoreUnavailable } from '#event-sourcing/store/errors.js';
-import { requestedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { within } from '#platform/async/within.js';
+import { ConfigError, loadConfig } from '#platform/config/load-config.js';
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '#platform/crypto/key-ring.js';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { faultOf } from '#platform/fault/fault.js';
-import { within } from '#platform/async/within.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
-import { readConnection } from './connection.js';
-import { loginName } from './login-name.js';
+import { dataDirOf } from '../../embedded/src/data-folder.js';
+import { settings, type Config } from '../../service/src/settings.js';
 import { OpsError } from './ops-error.js';
-import type { Config } from '../../service/src/settings.js';
+
+/**
+ * Where the operator's commands connect: to the stores in the environment when DATABASE_URL is set, otherwise to the
+ * embedded stack on DATA_DIR (default `.data`). That stack writes its connection data to `runtime.json`.
+ * @throws OpsError
+ */
+export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
+  const given = environment['DATABASE_URL']
+    ? environment
+    : { ...readRuntimeFile(environment), ...environment };
+  try {
+    return loadConfig(settings, {
+      // A person waits for the answer, so the time limit can be long.
+      DATABASE_QUERY_TIMEOUT_MS: '10000',
+      ...given,
+      LOG_LEVEL: 'silent',
+    });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new OpsError(error.message);
+    throw error;
+  }
+};
+
+const readRuntimeFile = (environment: NodeJS.ProcessEnv): Record<string, string> => {
+  const path = join(dataDirOf(environment), 'runtime.json');
+  if (!existsSync(path)) {
+    throw new OpsError(
+      `No stack is running on ${path.replace(/runtime\.json$/, '')}: start it with npm start, set DATA_DIR to its folder, or set DATABASE_URL and EVENTSTORE_URL.`,
+    );
+  }
+  const runtime = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(runtime).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+};
+
+/**
+ * The login name of the person at the keyboard, recorded as the actor `operator:<name>` without OPERATOR_NAME. A container
+ * may run under a user id that `/etc/passwd` does not list; its name is then `uid-<id>`.
+ */
+const loginName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+};
 
 /** What a running command works with. */
 export interface Session {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { projectPath } from '#platform/project-path.js';
-import { shownActor, shownCause, shownEvent } from './shown-event.js';
+import { problemOf, shownActor, shownCause, shownEvent } from './shown-event.js';
 
 const golden = (category: string, name: string): StoredEvent => {
   const { type, version, data } = JSON.parse(
@@ -63,5 +63,22 @@ describe('where an event comes from', () => {
       'unknown',
     ]);
     expect(from({ actor: '', causationId: '' })).toEqual(['unknown', 'unknown']);
+  });
+});
+
+const stored = (stream: string): StoredEvent => ({
+  id: 'a',
+  type: 'OrderLineClaimed',
+  data: { wrong: [true] },
+  metadata: { schemaVersion: 1, workspaceId: 'w' } as never,
+  stream,
+  revision: 0n,
+  position: 0n,
+});
+
+describe('a malformed event of an order line', () => {
+  it('has a problem that operators may decide about', () => {
+    expect(problemOf(stored('orderline-abc'), '')).toMatch(/\w/);
+    expect(() => problemOf(stored('unheard-abc'), '')).toThrow('The service does not read unheard-abc.');
   });
 });

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
-import { askServer, nameOfServer } from '../../../apps/ops/src/commands/doctor/event-store-server.js';
-import { secondsUntil, type Fault } from './fault.js';
-import { measureAll, startInstallation, type Measured } from './installation.js';
+import { askServer, nameOfServer } from '../../../apps/ops/src/commands/doctor-stores.js';
+import { type Fault, secondsUntil } from './fault.js';
+import { measureAll, type Measured, startInstallation } from './installation.js';
 
 const NODES = [0, 1, 2] as const;
 const ANSWER_WITHIN_MS = 400;

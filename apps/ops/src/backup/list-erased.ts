@@ -3,7 +3,7 @@ import type { StoredRecord } from '#embedded-event-store/log/record.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { SetAsideRegister } from '#event-sourcing/parking/set-aside.js';
 import { readMetadata } from '#event-sourcing/store/metadata.js';
-import { Erasures } from './read-log.js';
+import { Erasures } from './log.js';
 
 /**
  * Prints the erased readings of an embedded event store, one JSON value per line, and at the end `{ notErased }` for each

@@ -13,6 +13,18 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { OpsError } from '../ops-error.js';
 
+/** Whether the file system, or PostgreSQL on it, has no room left. */
+export const isDiskFull = (error: unknown): boolean => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || /No space left on device/i.test(message);
+};
+
+/** A reading that was erased after the backup, or before another one. */
+export interface ErasedReading {
+  readonly readingId: string;
+  readonly workspaceId: string;
+}
+
 /** A file of the backup. `path` is relative to its folder; `sha256` is lowercase hex. */
 const file = z.strictObject({ path: z.string(), bytes: z.int(), sha256: z.string() });
 export type BackupFile = z.infer<typeof file>;
@@ -67,7 +79,7 @@ const manifest = z.strictObject({
 });
 export type Manifest = z.infer<typeof manifest>;
 
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
 const CHUNK_BYTES = 1 << 20;
 
 /** Writes the manifest so that it exists whole or not at all. */

@@ -4,9 +4,9 @@ import type { AuditLoss, AuditRecord } from '#platform/audit/audit-record.js';
 import { AuditRecords, type AuditFilter } from '#platform/audit/audit-records.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';
-import { print, table } from '../output.js';
+import { print, tableOf, type Columns } from '../output.js';
 import { withSession } from '../session.js';
-import { parseInstant, wholeNumber } from './options.js';
+import { parseInstant, parseUuid, wholeNumber } from './options.js';
 
 interface Options {
   readonly reading?: string;
@@ -24,7 +24,7 @@ interface Options {
 
 export const addAuditCommand = (audit: Command): void => {
   audit
-    .option('--reading <id>', 'requests that named this reading, including its creation', parseReading)
+    .option('--reading <id>', 'requests that named this reading, including its creation', parseUuid)
     .option('--key <id>', 'requests with this API key', parseKey)
     .option('--subject <name>', 'requests with bearer tokens of this subject')
     .option('--workspace <id>', 'requests of this workspace')
@@ -78,37 +78,26 @@ const toldLoss = ({ since, until, requests }: AuditLoss) => ({
   requests,
 });
 
+const COLUMNS: Columns<AuditRecord> = {
+  at: ({ at }) => new Date(at).toISOString(),
+  status: 'status',
+  request: ({ method, route }) => `${method} ${route}`,
+  caller: 'actor',
+  workspace: 'workspaceId',
+  address: 'address',
+  reading: 'readingId',
+  personal: ({ personal }) => (personal ? 'yes' : ''),
+  count: 'requests',
+  id: ({ requestId }) => `req_${requestId}`,
+};
+
 const describe = (
   records: readonly AuditRecord[],
   next: string | null,
   losses: readonly AuditLoss[],
 ): string => {
-  const rows = records.map((record) => [
-    new Date(record.at).toISOString(),
-    record.status,
-    `${record.method} ${record.route}`,
-    record.actor ?? '',
-    record.workspaceId ?? '',
-    record.address ?? '',
-    record.readingId ?? '',
-    record.personal ? 'yes' : '',
-    record.requests,
-    `req_${record.requestId}`,
-  ]);
-  const head = [
-    'at',
-    'status',
-    'request',
-    'caller',
-    'workspace',
-    'address',
-    'reading',
-    'personal',
-    'count',
-    'id',
-  ];
   return [
-    records.length === 0 ? 'No records found.' : table(head, rows),
+    records.length === 0 ? 'No records found.' : tableOf(records, COLUMNS),
     ...losses
       .map(toldLoss)
       .map(
@@ -118,12 +107,6 @@ const describe = (
     ...(next ? [`More: --before ${next}`] : []),
   ].join('\n');
 };
-
-function parseReading(text: string): string {
-  const id = text.toLowerCase();
-  if (!isUuid(id)) throw new InvalidArgumentError('must be the id of a reading, a UUID');
-  return id;
-}
 
 function parseKey(text: string): string {
   const [, id] = /^(?:ek_(?:live|test)_)?([0-9A-Za-z]{8})$/.exec(text) ?? [];

@@ -1,24 +1,52 @@
 import type { Command } from 'commander';
-import { join, resolve } from 'node:path';
-import type { BackupPlan, LogSource } from '../backup/take-backup.js';
+import { dirname, join, resolve } from 'node:path';
+import { dataDirOf } from '../../../embedded/src/data-folder.js';
+import type { NodeFolders } from '../backup/log.js';
+import type { Manifest } from '../backup/manifest.js';
+import type { MirrorNote } from '../backup/mirror.js';
+import type { Restored } from '../backup/restore.js';
+import type { BackupPlan, LogSource } from '../backup/take.js';
 import { OpsError } from '../ops-error.js';
 import { print, tell } from '../output.js';
-import { withSession } from '../session.js';
-import { dataDirOf } from '../../../embedded/src/data-folder.js';
-import { byteSize, listBeside } from './backup/options.js';
+import { readConnection, withSession } from '../session.js';
+import { someText } from './options.js';
 
-interface Options {
+const isEmbedded = (): boolean => !process.env['DATABASE_URL'];
+
+interface LogOptions {
+  readonly eventStoreData?: string;
+  readonly eventStoreIndex?: string;
+  readonly eventStoreCommand?: string;
+}
+
+const addLogOptions = (command: Command, folder: string, does: string): Command =>
+  command
+    .option('--event-store-data <folder>', `servers: the ${folder}`, someText)
+    .option(
+      '--event-store-index <folder>',
+      'servers: its index folder; default: index in its data folder',
+      someText,
+    )
+    .option('--event-store-command <command>', `servers: a command that ${does} the event store`, someText);
+
+const nodeOf = ({ eventStoreData, eventStoreIndex }: LogOptions): NodeFolders | null => {
+  if (eventStoreData === undefined) return null;
+  const db = resolve(eventStoreData);
+  return { db, index: resolve(eventStoreIndex ?? join(db, 'index')) };
+};
+
+/** Where a backup without keys lists erased readings, by default. One list serves all backups beside it. */
+const listBeside = (backup: string): string => join(dirname(resolve(backup)), 'erased');
+
+interface BackupOptions extends LogOptions {
   readonly to?: string;
   readonly keysTo?: string;
   readonly withoutKeys?: true;
   readonly erasedTo?: string;
-  readonly eventStoreData?: string;
-  readonly eventStoreIndex?: string;
-  readonly eventStoreCommand?: string;
   readonly dryRun?: true;
 }
 
-const HELP = `
+const BACKUP_HELP = `
 Takes PostgreSQL, then the event store, then the keys, while the service runs. Personal data in the backup is sealed; the
 keys go to a mirror of their own, which holds only the present keys. Put it on another disk, and never beside backups.
 
@@ -33,21 +61,20 @@ Examples:
 
 export const addBackupCommands = (backup: Command): void => {
   backup
-    .option('--to <folder>', 'a new folder for the backup')
-    .option('--keys-to <folder>', 'where to mirror the keys; never inside the backup')
+    .option('--to <folder>', 'a new folder for the backup', someText)
+    .option('--keys-to <folder>', 'where to mirror the keys; never inside the backup', someText)
     .option('--without-keys', 'the keys are mirrored by other means')
     .option(
       '--erased-to <folder>',
       'without keys: where to list erased readings; default: erased beside the backup',
-    )
-    .option('--event-store-data <folder>', 'servers: the data folder of an EventStoreDB node')
-    .option('--event-store-index <folder>', 'servers: its index folder; default: index in its data folder')
-    .option('--event-store-command <command>', 'servers: a command that backs up the event store')
+      someText,
+    );
+  addLogOptions(backup, 'data folder of an EventStoreDB node', 'backs up')
     .option('--dry-run', 'check everything, and take nothing')
-    .addHelpText('after', HELP)
-    .action(async (options: Options, command: Command) => {
+    .addHelpText('after', BACKUP_HELP)
+    .action(async (options: BackupOptions, command: Command) => {
       const plan = planOf(options);
-      const { checkBackup, takeBackup, unfinishedBeside } = await import('../backup/take-backup.js');
+      const { checkBackup, takeBackup, unfinishedBeside } = await import('../backup/take.js');
       const answer = await withSession(async (session) => {
         const { KEY_DIRECTORY } = session.config;
         const { to, from } = plan.mirror;
@@ -61,8 +88,9 @@ export const addBackupCommands = (backup: Command): void => {
         tell(
           `Not finished, and no backups: ${unfinished.join(', ')}. Delete them when no backup is running.`,
         );
+      const { to, mirror } = plan;
       if (!answer) {
-        print(command, { to: plan.to, outcome: 'not_taken' }, `Would back up to ${plan.to}.`);
+        print(command, { to, outcome: 'not_taken' }, `Would back up to ${to}.`);
         return;
       }
       const { postgres, eventStore } = answer;
@@ -70,18 +98,26 @@ export const addBackupCommands = (backup: Command): void => {
       const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0);
       const files = [...postgres.tables.map(({ file }) => file), ...eventStore.files];
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      const { to: mirror, from: keySource } = plan.mirror;
-      const mirrored = `${keySource ? 'Keys mirrored to' : 'Erased readings listed in'} ${mirror}.`;
+      const mirrored = `${mirror.from ? 'Keys mirrored to' : 'Erased readings listed in'} ${mirror.to}.`;
       print(
         command,
-        { outcome: 'taken', to: plan.to, takenAt: postgres.takenAt, rows, events, lastPosition, bytes },
-        `Backed up ${rows} rows and ${events} events to ${plan.to} (${byteSize(bytes)}). ${mirrored} Next: ops backup verify ${plan.to}`,
+        { outcome: 'taken', to, takenAt: postgres.takenAt, rows, events, lastPosition, bytes },
+        `Backed up ${rows} rows and ${events} events to ${to} (${byteSize(bytes)}). ${mirrored} Next: ops backup verify ${to}`,
       );
     });
   addVerify(backup);
 };
 
-const planOf = (options: Options): BackupPlan => {
+const STEP = 1024;
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A number of bytes for people, such as `3.4 MiB`. */
+const byteSize = (bytes: number): string => {
+  const power = Math.min(Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(STEP)), UNITS.length - 1);
+  return `${(bytes / STEP ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
+};
+
+const planOf = (options: BackupOptions): BackupPlan => {
   const { to, keysTo, withoutKeys, erasedTo } = options;
   if (to === undefined) throw new OpsError('Name a new folder for the backup: --to.');
   if ((keysTo === undefined) === (withoutKeys === undefined))
@@ -100,19 +136,17 @@ const planOf = (options: Options): BackupPlan => {
   };
 };
 
-const isEmbedded = (): boolean => !process.env['DATABASE_URL'];
-
-const logSource = ({ eventStoreData, eventStoreIndex, eventStoreCommand }: Options): LogSource => {
+const logSource = (options: LogOptions): LogSource => {
+  const { eventStoreCommand: command } = options;
+  const node = nodeOf(options);
   if (isEmbedded()) {
-    if (eventStoreData ?? eventStoreCommand)
+    if (node ?? command)
       throw new OpsError('The embedded stack’s event store is in DATA_DIR: leave --event-store-… out.');
     return { kind: 'embedded', folder: join(dataDirOf(process.env), 'event-store') };
   }
-  if ((eventStoreData === undefined) === (eventStoreCommand === undefined))
+  if ((node === null) === (command === undefined))
     throw new OpsError('Say how to copy the event store: --event-store-data or --event-store-command.');
-  if (eventStoreCommand !== undefined) return { kind: 'command', command: eventStoreCommand };
-  const db = resolve(eventStoreData!);
-  return { kind: 'files', node: { db, index: resolve(eventStoreIndex ?? join(db, 'index')) } };
+  return node ? { kind: 'files', node } : { kind: 'command', command: command! };
 };
 
 const keySources = (keyDirectory: string | undefined) => ({
@@ -122,26 +156,225 @@ const keySources = (keyDirectory: string | undefined) => ({
 
 const addVerify = (backup: Command): void => {
   backup
-    .command('verify <folder>')
+    .command('verify')
+    .argument('<folder>', '', someText)
     .description('restore a backup to a scratch folder and compare; exit code 1 on a difference')
     .option('--scratch-event-store <url>', 'servers: an EventStoreDB that serves the restored files')
     .addHelpText('after', '\nNeeds neither keys nor a running service. TMPDIR needs room for the backup.')
     .action(async (folder: string, options: { scratchEventStore?: string }, command: Command) => {
-      const [{ readManifest }, { verifyBackup }] = await Promise.all([
-        import('../backup/manifest.js'),
-        import('../backup/verify-backup.js'),
-      ]);
+      const { readManifest } = await import('../backup/manifest.js');
+      const { verifyBackup } = await import('../backup/verify.js');
       const path = resolve(folder);
       const report = await verifyBackup(path, readManifest(path), options.scratchEventStore ?? null);
       const { findings, notCompared, tables, rows, events, projections } = report;
-      const isSound = findings.length === 0;
+      const sound = findings.length === 0;
       const compared = `${tables} tables with ${rows} rows, ${events} events, ${projections} read models`;
       const text = [
-        isSound ? `The backup is sound: ${compared}.` : `The backup is damaged: ${findings.length} findings.`,
+        sound ? `The backup is sound: ${compared}.` : `The backup is damaged: ${findings.length} findings.`,
         ...findings,
         ...notCompared.map((what) => `Not compared: ${what}`),
       ];
-      print(command, { sound: isSound, ...report }, text.join('\n'));
-      if (!isSound) process.exitCode = 1;
+      print(command, { sound, ...report }, text.join('\n'));
+      if (!sound) process.exitCode = 1;
     });
+};
+
+interface RestoreOptions extends LogOptions {
+  readonly from: string;
+  readonly keys?: string;
+  readonly withoutKeys?: true;
+  readonly erased?: string;
+  readonly replace?: boolean;
+  readonly dryRun?: true;
+}
+
+const RESTORE_HELP = `
+Stop the service first. The embedded stack is restored to DATA_DIR; it appears there when it is complete. With
+DATABASE_URL set, the backup is loaded into that database (as DATABASE_OWNER_URL) and the data folder of a stopped
+EventStoreDB node.
+
+Readings that were erased after the backup stay erased: the mirror of keys lists them, or the folder erased beside the
+backups, and so does the old data.
+
+Examples:
+  ops restore --from /backups/2026-11-20 --keys /keys-mirror --dry-run
+  DATA_DIR=/srv/reading ops restore --from /backups/2026-11-20 --keys /keys-mirror --replace
+  ops restore --from /backups/2026-11-20 --without-keys --event-store-data /var/lib/eventstore`;
+
+export const addRestoreCommand = (restore: Command): void => {
+  restore
+    .requiredOption('--from <folder>', 'the backup', someText)
+    .option('--keys <folder>', 'the mirror of keys', someText)
+    .option('--without-keys', 'servers: the keys are where the service looks for them')
+    .option(
+      '--erased <folder>',
+      'without keys: the mirror that lists erased readings; default: erased beside the backup',
+      someText,
+    );
+  addLogOptions(restore, 'empty data folder of a stopped EventStoreDB node', 'restores')
+    .option('--replace', 'replace existing data; the embedded stack’s is kept beside the new')
+    .option('--dry-run', 'show what would be restored and what is in the way, and change nothing')
+    .addHelpText('after', RESTORE_HELP)
+    .action(async (options: RestoreOptions, command: Command) => {
+      const from = resolve(options.from);
+      const manifest = await soundManifest(from);
+      const list = await erasedList(options, manifest);
+      const restored = await (isEmbedded() ? onEmbedded : onServers)(from, manifest, options, list);
+      const { takenAt } = manifest.postgres;
+      if ('inTheWay' in restored) {
+        const text = planText(takenAt, restored).join('\n');
+        print(command, { outcome: 'not_restored', takenAt, ...restored }, text);
+        if (restored.inTheWay.length > 0) process.exitCode = 1;
+        return;
+      }
+      const listedUntil = list.note?.updatedAt ?? takenAt;
+      const value = { outcome: 'restored', takenAt, ...restored, listedUntil };
+      print(command, value, restoredText(takenAt, value, list.folder).join('\n'));
+    });
+};
+
+/** @throws OpsError when the backup is damaged, or a newer program took it */
+const soundManifest = async (from: string): Promise<Manifest> => {
+  const { damagedFiles, readManifest } = await import('../backup/manifest.js');
+  const { unknownMigrations } = await import('../backup/tables.js');
+  const manifest = readManifest(from);
+  const newer = unknownMigrations(manifest);
+  if (newer.length > 0)
+    throw new OpsError(
+      `The backup has a newer schema than this program (${newer[0]}): restore it with version ${manifest.program} or newer.`,
+    );
+  const [first, ...more] = damagedFiles(from, manifest);
+  if (first !== undefined)
+    throw new OpsError(
+      `The backup is damaged: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`,
+    );
+  return manifest;
+};
+
+interface FoundList {
+  readonly folder: string;
+  /** `null` when there is no list yet. */
+  readonly note: MirrorNote | null;
+}
+
+const erasedList = async (
+  { from, keys, withoutKeys, erased }: RestoreOptions,
+  { installation }: Manifest,
+): Promise<FoundList> => {
+  if ((keys === undefined) === (withoutKeys === undefined))
+    throw new OpsError('Name the mirror of keys with --keys, or say --without-keys if they are in place.');
+  if (keys !== undefined && erased !== undefined)
+    throw new OpsError('The mirror of keys lists erased readings: leave --erased out.');
+  const { findMirror, readMirror } = await import('../backup/mirror.js');
+  const named = keys ?? erased;
+  const folder = named === undefined ? listBeside(from) : resolve(named);
+  return { folder, note: (named === undefined ? findMirror : readMirror)(folder, installation) };
+};
+
+/** What a restore would do. */
+export interface RestorePlan {
+  readonly events: number;
+  /** What the backup would be loaded into. */
+  readonly targets: readonly string[];
+  /** Whether existing data would be replaced. */
+  readonly replace: boolean;
+  /** Readings that the mirror of keys, or the folder beside the backups, lists as erased. */
+  readonly staysErased: number;
+  /** What keeps the restore from starting, a sentence each. */
+  readonly inTheWay: readonly string[];
+}
+
+const onEmbedded = async (
+  from: string,
+  manifest: Manifest,
+  { keys, replace = false, dryRun }: RestoreOptions,
+  { folder, note }: FoundList,
+): Promise<Restored | RestorePlan> => {
+  if (manifest.stores !== 'embedded')
+    throw new OpsError('This backup is of servers: set DATABASE_URL and DATABASE_OWNER_URL to restore it.');
+  if (keys === undefined || !note)
+    throw new OpsError('The embedded stack needs its secrets: name the mirror of keys with --keys.');
+  const { embeddedObstacles, placeOf, restoreEmbedded } = await import('../backup/restore.js');
+  const dataDir = dataDirOf(process.env);
+  if (!dryRun) return restoreEmbedded(from, manifest, { folder, erased: note.erased }, dataDir, replace);
+  return {
+    events: manifest.eventStore.log.events,
+    targets: [placeOf(dataDir)],
+    replace,
+    staysErased: note.erased.length,
+    inTheWay: embeddedObstacles(dataDir, replace),
+  };
+};
+
+const onServers = async (
+  from: string,
+  manifest: Manifest,
+  options: RestoreOptions,
+  { folder, note }: FoundList,
+): Promise<Restored | RestorePlan> => {
+  if (manifest.stores !== 'servers')
+    throw new OpsError('This backup is of an embedded stack: unset DATABASE_URL and set DATA_DIR.');
+  const { restoreServers, serverObstacles } = await import('../backup/restore.js');
+  const config = readConnection(process.env);
+  const { eventStoreCommand: command = null, keys, replace = false, dryRun } = options;
+  const list = { folder, erased: note?.erased ?? [] };
+  const mirror = keys === undefined ? null : resolve(keys);
+  const plan = { config, node: nodeOf(options), command, keys: mirror, list, replace };
+  if (!dryRun) return restoreServers(from, manifest, plan);
+  return {
+    events: manifest.eventStore.log.events,
+    targets: [
+      `database ${new URL(config.DATABASE_URL).pathname.slice(1)}`,
+      ...(plan.node ? [plan.node.db] : []),
+      ...(command === null ? [] : ['event store, by the command']),
+      ...(mirror !== null && config.KEY_DIRECTORY ? [resolve(config.KEY_DIRECTORY)] : []),
+    ],
+    replace,
+    staysErased: list.erased.length,
+    inTheWay: await serverObstacles(plan, manifest),
+  };
+};
+
+export const planText = (
+  takenAt: string,
+  { events, targets, replace, staysErased, inTheWay }: RestorePlan,
+): readonly string[] => [
+  `Would restore the backup of ${takenAt}, with ${events} events, to ${targets.join(', ')}.`,
+  ...(replace ? ['It would replace the data there.'] : []),
+  ...(staysErased > 0 ? [`${staysErased} readings that are listed as erased would stay so.`] : []),
+  ...(inTheWay.length > 0
+    ? ['In the way:', ...inTheWay.map((one) => `  - ${one}`)]
+    : ['Nothing is in the way.']),
+];
+
+/**
+ * @param listedUntil RFC 3339. Until when the list of erased readings is complete; without a list, the time of the backup
+ * @param list the folder that lists erased readings
+ */
+export const restoredText = (
+  takenAt: string,
+  { aside, previousLogRead, listedUntil, erased }: Restored & { readonly listedUntil: string },
+  list: string,
+): readonly string[] => {
+  const steps = [
+    'Start one worker without the role upkeep, and no API. Embedded: WORKER_ROLES=follow,jobs,webhooks npm start',
+    'ops projections lag, until nothing is behind; ops doctor; ops ledger verify --all',
+    ...(erased.length > 0
+      ? [`ops readings erase-again --keys ${list} --yes: repeats ${erased.length} erasures in the log`]
+      : []),
+    'ops readings unreadable: what customers paid and cannot read; ops readings refund',
+    'Revoke again operators who were revoked after the backup; ops corrections verify',
+    'Restart API and workers as usual, and take a new backup.',
+  ];
+  return [
+    `Restored the backup of ${takenAt}.`,
+    ...(aside ? [`The data from before is in ${aside}.`] : []),
+    ...(previousLogRead
+      ? []
+      : [
+          `Erasures after ${listedUntil} are unknown: there was no data from before, or it could not be read. Those readings may have returned. Once the worker runs, erase each one that your records show: ops erase <readingId> --yes`,
+        ]),
+    'Next:',
+    ...steps.map((step, index) => `  ${index + 1}. ${step}`),
+  ];
 };

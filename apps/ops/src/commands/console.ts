@@ -1,19 +1,11 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { PortalLanguage } from '#workspaces/contracts/index.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';
-import { parseLanguage, parseZone } from './portal.js';
-
-interface Options {
-  readonly port: number;
-  readonly language: PortalLanguage;
-  readonly zone: string;
-}
+import { parseZone } from './workspace.js';
 
 export const addConsoleCommand = (console: Command): void => {
   console
     .option('--port <port>', 'port on 127.0.0.1; default: a free one', parsePort, 0)
-    .option('--language <language>', 'en or fr', parseLanguage, 'en')
     .option('--zone <zone>', 'time zone of the pages, as Europe/Paris', parseZone, 'UTC')
     .addHelpText(
       'after',
@@ -23,13 +15,13 @@ or when nobody opens the link.
 
 Examples:
   ops console
-  ops console --port 8500 --language fr     then, elsewhere: ssh -L 8500:127.0.0.1:8500 <this machine>`,
+  ops console --port 8500     then, elsewhere: ssh -L 8500:127.0.0.1:8500 <this machine>`,
     )
-    .action(async ({ port, language, zone }: Options, command: Command) => {
+    .action(async ({ port, zone }: { port: number; zone: string }, command: Command) => {
       await withSession(async (session) => {
         // Loaded late: pages need what no other command does.
         const { Console } = await import('../console/console.js');
-        const pages = new Console(session, { port, language, timeZone: zone });
+        const pages = new Console(session, port, zone);
         const { ended, ...link } = await pages.open();
         const stop = (): void => pages.close();
         process.once('SIGINT', stop).once('SIGTERM', stop);

@@ -1,44 +1,51 @@
 import type { Command } from 'commander';
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { bookStream, CheckHolds, creditsEvents, orderLineEvents } from '#billing/contracts/index.js';
+import { isSetAside } from '#event-sourcing/core/event.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { placeText, stoppedStreams, type StoppedStream } from '#event-sourcing/parking/parked-streams.js';
+import { readSetAside } from '#event-sourcing/parking/set-aside.js';
+import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
+import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
 import { ADVICE, faultOf } from '#platform/fault/fault.js';
+import { stuckJobs } from '#platform/jobs/stuck-jobs.js';
 import { printable } from '#platform/text/printable.js';
-import { readConnection } from '../connection.js';
+import { ABSENT_AFTER_MS, missingRoles } from '#platform/time/heartbeat.js';
+import type { TrustedTime } from '#platform/time/trusted-time.js';
+import { FindOpenBatches } from '#readings/contracts/index.js';
+import { ListWebhookEndpoints } from '#webhooks/contracts/index.js';
 import { print } from '../output.js';
-import { withSession, type Session } from '../session.js';
+import { readConnection, withSession, type Session } from '../session.js';
+import { catalogueOf, ownerOf, parsePlace, problemOf, requireEvent, wayAround } from '../shown-event.js';
 import {
+  checkCertificates,
   checkClock,
+  checkConnections,
   checkDatabaseRole,
+  checkDestroyedKeys,
   checkDisk,
   checkEventStore,
+  checkIssuerKeys,
   checkKeys,
   checkMigrations,
   checkPostgres,
-} from './doctor/dependencies.js';
-import { checkConnections } from './doctor/connections.js';
-import { checkCertificates } from './doctor/certificates.js';
-import { checkBatches } from './doctor/batches.js';
-import { checkBalances } from './doctor/balances.js';
-import { checkDestroyedKeys } from './doctor/destroyed-keys.js';
-import { checkDocuments } from './doctor/documents.js';
-import { failure, warning, type Finding } from './doctor/finding.js';
-import { checkIssuerKeys } from './doctor/issuer-keys.js';
-import { checkOrderLines } from './doctor/order-lines.js';
-import { checkLostRows } from './doctor/lost-rows.js';
-import { checkPublications } from './doctor/publications.js';
-import { checkRetention } from './doctor/retention.js';
-import { checkSessions } from './doctor/sessions.js';
-import { checkStandby } from './doctor/standby.js';
-import { checkStoreFile } from './doctor/store-file.js';
-import { checkTables } from './doctor/tables.js';
-import {
-  checkDeliveries,
-  checkHolds,
-  checkJobs,
-  checkLag,
-  checkParked,
-  checkSetAside,
-  checkWorkers,
-} from './doctor/work.js';
+  checkSessions,
+  checkStandby,
+  checkStoreFile,
+  checkTables,
+  failure,
+  graded,
+  ok,
+  warning,
+  type Finding,
+  type Verdict,
+} from './doctor-stores.js';
+import { FIRST_READING, lostDocuments } from './publications.js';
+import { isErased } from './readings.js';
+import { BY_WORKERS_ALONE, LAGS_FROM_DAYS, retentionOfAll } from './retention.js';
 
 /** Longest wait for one check. */
 const CHECK_WITHIN_MS = 10_000;
@@ -49,52 +56,51 @@ type Store = 'postgres' | 'event store';
 export interface Check {
   readonly name: string;
   readonly needs: readonly Store[];
-  readonly run: (session: Session) => Promise<Finding | readonly Finding[]>;
+  readonly run: (session: Session) => Promise<Verdict | readonly Verdict[]>;
 }
 
+const check = (name: string, needs: readonly Store[], run: Check['run']): Check => ({ name, needs, run });
+
+const POSTGRES = ['postgres'] as const;
+const EVENTS = ['event store'] as const;
+const BOTH = ['postgres', 'event store'] as const;
+
 export const STORES: readonly Check[] = [
-  { name: 'postgres', needs: ['postgres'], run: ({ pool }) => checkPostgres(pool) },
-  { name: 'event store', needs: ['event store'], run: ({ store, config }) => checkEventStore(store, config) },
+  check('postgres', POSTGRES, ({ pool }) => checkPostgres(pool)),
+  check('event store', EVENTS, ({ store, config }) => checkEventStore(store, config)),
 ];
 
 export const CHECKS: readonly Check[] = [
   // The first two: checks that meet damage or lack a table share their findings.
-  {
-    name: 'event store file',
-    needs: [],
-    run: ({ config }) => checkStoreFile(process.env, config.EVENTSTORE_URL),
-  },
-  { name: 'tables', needs: ['postgres', 'event store'], run: checkTables },
-  { name: 'clock', needs: ['postgres'], run: ({ time }) => checkClock(time) },
-  {
-    name: 'certificates',
-    needs: [],
-    run: ({ config }) => checkCertificates(config, Date.now()),
-  },
-  { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
-  { name: 'connections', needs: ['postgres'], run: ({ pool, config }) => checkConnections(pool, config) },
-  { name: 'sessions', needs: ['postgres'], run: ({ pool }) => checkSessions(pool) },
-  { name: 'standby', needs: ['postgres'], run: ({ pool, config }) => checkStandby(pool, config) },
-  { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
-  { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },
-  { name: 'destroyed keys', needs: ['postgres'], run: ({ pool, keys }) => checkDestroyedKeys(pool, keys) },
-  { name: 'bearer tokens', needs: [], run: checkIssuerKeys },
+  check('event store file', [], ({ config }) => checkStoreFile(config)),
+  check('tables', BOTH, checkTables),
+  check('clock', POSTGRES, ({ time }) => checkClock(time)),
+  check('certificates', [], ({ config }) => checkCertificates(config, Date.now())),
+  check('database role', POSTGRES, ({ pool }) => checkDatabaseRole(pool)),
+  check('connections', POSTGRES, ({ pool, config }) => checkConnections(pool, config)),
+  check('sessions', POSTGRES, ({ pool }) => checkSessions(pool)),
+  check('standby', POSTGRES, ({ config }) => checkStandby(config)),
+  check('migrations', POSTGRES, ({ config }) => checkMigrations(config)),
+  check('encryption keys', POSTGRES, ({ pool, keys }) => checkKeys(pool, keys)),
+  check('destroyed keys', POSTGRES, ({ pool, keys }) => checkDestroyedKeys(pool, keys)),
+  check('bearer tokens', [], checkIssuerKeys),
   // A worker that does not reach the event store sends no heartbeat.
-  { name: 'workers', needs: ['postgres', 'event store'], run: ({ pool }) => checkWorkers(pool) },
-  { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
-  { name: 'parked streams', needs: ['postgres'], run: checkParked },
-  { name: 'set aside', needs: ['event store'], run: checkSetAside },
-  { name: 'order lines', needs: ['event store'], run: ({ store }) => checkOrderLines(store) },
-  { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
-  { name: 'deliveries', needs: ['postgres'], run: checkDeliveries },
-  { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },
-  { name: 'holds', needs: ['postgres'], run: checkHolds },
-  { name: 'batches', needs: ['postgres', 'event store'], run: checkBatches },
-  { name: 'retention', needs: ['postgres'], run: (session) => checkRetention(session) },
-  { name: 'documents', needs: ['postgres'], run: ({ pool }) => checkDocuments(pool) },
-  { name: 'publications', needs: ['postgres'], run: ({ pool, time }) => checkPublications(pool, time) },
-  { name: 'lost rows', needs: ['postgres', 'event store'], run: (session) => checkLostRows(session) },
-  { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
+  check('workers', BOTH, ({ pool }) => checkWorkers(pool)),
+  check('lag', BOTH, (session) => checkLag(session)),
+  check('parked streams', POSTGRES, (session) => checkParked(session)),
+  check('set aside', EVENTS, (session) => checkSetAside(session)),
+  check('order lines', EVENTS, ({ store }) => checkOrderLines(store)),
+  check('jobs', POSTGRES, ({ pool, time }) => checkJobs(pool, time)),
+  check('deliveries', POSTGRES, (session) => checkDeliveries(session)),
+  check('balances', BOTH, (session) => checkBalances(session)),
+  check('holds', POSTGRES, (session) => checkHolds(session)),
+  check('batches', BOTH, (session) => checkBatches(session)),
+  check('retention', POSTGRES, (session) => checkRetention(session)),
+  check('documents', POSTGRES, ({ pool }) => checkDocuments(pool)),
+  check('publications', POSTGRES, ({ pool, time }) => checkPublications(pool, time)),
+  check('keys of readings', BOTH, (session) => checkKeysOfReadings(session)),
+  check('webhook secrets', POSTGRES, ({ pool }) => checkSecrets(pool)),
+  check('disk', [], ({ config }) => checkDisk(config)),
 ];
 
 export const addDoctorCommand = (doctor: Command): void => {
@@ -122,28 +128,23 @@ export const examineAll = async (
   checks: readonly Check[] = CHECKS,
 ): Promise<readonly Finding[]> => {
   const known = await Promise.all(stores.map((store) => examine(store, session)));
-  const broken = new Set(stores.filter((_, index) => isBroken(known[index]!)).map(({ name }) => name));
-  const skipped = checks.filter(({ needs }) => needs.some((store) => broken.has(store)));
+  const isBroken = (findings: readonly Finding[]): boolean =>
+    findings.some(({ level, cause }) => level === 'failure' && cause !== undefined);
+  const broken = stores.filter((_, index) => isBroken(known[index]!)).map(({ name }) => name);
+  const skipped = checks.filter(({ needs }) => needs.some((store) => broken.includes(store)));
   const found = await Promise.all(
-    checks.filter((check) => !skipped.includes(check)).map((check) => examine(check, session)),
+    checks.filter((one) => !skipped.includes(one)).map((one) => examine(one, session)),
+  );
+  const unchecked = warning(
+    skipped.map(({ name }) => name).join(', '),
+    `Needs ${broken.join(' and ')}: solve that first, then run ops doctor again.`,
   );
   return [
     ...known.flat(),
     ...mergedCauses(found.flat()),
-    ...(skipped.length === 0
-      ? []
-      : [
-          warning(
-            'not checked',
-            skipped.map(({ name }) => name).join(', '),
-            `Needs ${[...broken].join(' and ')}: solve that first, then run ops doctor again.`,
-          ),
-        ]),
+    ...(skipped.length > 0 ? [{ check: 'not checked', ...unchecked }] : []),
   ];
 };
-
-const isBroken = (findings: readonly Finding[]): boolean =>
-  findings.some(({ level, cause }) => level === 'failure' && cause !== undefined);
 
 class TooLate extends Error {}
 
@@ -152,22 +153,19 @@ const examine = async ({ name, needs, run }: Check, session: Session): Promise<r
   const tooLate = (): never => {
     throw new TooLate(`no answer within ${CHECK_WITHIN_MS} ms`);
   };
-  try {
-    return [await withDeadline(CHECK_WITHIN_MS, async () => run(session), tooLate)].flat();
-  } catch (error) {
+  const verdictOf = (error: unknown): Verdict => {
     const message = error instanceof Error ? error.message : 'failed';
     if (error instanceof TooLate)
-      return [{ ...failure(name, message, ADVICE.absent), ...(needs.length > 0 && { cause: 'absent' }) }];
+      return failure(message, ADVICE.absent, needs.length > 0 ? 'absent' : undefined);
     const fault = needs.length > 0 ? faultOf(error) : null;
-    if (fault) return [{ ...failure(name, fault.message, fault.advice), cause: fault.kind }];
-    return [
-      failure(
-        name,
-        `cannot be checked: ${message}`,
-        'If the message does not say what to do, report it with the output of ops doctor --json.',
-      ),
-    ];
-  }
+    if (fault) return failure(fault.message, fault.advice, fault.kind);
+    return failure(
+      `cannot be checked: ${message}`,
+      'If the message does not say what to do, report it with the output of ops doctor --json.',
+    );
+  };
+  const found = await withDeadline(CHECK_WITHIN_MS, async () => run(session), tooLate).catch(verdictOf);
+  return [found].flat().map((verdict) => ({ check: name, ...verdict }));
 };
 
 /** Checks that name all of what others meet in part, with how the findings of those begin. */
@@ -176,19 +174,19 @@ const WHOLE: readonly (readonly [check: string, met: string])[] = [
   ['tables', 'PostgreSQL lacks a table'],
 ];
 const covers = (whole: Finding, part: Finding): boolean =>
-  WHOLE.some(([check, met]) => whole.check.startsWith(check) && part.message.startsWith(met));
+  WHOLE.some(([name, met]) => whole.check.startsWith(name) && part.message.startsWith(met));
 
 /** Joins findings with one cause under the names of their checks. */
 const mergedCauses = (findings: readonly Finding[]): readonly Finding[] =>
   findings.reduce<readonly Finding[]>((kept, finding) => {
-    const { cause, message, check } = finding;
+    const { cause, message } = finding;
     const same = kept.findIndex(
       (one) =>
         cause !== undefined && one.cause === cause && (one.message === message || covers(one, finding)),
     );
     return same === -1
       ? [...kept, finding]
-      : kept.with(same, { ...kept[same]!, check: `${kept[same]!.check}, ${check}` });
+      : kept.with(same, { ...kept[same]!, check: `${kept[same]!.check}, ${finding.check}` });
   }, []);
 
 const MARKS: Readonly<Record<Finding['level'], string>> = {
@@ -197,5 +195,411 @@ const MARKS: Readonly<Record<Finding['level'], string>> = {
   failure: 'FAILURE',
 };
 
-const line = ({ check, level, message, advice }: Finding): string =>
-  `${MARKS[level]}  ${check}: ${printable(message)}${advice && `\n         → ${advice}`}`;
+const line = ({ check: name, level, message, advice }: Finding): string =>
+  `${MARKS[level]}  ${name}: ${printable(message)}${advice && `\n         → ${advice}`}`;
+
+export const checkWorkers = async (pool: Pool): Promise<Verdict> => {
+  const { rows } = await pool.query<{ alive: number }>(
+    `select count(*)::int as alive from platform.heartbeat
+     where role = 'worker' and beat_at > clock_timestamp() - make_interval(secs => $1)`,
+    [ABSENT_AFTER_MS / 1_000],
+  );
+  const alive = rows[0]!.alive;
+  if (alive === 0)
+    return failure(
+      `no heartbeat for ${ABSENT_AFTER_MS / 1_000} s`,
+      'Start a worker: without one, no reading is calculated and no webhook sent.',
+    );
+  const missing = await missingRoles(pool);
+  return missing.length === 0
+    ? ok(`${alive} alive`)
+    : failure(
+        `${alive} alive, none with the role ${missing.join(' or ')}`,
+        'Start a worker that has it in WORKER_ROLES: its work waits meanwhile.',
+      );
+};
+
+/** Age of the oldest unhandled event (seconds). */
+const LAG_SECONDS = [10, 120] as const;
+
+const checkLag = async ({ pool, store }: Session): Promise<readonly Verdict[]> => {
+  const lags = await consumerLag(pool, store);
+  if (lags.length === 0) return [warning('no consumer has ever run', 'Start a worker.')];
+  return lags.map(({ consumer, position, events, atLeast, seconds, status, error }) => {
+    const verdict =
+      status === 'beyond_the_log'
+        ? failure(
+            `its checkpoint ${position} is beyond the end of the log, or of another one`,
+            'PostgreSQL is newer than the event store, and new work is refused. Restore a newer copy of the event store, if there is one. Otherwise: ops projections replay --all --accept-differences "…"',
+          )
+        : status === 'halted'
+          ? failure(`halted at ${error}`, wayOutOfHalt(consumer, error ?? ''))
+          : graded(
+              seconds,
+              LAG_SECONDS,
+              events === 0
+                ? 'caught up'
+                : `${events}${atLeast ? ' or more' : ''} events, ${seconds.toFixed(1)} s`,
+              'Is a worker running and keeping up? See its log; ops projections lag shows whether the lag shrinks.',
+            );
+    return { ...verdict, check: `lag of ${consumer}` };
+  });
+};
+
+/** What a consumer says when it halts because it parks too much. */
+const TOO_MUCH_PARKED = 'keep streams parked already';
+
+/** A store's fault halts a consumer at an event that is right: only the events of a consumer that parks too much are bad. */
+export const wayOutOfHalt = (consumer: string, error: string): string => {
+  const fix = `Fix the cause: it then continues by itself, and ops parked retry ${consumer} does so at once.`;
+  return error.endsWith(TOO_MUCH_PARKED)
+    ? `${fix} If no program can read the event: ${wayAround(error.split(' ')[0]!)}`
+    : fix;
+};
+
+/** Findings of one kind, at most. */
+const MOST = 20;
+
+/** One finding for each event that keeps streams parked, however many streams and consumers wait for it. */
+const checkParked = async ({ pool, store }: Session): Promise<readonly Verdict[]> => {
+  const parked = (await stoppedStreams(pool)).filter(({ state }) => state === 'parked');
+  if (parked.length === 0) return [ok('none')];
+  const causes = [...new Set(parked.map(({ cause }) => cause))].slice(0, MOST);
+  return Promise.all(
+    causes.map((cause) =>
+      parkedBecause(
+        store,
+        cause,
+        parked.filter((one) => one.cause === cause),
+      ),
+    ),
+  );
+};
+
+/** What a view of money says when its row was deleted. */
+const MISSING_ROW = 'is missing: replay';
+
+const parkedBecause = async (
+  store: EventStore,
+  cause: string,
+  parked: readonly StoppedStream[],
+): Promise<Verdict> => {
+  const event = await requireEvent(store, parsePlace(cause)).catch(() => null);
+  const problem =
+    event && catalogueOf(event.stream) ? problemOf(event, await ownerOf(store, event.stream)) : null;
+  const first = parked.find(({ error }) => !error.startsWith('waits for ')) ?? parked[0]!;
+  const consumers = [...new Set(parked.map(({ consumer }) => consumer))].toSorted().join(', ');
+  const streams = new Set(parked.map(({ stream }) => stream)).size;
+  return failure(
+    `${cause}${event ? ` (${event.type})` : ''} keeps ${streams} stream${streams === 1 ? '' : 's'} parked in ${consumers}: ${problem ?? first.error}`,
+    problem !== null
+      ? `Deploy a version that can read it, and it is handled by itself. If none will: ${wayAround(cause)}`
+      : first.error.includes(MISSING_ROW)
+        ? `ops projections replay ${first.consumer} --stream ${first.stream}`
+        : `Fix the cause, and it is handled by itself; ops parked retry ${first.consumer} does so at once.`,
+  );
+};
+
+/** Decisions of operators: how many there are, and entries that are none. */
+const checkSetAside = async ({ store }: Session): Promise<readonly Verdict[]> => {
+  const register = await readSetAside(store);
+  const unreadable = register.unreadable().slice(0, MOST);
+  return [
+    ok(`readers pass over ${register.all().length} events`),
+    ...unreadable.map((entry) =>
+      failure(
+        `${placeText(entry)} (${entry.type}) is no decision and has no effect`,
+        wayAround(placeText(entry)),
+      ),
+    ),
+  ];
+};
+
+/** Shorter than the doctor's wait for a check. */
+const READ_WITHIN_MS = 5_000;
+
+/**
+ * Order lines that cannot be read: their packs can be neither added nor refunded. No consumer follows them, so nothing
+ * is parked. Reads the newest first, and stops after a while.
+ */
+const checkOrderLines = async (store: EventStore): Promise<readonly Verdict[]> => {
+  const giveUpAt = performance.now() + READ_WITHIN_MS;
+  const only = { categories: [orderLineEvents.category] };
+  const found: Verdict[] = [];
+  let [count, isWhole] = [0, true];
+  for await (const event of store.readAll({ direction: 'backwards', only })) {
+    count += 1;
+    // A line is one event. Only a further one can be of another workspace than the first.
+    const owner = event.revision > 0n ? await ownerOf(store, event.stream) : '';
+    const problem = isSetAside(event) ? null : problemOf(event, owner);
+    if (problem !== null)
+      found.push(
+        failure(
+          `${placeText(event)} (${event.type}) cannot be read, so its pack can be neither added nor refunded: ${problem}`,
+          `Deploy a version that can read it. If none will: ${wayAround(placeText(event))}`,
+        ),
+      );
+    isWhole = performance.now() < giveUpAt;
+    if (!isWhole || found.length === MOST) break;
+  }
+  return found.length > 0 ? found : [ok(`${isWhole ? 'all' : 'the newest'} ${count} can be read`)];
+};
+
+/** Age of the oldest job, and of the oldest delivery, that could be done now (seconds). */
+const DUE_SECONDS = [60, 300] as const;
+
+/** While the clocks differ, PostgreSQL's may be the wrong one: the finding is that of the clock. */
+const NOT_JUDGED = ok('not judged while the clocks differ');
+
+const checkJobs = async (pool: Pool, time: Pick<TrustedTime, 'isTrusted'>): Promise<Verdict> => {
+  if (!(await time.isTrusted())) return NOT_JUDGED;
+  const { dead, failing, oldest } = await stuckJobs(pool);
+  const message = `${dead} out of attempts, ${failing} failing, the oldest due for ${oldest} s`;
+  const advice =
+    'The worker’s log has the errors. Jobs of readings and replays are added again automatically.';
+  const wanted = `Is a worker with the role jobs running, with enough WORKER_CONCURRENCY? ${advice}`;
+  const late = graded(oldest, DUE_SECONDS, message, wanted);
+  return late.level === 'ok' && dead + failing > 0 ? warning(message, advice) : late;
+};
+
+export const checkDeliveries = async ({ queries }: Pick<Session, 'queries'>): Promise<Verdict> => {
+  const endpoints = await queries.execute(new ListWebhookEndpoints(null, null));
+  const sending = endpoints.filter(({ endpoint }) => ['ok', 'failing'].includes(endpoint.health.state));
+  const oldest = Math.max(0, ...sending.map(({ queueAgeSeconds }) => queueAgeSeconds));
+  return graded(
+    oldest,
+    DUE_SECONDS,
+    oldest === 0 ? 'none is due' : `the oldest has been due for ${oldest} s`,
+    'Is a worker with the role webhooks running and keeping up? ops webhooks health has more.',
+  );
+};
+
+const BALANCE = 'billing.balance.v1';
+
+/**
+ * Balances that were deleted, before the next event of their books. Compares tables, and reads the first event of each
+ * book that has no balance: it makes the row. An emptied table and a parked stream are findings of other checks.
+ */
+const checkBalances = async ({ pool, store }: Session): Promise<readonly Verdict[]> => {
+  // Before the rows: those that it covers are there.
+  const upTo = (await findCheckpoint(pool, BALANCE))?.position ?? -1n;
+  const parked = (await stoppedStreams(pool)).filter(({ consumer }) => consumer === BALANCE);
+  const { rows } = await pool.query<{ workspace_id: string }>(
+    `select workspace_id from workspaces.workspace
+     where not exists (select from billing.balance where balance.workspace_id = workspace.workspace_id and mode = 'live')
+       and exists (select from billing.balance where mode = 'live')
+     order by workspace_id limit $1`,
+    [MOST],
+  );
+  const found: Verdict[] = [];
+  for (const { workspace_id } of rows) {
+    const stream = streamName(creditsEvents.category, workspace_id);
+    if (parked.some((one) => one.stream === stream)) continue;
+    for await (const event of store.read(stream, { limit: 1 }))
+      if (event.type === 'BookOpened' && !isSetAside(event, BALANCE) && event.position <= upTo)
+        found.push(
+          failure(
+            `workspace ${workspace_id} has a credit book and no balance: the row was deleted`,
+            `ops projections replay ${BALANCE} --stream ${stream}`,
+          ),
+        );
+  }
+  if (found.length > 0) return found;
+  return [
+    ok(rows.length < MOST ? 'every book has one' : `of ${MOST} workspaces without one, none has a book`),
+  ];
+};
+
+const HOLDS = 'billing.hold.v1';
+
+const checkHolds = async (session: Session): Promise<readonly Verdict[]> => {
+  if (!(await session.time.isTrusted())) return [NOT_JUDGED];
+  // A damaged test book is a finding of its own: the live books do not depend on it.
+  const test = (await holdsOf(session, false)).map((one) => ({ ...one, check: 'test holds' }));
+  return [...(await holdsOf(session, true)), ...test];
+};
+
+const holdsOf = async ({ queries, config }: Session, livemode: boolean): Promise<readonly Verdict[]> => {
+  const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
+  const { old, differences } = await queries.execute(new CheckHolds(olderThanMs, livemode));
+  const command = `ops ledger reconcile${livemode ? '' : ' --mode test'}`;
+  return [
+    old === 0
+      ? ok('none older than a reading may take')
+      : warning(`${old} older than a reading may take`, `${command} shows them; settlement may be halted.`),
+    ...differences.map(({ workspaceId, held, open }) =>
+      failure(
+        `the ${livemode ? 'book' : 'test book'} of ${workspaceId} holds ${held} credits, and its open holds have ${open}: rows were changed or deleted`,
+        // A replay makes missing rows again, and finds no others.
+        open < held
+          ? `ops projections replay ${HOLDS} --stream ${bookStream(workspaceId, livemode)}`
+          : `ops projections rebuild ${HOLDS}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
+      ),
+    ),
+  ];
+};
+
+/** A batch is looked at at least once an hour. */
+const LOOKED_AT_WITHIN_MS = 3_600_000;
+
+/** Batches whose customers wait in vain for `batch.ended`: a reading of theirs does not end. */
+export const checkBatches = async ({
+  queries,
+  config,
+}: Pick<Session, 'queries'> & {
+  readonly config: Pick<Session['config'], 'READING_TIMEOUT_MS'>;
+}): Promise<Verdict> => {
+  const { count, oldest } = await queries.execute(
+    new FindOpenBatches(config.READING_TIMEOUT_MS + 2 * LOOKED_AT_WITHIN_MS),
+  );
+  if (oldest === null) return ok('none open for longer than its readings may take');
+  const { batchId, workspaceId, waitsFor } = oldest;
+  const [first] = waitsFor;
+  const cause = first === undefined ? 'although all its readings have' : `because reading ${first} has not`;
+  return warning(
+    `${count} have not ended, such as ${batchId} of ${workspaceId}, ${cause}`,
+    first === undefined
+      ? 'No worker runs its job: see the findings about workers and jobs.'
+      : `ops streams show reading-${first} and publication-${first} say where it stopped.`,
+  );
+};
+
+/** Data that has outlived its term by so many days breaks a promise. */
+const FAILS_FROM_DAYS = 7;
+
+/** Data that should have been deleted. @param now milliseconds since the epoch */
+export const checkRetention = async (
+  session: Pick<Session, 'pool' | 'config' | 'queries'>,
+  now = Date.now(),
+): Promise<readonly Verdict[]> => {
+  const all = await retentionOfAll(session, now);
+  const waiting = all.find(({ waitsSince }) => waitsSince !== null);
+  const found = waiting
+    ? [
+        warning(
+          `workers delete nothing after its term: the last round was at ${waiting.waitsSince}`,
+          'No worker ran, or the clock jumped ahead. When the clock is right, look at ops retention run --dry-run; ops retention run lets workers continue.',
+        ),
+      ]
+    : [];
+  if (all.some(({ lagDays }) => lagDays >= LAGS_FROM_DAYS))
+    for (const { kind, what, setting, days, lagDays, due } of all.filter((one) => one.lagDays > 0))
+      found.push(
+        graded(
+          lagDays,
+          [LAGS_FROM_DAYS, FAILS_FROM_DAYS],
+          `${kind} (${what}) are ${lagDays} days behind ${setting} (${days}): ${due.rows} rows are due`,
+          `A worker with the role upkeep deletes them; its log says why it does not.${
+            BY_WORKERS_ALONE.includes(kind) ? '' : ' ops retention run does it now.'
+          }`,
+        ),
+      );
+  return found.length > 0 ? found : [ok('nothing is kept longer than its term')];
+};
+
+/** Readings compared in one run. A service with more gets another part of them each time. */
+const LOOKED_AT = 20_000;
+
+/** Published documents whose rows were deleted. */
+export const checkDocuments = async (pool: Pool, mostLookedAt = LOOKED_AT): Promise<Verdict> => {
+  const all = await lostDocuments(pool, FIRST_READING, mostLookedAt);
+  const seen = all.last === null ? all : await lostDocuments(pool, randomUUID(), mostLookedAt);
+  const lost = new Set([...all.lost, ...seen.lost].map(({ readingId }) => readingId));
+  const [first] = lost;
+  if (first === undefined)
+    return ok(all.last === null ? 'all formats are stored' : 'those looked at have all formats');
+  return failure(
+    `${lost.size} readings lack a published document, such as ${first}: rows were deleted`,
+    'ops publications remake --all shows which can be made again with the same bytes; add --yes.',
+  );
+};
+
+/** How long after the time at which its job counts as lost a document is late. Seconds. */
+const LATE_SECONDS = 600;
+
+/** Documents of completed readings that are not made: nobody else says so, because their jobs are neither lost nor due. */
+export const checkPublications = async (
+  pool: Pick<Pool, 'query'>,
+  time: Pick<TrustedTime, 'isTrusted'>,
+): Promise<readonly Verdict[]> => {
+  if (!(await time.isTrusted())) return [NOT_JUDGED];
+  // The jobs of those that were given up have ended. Those of erased readings have no key.
+  const { rows } = await pool.query<{ late: number; latest: string | null; failed: number; first: string }>(
+    `select late, latest, failed, first
+     from (select count(*)::int as late, (array_agg(reading_id::text order by due_at))[1] as latest
+           from (select reading_id, due_at from publishing.publication
+                 union all select reading_id, due_at from publishing.republication) as due
+           where due_at < now() - make_interval(secs => $1)) as waiting,
+          (select count(*)::int as failed, min(reading_id::text) as first
+           from publishing.publication join platform.subject_key on subject_id = reading_id
+           where due_at is null and published_at is null) as given_up`,
+    [LATE_SECONDS],
+  );
+  const { late, latest, failed, first } = rows[0]!;
+  const minutes = LATE_SECONDS / 60;
+  return [
+    late === 0
+      ? ok(`none is more than ${minutes} minutes late`)
+      : failure(
+          `${late} documents are more than ${minutes} minutes late, such as that of reading ${latest}`,
+          'If the worker’s log says that a document cannot be made, a version of the service that can makes it within an hour. Otherwise see the findings about workers, lag and jobs.',
+        ),
+    ...(failed > 0
+      ? [
+          warning(
+            `${failed} documents were given up, such as that of reading ${first}: each ended three workers`,
+            'The worker’s log has more. The credits of live readings come back by themselves; ops readings unreadable shows which did.',
+          ),
+        ]
+      : []),
+  ];
+};
+
+/** Readings whose stream is read, because they may have been erased a moment ago. */
+const ASKED = 10;
+
+/** Keys of readings that events say exist and PostgreSQL lacks: it lost its last commits, or rows were deleted. */
+const checkKeysOfReadings = async ({ pool, store }: Session): Promise<Verdict> => {
+  const first = await keyless(pool, FIRST_READING);
+  const lost = first.length > 0 ? first : await keyless(pool, randomUUID());
+  // An erasure destroys the key first, and shows in the row a moment later.
+  const asked = lost.slice(0, ASKED);
+  const erased = await Promise.all(asked.map((readingId) => isErased(store, readingId)));
+  const one = asked.find((_, index) => !erased[index]);
+  return one === undefined
+    ? ok('the readings looked at have their keys')
+    : failure(
+        `${lost.length} readings that nobody erased lack their key, such as ${one}: nobody can read them`,
+        'Wait until ops projections lag shows nothing. ops readings unreadable lists those that were paid; ops readings refund --all proposes their refund.',
+      );
+};
+
+/** A queued reading fails by itself, and a failed one has nothing to read. */
+const keyless = async (pool: Pool, after: string): Promise<readonly string[]> => {
+  const { rows } = await pool.query<{ reading_id: string }>(
+    `select reading_id
+     from (select reading_id, status, erased_at from readings.reading
+           where reading_id > $1 order by reading_id limit ${LOOKED_AT}) as page
+     where status = 'completed' and erased_at is null
+       and not exists (select from platform.subject_key where subject_id = page.reading_id)`,
+    [after],
+  );
+  return rows.map(({ reading_id: readingId }) => readingId);
+};
+
+/** Signing secrets of endpoints that PostgreSQL lost in the same way. */
+const checkSecrets = async (pool: Pool): Promise<Verdict> => {
+  const { rows } = await pool.query<{ endpoint_id: string; workspace_id: string }>(
+    `select endpoint_id, workspace_id from webhooks.endpoint
+     where deleted_at is null and not exists (
+       select from webhooks.secret where secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid)
+     limit 100`,
+  );
+  const [one] = rows;
+  return one === undefined
+    ? ok('every endpoint has its secret')
+    : failure(
+        `${rows.length} endpoints lack their signing secret, such as ${one.endpoint_id} of ${one.workspace_id}: nothing is sent there`,
+        'Ask the customer to rotate the secret (POST /api/v1/webhooks/{endpointId}/rotate-secret): what waits is then sent.',
+      );
+};

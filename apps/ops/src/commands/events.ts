@@ -1,12 +1,14 @@
 import { Option, type Command } from 'commander';
+import { bookStream } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import type { DeliveryOfReading } from '#webhooks/contracts/index.js';
+import { publicationEvents } from '#publishing/contracts/index.js';
+import { readingEvents } from '#readings/contracts/index.js';
+import { ListDeliveriesOfReading, type DeliveryOfReading } from '#webhooks/contracts/index.js';
 import { OpsError } from '../ops-error.js';
-import { print, table } from '../output.js';
-import { withSession } from '../session.js';
-import { aboutReading } from './events/about-reading.js';
-import { drawStory, tellStory, type Chapter } from './events/story.js';
+import { print, tableOf, type Columns } from '../output.js';
+import { withSession, type Session } from '../session.js';
 import { parseInstant } from './options.js';
 
 interface Options {
@@ -39,16 +41,21 @@ Examples:
     .action(async ({ reading, correlation, since, format }: Options, command: Command) => {
       if ((reading === undefined) === (correlation === undefined))
         throw new OpsError('Choose either --reading <id> or --correlation <id>.');
-      const { events, deliveries } = await withSession(async ({ store, queries }) => {
-        if (reading === undefined)
-          return { events: await ofCorrelation(store, correlation!, since), deliveries: [] };
-        return aboutReading({ store, queries }, reading);
+      const { events, deliveries } = await withSession(async (session) => {
+        if (reading !== undefined) return aboutReading(session, reading);
+        return { events: await ofCorrelation(session.store, correlation!, since), deliveries: [] };
       });
       if (events.length === 0)
         throw new OpsError(`There is no event of ${reading ?? `the correlation id ${correlation}`}.`);
       const story = tellStory(events);
-      const text = format === 'mermaid' ? drawStory(story, deliveries) : asText(story, deliveries);
-      print(format === 'json' ? asJson(command) : command, { events: story, deliveries }, text);
+      const tables = [
+        tableOf(story, STORY_COLUMNS),
+        ...(deliveries.length > 0 ? ['', tableOf(deliveries, DELIVERY_COLUMNS)] : []),
+      ];
+      // An alias of --json.
+      if (format === 'json') command.setOptionValue('json', true);
+      const text = format === 'mermaid' ? drawStory(story, deliveries) : tables.join('\n');
+      print(command, { events: story, deliveries }, text);
     });
 };
 
@@ -65,36 +72,121 @@ const ofCorrelation = async (
   return found;
 };
 
-const asTable = (story: readonly Chapter[]): string =>
-  table(
-    ['at', 'after ms', 'event', 'type', 'by', 'caused by'],
-    story.map(({ occurredAt, afterMs, stream, revision, type, actor, cause }) => [
-      occurredAt,
-      afterMs,
-      `${stream}@${revision}`,
-      type,
-      actor || 'unknown',
-      cause.type ?? (cause.id || 'unknown'),
-    ]),
-  );
+/** Credits are reserved at most this long before a reading is requested (ms). */
+const RESERVED_BEFORE_MS = 300_000;
 
-const asText = (story: readonly Chapter[], deliveries: readonly DeliveryOfReading[]): string =>
-  deliveries.length === 0 ? asTable(story) : `${asTable(story)}\n\n${deliveryTable(deliveries)}`;
-
-const deliveryTable = (deliveries: readonly DeliveryOfReading[]): string =>
-  table(
-    ['delivered at', 'webhook', 'endpoint', 'status', 'attempts'],
-    deliveries.map(({ settledAt, eventType, endpointId, status, attempts }) => [
-      settledAt ?? '',
-      eventType,
-      endpointId,
-      status,
-      attempts,
-    ]),
-  );
-
-/** `--format json` is an alias of `--json`. */
-const asJson = (command: Command): Command => {
-  command.setOptionValue('json', true);
-  return command;
+/** Every event about a reading, across modules, and its webhook deliveries. Empty: there is no such reading. */
+export const aboutReading = async (
+  { store, queries }: Pick<Session, 'store' | 'queries'>,
+  readingId: string,
+): Promise<{ events: readonly StoredEvent[]; deliveries: readonly DeliveryOfReading[] }> => {
+  const events = await ofReading(store, readingId);
+  if (events.length === 0) return { events, deliveries: [] };
+  return { events, deliveries: await queries.execute(new ListDeliveriesOfReading(readingId)) };
 };
+
+/** The reading's two streams, and the events of its workspace's live and test book that name it or its reservation. */
+const ofReading = async (store: EventStore, readingId: string): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  for (const category of [readingEvents.category, publicationEvents.category])
+    for await (const event of store.read(streamName(category, readingId))) found.push(event);
+  const first = found[0];
+  if (!first) return [];
+  const since = Date.parse(first.metadata.occurredAt) - RESERVED_BEFORE_MS;
+  const reservations = new Set(found.map(({ data }) => (data as { reservationId?: string }).reservationId));
+  for (const livemode of [true, false]) {
+    const book = bookStream(first.metadata.workspaceId, livemode);
+    for await (const event of store.read(book, { direction: 'backwards' })) {
+      if (Date.parse(event.metadata.occurredAt) < since) break;
+      const about = event.data as { readingId?: string; reservationId?: string };
+      if (about.readingId === readingId || (about.reservationId && reservations.has(about.reservationId)))
+        found.push(event);
+    }
+  }
+  return found;
+};
+
+/** An event of a story, with its cause. */
+export interface Chapter {
+  readonly position: bigint;
+  readonly occurredAt: string;
+  /** Time since the first event of the story. */
+  readonly afterMs: number;
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly type: string;
+  readonly eventId: string;
+  readonly actor: string;
+  readonly correlationId: string;
+  /** An event of the story, or another recorded cause: a request, a command, an event outside the story. */
+  readonly cause: { readonly id: string; readonly type: string | null; readonly stream: string | null };
+}
+
+/** The events in log order without duplicates, each with its cause looked up among them. */
+export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] => {
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const ordered = [...byId.values()].sort((one, other) => (one.position < other.position ? -1 : 1));
+  const startedAt = Date.parse(ordered[0]?.metadata.occurredAt ?? '');
+  return ordered.map(({ id: eventId, stream, revision, position, type, metadata }) => {
+    const { occurredAt, actor, correlationId, causationId } = metadata;
+    const cause = byId.get(causationId);
+    return {
+      position,
+      occurredAt,
+      afterMs: Date.parse(occurredAt) - startedAt,
+      stream,
+      revision,
+      type,
+      eventId,
+      actor,
+      correlationId,
+      cause: { id: causationId, type: cause?.type ?? null, stream: cause?.stream ?? null },
+    };
+  });
+};
+
+export const STORY_COLUMNS: Columns<Chapter> = {
+  at: 'occurredAt',
+  'after ms': 'afterMs',
+  event: ({ stream, revision }) => `${stream}@${revision}`,
+  type: 'type',
+  by: ({ actor }) => actor || 'unknown',
+  'caused by': ({ cause }) => cause.type ?? (cause.id || 'unknown'),
+};
+
+export const DELIVERY_COLUMNS: Columns<DeliveryOfReading> = {
+  'delivered at': 'settledAt',
+  webhook: 'eventType',
+  endpoint: 'endpointId',
+  status: 'status',
+  attempts: 'attempts',
+};
+
+/**
+ * A Mermaid sequence diagram: stream categories are columns, time runs down, and each event is an arrow from the stream
+ * of its cause, or from the caller. Deliveries come last.
+ */
+export const drawStory = (
+  chapters: readonly Chapter[],
+  deliveries: readonly DeliveryOfReading[] = [],
+): string => {
+  const from = ({ cause, actor }: Chapter): string =>
+    cause.stream === null ? kindOf(actor) : categoryOf(cause.stream);
+  const participants = new Set(chapters.flatMap((chapter) => [from(chapter), categoryOf(chapter.stream)]));
+  for (const { endpointId } of deliveries) participants.add('webhooks').add(endpointId);
+  return [
+    'sequenceDiagram',
+    ...[...participants].map((name) => `  participant ${name}`),
+    ...chapters.map(
+      (chapter) =>
+        `  ${from(chapter)}->>${categoryOf(chapter.stream)}: ${chapter.type} (+${chapter.afterMs} ms)`,
+    ),
+    ...deliveries.map(
+      ({ endpointId, eventType, status, attempts }) =>
+        `  webhooks->>${endpointId}: ${eventType} (${status}, ${attempts} attempts)`,
+    ),
+  ].join('\n');
+};
+
+/** `apiKey:Ab3d` is drawn as `apiKey`. */
+export const kindOf = (actor: string): string => actor.split(':')[0] || 'unknown';

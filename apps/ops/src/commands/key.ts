@@ -1,28 +1,30 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { importJWK, SignJWT, type JWK } from 'jose';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MODES, type Mode } from '#event-sourcing/core/mode.js';
-import { WRITABLE_SCOPES, expandScopes } from '#platform/auth/scopes.js';
+import { BEARER_SCOPES, expandScopes, WRITABLE_SCOPES } from '#platform/auth/scopes.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import { parseInstant } from '#platform/http/instant.js';
+import { EndLinksMadeBy } from '#publishing/contracts/index.js';
 import {
   ApiKeyIsKnown,
   IssueApiKey,
   ListApiKeys,
   LONGEST_LABEL,
   MOST_NETWORKS,
+  networkText,
+  readNetwork,
   RevokeApiKey,
   RevokeApiKeyAndIssued,
   RotateApiKey,
-  networkText,
-  readNetwork,
   type ApiKeySummary,
   type KeyRefusal,
 } from '#workspaces/contracts/index.js';
-import { EndLinksMadeBy } from '#publishing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
-import { print, table, tell } from '../output.js';
-import { someText, wholeNumber } from './options.js';
-import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
+import { print, tableOf, tell, type Columns } from '../output.js';
+import { HARMLESS_TO_REPEAT, readConnection, withSession, type Session } from '../session.js';
+import { scopesAmong, someText, wholeFrom, wholeNumber } from './options.js';
 
 const PROJECTED_WITHIN_MS = 5_000;
 const LONGEST_OVERLAP_SECONDS = 604_800;
@@ -52,7 +54,7 @@ export const addKeyCommands = (key: Command): void => {
     .option(
       '--scopes <list>',
       `comma-separated: ${WRITABLE_SCOPES.join(' ')}; default: all but erasure, keys:write and portal:write`,
-      parseScopes,
+      (text: string) => expandScopes(scopesAmong(WRITABLE_SCOPES)(text)),
     )
     .option(
       '--network <cidr>',
@@ -91,7 +93,7 @@ export const addKeyCommands = (key: Command): void => {
       const keys = found.slice(0, limit);
       const last = found.length > limit ? keys.at(-1) : undefined;
       const next = last ? `${last.issuedAt},${last.keyId}` : null;
-      const text = table(COLUMNS, keys.map(cells));
+      const text = tableOf(keys, COLUMNS);
       print(command, { keys, next }, next ? `${text}\n\nMore: --after ${next}` : text);
     });
   key
@@ -102,7 +104,7 @@ export const addKeyCommands = (key: Command): void => {
     .option(
       '--overlap <seconds>',
       `how long the previous key still works, 0 to ${LONGEST_OVERLAP_SECONDS}; 0 revokes it`,
-      parseOverlap,
+      wholeFrom(0, LONGEST_OVERLAP_SECONDS),
       DAY_SECONDS,
     )
     .addHelpText('after', '\nExample:\n  ops key rotate --key Ab3dE6gH --overlap 3600')
@@ -191,19 +193,17 @@ function parseCursor(text: string): Cursor {
   return [issuedAt, keyId];
 }
 
-const COLUMNS = ['key', 'label', 'mode', 'scopes', 'networks', 'issued', 'expires', 'revoked', 'last used'];
-
-const cells = (key: ApiKeySummary) => [
-  key.keyId,
-  key.label ?? '',
-  key.mode,
-  key.scopes.join(' '),
-  key.networks.join(' ') || 'everywhere',
-  key.issuedAt,
-  key.expiresAt ?? 'never',
-  key.revokedAt ?? '',
-  key.lastUsedAt ?? 'never',
-];
+const COLUMNS: Columns<ApiKeySummary> = {
+  key: 'keyId',
+  label: 'label',
+  mode: 'mode',
+  scopes: ({ scopes }) => scopes.join(' '),
+  networks: ({ networks }) => networks.join(' ') || 'everywhere',
+  issued: 'issuedAt',
+  expires: ({ expiresAt }) => expiresAt ?? 'never',
+  revoked: 'revokedAt',
+  'last used': ({ lastUsedAt }) => lastUsedAt ?? 'never',
+};
 
 /** A key works once the worker has projected it. Waiting here spares the operator an unexplained 401. */
 const waitUntilKnown = async ({ queries }: Session, keyId: string): Promise<void> => {
@@ -228,15 +228,6 @@ function parseLabel(text: string): string {
   return label;
 }
 
-function parseScopes(text: string): readonly string[] {
-  const scopes = text.split(/[\s,]+/).filter(Boolean);
-  const unknown = scopes.filter((scope) => !WRITABLE_SCOPES.includes(scope));
-  if (unknown.length > 0 || scopes.length === 0) {
-    throw new InvalidArgumentError(`${unknown.join(' ')} is not a scope: use ${WRITABLE_SCOPES.join(' ')}`);
-  }
-  return expandScopes(scopes);
-}
-
 function addNetwork(text: string, before: readonly string[] = []): readonly string[] {
   const network = readNetwork(text);
   if (!network) {
@@ -249,10 +240,59 @@ function addNetwork(text: string, before: readonly string[] = []): readonly stri
   return [...new Set([...before, networkText(network)])];
 }
 
-function parseOverlap(text: string): number {
-  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : -1;
-  if (seconds < 0 || seconds > LONGEST_OVERLAP_SECONDS) {
-    throw new InvalidArgumentError(`must be a whole number from 0 to ${LONGEST_OVERLAP_SECONDS}`);
-  }
-  return seconds;
+const LONGEST_MINUTES = 15;
+
+interface MintOptions {
+  readonly workspace: string;
+  readonly scope: string;
+  readonly subject: string;
+  readonly minutes: number;
 }
+
+export const addTokenCommands = (token: Command): void => {
+  token
+    .command('mint')
+    .description('sign a bearer token, as a portal would for a signed-in user')
+    .requiredOption('--workspace <id>', 'the workspace it grants access to')
+    .requiredOption('--scope <scopes>', `space-separated: ${BEARER_SCOPES.join(' ')}`, (text: string) =>
+      scopesAmong(BEARER_SCOPES, /\s+/)(text).join(' '),
+    )
+    .option('--subject <name>', 'the user who holds it; recorded with their actions', 'operator')
+    .option(
+      '--minutes <n>',
+      `minutes it is valid, 1 to ${LONGEST_MINUTES}`,
+      wholeFrom(1, LONGEST_MINUTES),
+      LONGEST_MINUTES,
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops token mint --workspace ws_… --scope "keys:read keys:write"\n  curl -H "Authorization: Bearer $(ops token mint --workspace ws_… --scope credits:read)" http://127.0.0.1:3000/api/v1/credits',
+    )
+    .action(async ({ workspace, scope, subject, minutes }: MintOptions, command: Command) => {
+      const {
+        TOKEN_SIGNING_KEY: key,
+        TOKEN_ISSUER: issuer,
+        TOKEN_AUDIENCE: audience,
+      } = readConnection(process.env);
+      if (!key || !issuer) {
+        throw new OpsError(
+          'No issuer is configured: set TOKEN_SIGNING_KEY (a private JWK) and TOKEN_ISSUER.',
+        );
+      }
+      await withSession(({ requireWorkspace }) => requireWorkspace(workspace));
+      const jwk = JSON.parse(key) as JWK;
+      const issuedAt = Math.floor(Date.now() / 1_000);
+      const expiresAt = issuedAt + minutes * 60;
+      const minted = await new SignJWT({ wid: workspace, scope })
+        .setProtectedHeader({ alg: jwk.alg ?? 'EdDSA', kid: jwk.kid })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(subject)
+        .setJti(randomUUID())
+        .setIssuedAt(issuedAt)
+        .setNotBefore(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(await importJWK(jwk));
+      print(command, { token: minted, scope, expiresAt: new Date(expiresAt * 1_000).toISOString() }, minted);
+    });
+};

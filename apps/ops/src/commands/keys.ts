@@ -1,9 +1,28 @@
 import type { Command } from 'commander';
-import { addAdoptDigestKeyCommand } from './keys/adopt-digest-key.js';
-import { addEpochCommands } from './keys/epochs.js';
-import { addForgetCommands } from './keys/forget.js';
-import { addRewrapCommand } from './keys/rewrap.js';
-import { addStatusCommand } from './keys/status.js';
+import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { EpochRows, type EpochRow } from '#platform/crypto/epochs/epoch-rows.js';
+import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
+import { epochStatus, type EpochStatus } from '#platform/crypto/epochs/key-status.js';
+import { KeyUpkeep, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
+import { installationOf } from '#platform/crypto/installation.js';
+import { countByKey } from '#platform/crypto/rewrapping.js';
+import { SUBJECT_KEY_COLUMN } from '#platform/crypto/subject-keys.js';
+import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
+import { createLogger } from '#platform/telemetry/logger.js';
+import { CountSecretsByKey, RewrapSecrets } from '#webhooks/contracts/index.js';
+import type { Config } from '../../../service/src/settings.js';
+import { onDatabase } from '../backup/tables.js';
+import { OpsError } from '../ops-error.js';
+import { print, tableOf } from '../output.js';
+import { withProgress } from '../progress.js';
+import { readConnection, withSession, type Session } from '../session.js';
+
+interface Confirmed {
+  /** Without it, everything is checked and nothing changes. */
+  readonly yes?: true;
+}
+
+const YES = ['--yes', 'do it; without this, nothing changes'] as const;
 
 export const addKeysCommands = (keys: Command): void => {
   keys.addHelpText(
@@ -18,9 +37,472 @@ To rotate ENCRYPTION_KEYS without downtime:
   4. When ops keys status shows nothing sealed with the old key, remove it from ENCRYPTION_KEYS.
 Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated: reading ids are derived from it.`,
   );
-  addStatusCommand(keys);
-  addRewrapCommand(keys);
-  addEpochCommands(keys);
-  addForgetCommands(keys);
-  addAdoptDigestKeyCommand(keys);
+  for (const add of [addStatus, addRewrap, addAdvance, addRetire, addForget, addRemember, addAdopt])
+    add(keys);
+};
+
+type Counts = ReadonlyMap<string, number>;
+
+/** What a key-encryption key has sealed, and how to seal it again. */
+interface Holding {
+  readonly what: string;
+  /** The id of the key that seals this now; `null` when the next seal creates it. */
+  readonly current: string | null;
+  readonly count: () => Promise<Counts>;
+  readonly rewrap: (
+    onProgress: (seen: number) => void,
+  ) => Promise<{ readonly rewrapped: number; readonly unopened: readonly string[] }>;
+}
+
+const upkeepOf = ({ pool, ring, keys, time, config }: Session): KeyUpkeep =>
+  new KeyUpkeep({ pool, ring, keys, time, log: createLogger('ops', 'silent') }, upkeepSettings(config));
+
+export const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
+  const { pool, ring, keys, commands, queries } = session;
+  return [
+    {
+      what: 'keys of readings',
+      current: await keys.wrapsNow(),
+      count: () => countByKey(pool, SUBJECT_KEY_COLUMN),
+      rewrap: (onProgress) => upkeepOf(session).rewrapAll(onProgress),
+    },
+    {
+      what: 'webhook secrets',
+      current: ring.currentKeyId,
+      count: () => queries.execute(new CountSecretsByKey()),
+      rewrap: (onProgress) => commands.execute(new RewrapSecrets(onProgress)),
+    },
+    // Keys of a provider no longer in use are still needed.
+    ...keys.stores.map((store) => ({
+      what: keys.stores.length > 1 ? `keys of epochs (${store.provider})` : 'keys of epochs',
+      current: ring.currentKeyId,
+      count: () => store.sealedBy(),
+      rewrap: async () => ({ rewrapped: await store.reseal(), unopened: [] }),
+    })),
+  ];
+};
+
+type Shown = EpochStatus & { readonly opens: boolean };
+
+const addStatus = (keys: Command): void => {
+  keys
+    .command('status')
+    .description(
+      'what each key-encryption key has sealed, and when each epoch’s key will be destroyed; exit 1 when one is overdue or missing',
+    )
+    .addHelpText('after', '\nExamples:\n  ops keys status\n  ops keys status --json')
+    .action(async (_: object, command: Command) => {
+      const { provider, current, sealed, epochs } = await withSession(async (session) => {
+        const found = await holdingsOf(session);
+        const counted = await Promise.all(
+          found.map(async ({ what, current: sealing, count }) =>
+            [...(await count())].map(([key, rows]) => ({ what, key, current: key === sealing, count: rows })),
+          ),
+        );
+        return {
+          provider: session.config.KEY_DIRECTORY ? 'file' : 'environment',
+          current: session.ring.currentKeyId,
+          sealed: counted.flat(),
+          epochs: await shownEpochs(session),
+        };
+      });
+      const nextDestruction = epochs.flatMap(({ destroyAt }) => destroyAt ?? []).sort()[0] ?? null;
+      const overdue = epochs.filter(({ state }) => state === 'overdue').length;
+      const gone = epochs.filter(({ rows, opens }) => rows > 0 && !opens).length;
+      const text = [
+        `Key keeper: "${provider}" wraps the keys of readings.`,
+        '',
+        tableOf(epochs, {
+          epoch: 'epoch',
+          provider: 'provider',
+          state: ({ opens, state }) => (opens || state === 'destroyed' ? state : `${state}, gone`),
+          began: ({ startedAt }) => startedAt.slice(0, 16),
+          ended: ({ endsAt }) => endsAt?.slice(0, 16),
+          rows: 'rows',
+          destroyed: ({ destroyedAt, destroyAt }) =>
+            destroyedAt?.slice(0, 16) ?? (destroyAt ? `due ${destroyAt.slice(0, 16)}` : ''),
+        }),
+        '',
+        sealed.length > 0
+          ? tableOf(sealed, {
+              sealed: 'what',
+              key: 'key',
+              current: (one) => (one.current ? 'yes' : 'no'),
+              rows: 'count',
+            })
+          : `Nothing is sealed yet; ${current} will seal.`,
+        ...epochs.filter((one) => one.provider === 'environment').flatMap(adviceOf),
+        ...(gone > 0
+          ? [`${gone} keys that wrap readings cannot be opened: is the key keeper configured correctly?`]
+          : []),
+        ...(overdue > 0 ? [`${overdue} overdue: the worker’s log says why (docs/runbook.md).`] : []),
+      ];
+      const value = { provider, current, sealed, epochs, nextDestruction, overdue, gone };
+      print(command, value, text.join('\n'));
+      if (overdue + gone > 0) process.exitCode = 1;
+    });
+};
+
+const shownEpochs = async ({ pool, config, keys, ring }: Session): Promise<readonly Shown[]> => {
+  const epochs = await epochStatus(pool, {
+    retentionMs: config.KEY_RETENTION_MS,
+    noticeMs: config.KEY_DESTROY_NOTICE_MS,
+    ringIds: config.ENCRYPTION_KEYS.map(({ id }) => id),
+  });
+  const opens = ({ epoch, provider }: EpochStatus): boolean | Promise<boolean> =>
+    provider === 'environment'
+      ? ring.has(epoch)
+      : keys.named(epoch).then(
+          () => true,
+          () => false,
+        );
+  return Promise.all(epochs.map(async (one) => ({ ...one, opens: await opens(one) })));
+};
+
+/** With ENCRYPTION_KEYS alone, the operator ends an epoch. */
+const adviceOf = ({ epoch, state, startedAt }: Shown): readonly string[] => {
+  if (state === 'current')
+    return [
+      `${epoch} has sealed since ${startedAt.slice(0, 10)}: until you rotate it out, anyone with this key and an old backup can read erased data.`,
+    ];
+  return state === 'due' || state === 'overdue'
+    ? [`${epoch} is due: remove it from ENCRYPTION_KEYS and destroy every copy.`]
+    : [];
+};
+
+const addRewrap = (keys: Command): void => {
+  keys
+    .command('rewrap')
+    .description(
+      'seal again with the current keys what older keys sealed; exit 1 when something cannot be opened',
+    )
+    .option('--yes', 'do it; without this, only show how much there is to do')
+    .addHelpText(
+      'after',
+      '\nYou may stop it and run it again at any time.\n\nExamples:\n  ops keys rewrap\n  ops keys rewrap --yes --json',
+    )
+    .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
+      const { current, sealed } = await withSession(async (session) => {
+        const done = [];
+        // Starts the current epoch if there is none, so that it has a name.
+        if (yes) await session.keys.current();
+        for (const { what, current: key, count, rewrap } of await holdingsOf(session)) {
+          const others = [...(await count())].filter(([id]) => id !== key);
+          const due = others.reduce((sum, [, rows]) => sum + rows, 0);
+          const { rewrapped, unopened } = yes
+            ? await withProgress(what, (progress) =>
+                rewrap((seen) => progress?.(seen, Math.max(due, seen, 1))),
+              )
+            : { rewrapped: 0, unopened: [] };
+          done.push({ what, current: key, due, rewrapped, unopened });
+        }
+        return { current: session.ring.currentKeyId, sealed: done };
+      });
+      const lines = sealed.flatMap(({ what, current: key, due, rewrapped, unopened }) => [
+        yes
+          ? `${what}: ${rewrapped} of ${due} sealed again with ${key}`
+          : `${what}: ${due} to seal with ${key ?? 'the key of the next epoch'}`,
+        ...unopened.map((id) => `  no available key opens ${id}`),
+      ]);
+      const text = [...lines, ...(yes ? [] : ['Add --yes to do it.'])].join('\n');
+      print(command, { current, done: yes, sealed }, text);
+      if (sealed.some(({ unopened }) => unopened.length > 0)) process.exitCode = 1;
+    });
+};
+
+const addAdvance = (keys: Command): void => {
+  keys
+    .command('advance')
+    .description('end the current epoch early and start the next one')
+    .option(...YES)
+    .addHelpText(
+      'after',
+      `
+Data erased before this command stays readable in backups until the retention of the ended epoch is over, and not a
+week longer. The worker rewraps surviving keys within a minute; "ops keys rewrap --yes" does it now.
+
+Examples:
+  ops keys advance --yes`,
+    )
+    .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
+      const answer = await withSession(async (session) => {
+        if (session.keys.store === null)
+          throw new OpsError('KEY_DIRECTORY is not set: rotate ENCRYPTION_KEYS instead (ops keys --help).');
+        const former = await session.keys.wrapsNow();
+        return { done: yes, former, current: yes ? await upkeepOf(session).advance() : former };
+      });
+      const text = yes
+        ? `${answer.former ?? 'No epoch'} has ended; ${answer.current} wraps new keys.`
+        : `Would end ${answer.former ?? 'no epoch'}. Add --yes to do it.`;
+      print(command, answer, text);
+    });
+};
+
+const addRetire = (keys: Command): void => {
+  keys
+    .command('retire')
+    .description(
+      'destroy now the keys whose retention is over, as the worker also does; exit 1 when one must wait',
+    )
+    .option(...YES)
+    .addHelpText('after', '\nThis cannot be undone.\n\nExamples:\n  ops keys retire --yes')
+    .action(async ({ yes }: Confirmed, command: Command) => {
+      if (!yes) {
+        print(command, { done: false }, 'ops keys status shows what is due. Add --yes to destroy it.');
+        return;
+      }
+      const { destroyed, waiting } = await withSession((session) => upkeepOf(session).retire());
+      const lines = [
+        ...destroyed.map((epoch) => `destroyed ${epoch}`),
+        ...waiting.map(({ epoch, why }) => `not yet ${epoch}: ${why}`),
+      ];
+      print(command, { done: true, destroyed, waiting }, lines.join('\n') || 'No key is due.');
+      if (waiting.length > 0) process.exitCode = 1;
+    });
+};
+
+const EPOCH = ['<epoch>', 'the epoch, as shown by ops keys status'] as const;
+
+const addForget = (keys: Command): void => {
+  keys
+    .command('forget')
+    .description('declare the lost key of an epoch destroyed: everything it wrapped then counts as erased')
+    .argument(...EPOCH)
+    .option(...YES)
+    .option('--all-keys-lost', 'also when no key is left where they should be')
+    .addHelpText(
+      'after',
+      `
+While a key is missing, its readings answer 503 and their jobs retry, in case the key returns. Before you forget it, look
+in the mirror of keys (ops backup --keys-to): the next backup destroys that copy. If the key is found later, put its
+file back: ops keys remember.
+
+Examples:
+  ops keys forget 20261116T000000Z
+  ops keys forget 20261116T000000Z --yes
+  ops keys forget 20261116T000000Z --all-keys-lost --yes`,
+    )
+    .action(async (epoch: string, options: Parameters<typeof forgetEpoch>[2], command: Command) => {
+      const readings = await withSession((session) => forgetEpoch(session, epoch, options));
+      const text = options.yes
+        ? `${epoch} now counts as destroyed: nobody can read the ${readings} readings that it wraps.`
+        : `Would declare ${epoch} destroyed: nobody could read the ${readings} readings that it wraps. Add --yes to do it.`;
+      print(command, { epoch, done: options.yes ?? false, readings }, text);
+    });
+};
+
+const addRemember = (keys: Command): void => {
+  keys
+    .command('remember')
+    .description('take ops keys forget back, for an epoch whose key was found: its readings open again')
+    .argument(...EPOCH)
+    .option(...YES)
+    .addHelpText(
+      'after',
+      `
+Works only while KEY_DIRECTORY has the key, and it opens. Running processes see it within five minutes. The epoch
+has ended: workers rewrap what it still wraps, and destroy its key when it is due. What failed meanwhile stays failed.
+
+Examples:
+  ops keys remember 20261116T000000Z
+  ops keys remember 20261116T000000Z --yes`,
+    )
+    .action(async (epoch: string, options: Confirmed, command: Command) => {
+      const readings = await withSession((session) => rememberEpoch(session, epoch, options));
+      const text = options.yes
+        ? `${epoch} counts as ended, and no longer as destroyed: its ${readings} readings open again.`
+        : `Would take the mark of ${epoch} back: its ${readings} readings would open again. Add --yes to do it.`;
+      print(command, { epoch, done: options.yes ?? false, readings }, text);
+    });
+};
+
+type Parts = Pick<Session, 'pool' | 'keys'>;
+type Row = Pick<EpochRow, 'epoch' | 'provider' | 'stored' | 'fingerprint' | 'destroyedAt'>;
+
+/**
+ * What the keeper of an epoch's key has, whatever PostgreSQL says of the epoch. `another`: the key there is not the one
+ * that wrapped. `destroyed`: the keeper itself remembers that. @throws KeysUnavailable
+ */
+const keyFound = async (
+  keys: Pick<EpochKeys, 'storeOf'>,
+  { epoch, provider, stored, fingerprint }: Row,
+): Promise<'opens' | 'another' | 'missing' | 'destroyed'> => {
+  const key = await keys.storeOf(provider).open(epoch, stored);
+  if (typeof key === 'string') return key;
+  return fingerprint === null || fingerprintOf(epoch, key).equals(fingerprint) ? 'opens' : 'another';
+};
+
+/** Whether the key that wrapped is there and opens; a key that does not open is as good as none. */
+export const keyOpens = async (keys: Pick<EpochKeys, 'storeOf'>, row: Row): Promise<boolean> => {
+  try {
+    return (await keyFound(keys, row)) === 'opens';
+  } catch (error) {
+    if (error instanceof KeysUnavailable) return false;
+    throw error;
+  }
+};
+
+/**
+ * Requires that KEY_DIRECTORY has the key of every epoch that PostgreSQL records as living there. A mirror of an unmounted,
+ * wrong or damaged folder would be worthless.
+ * @throws OpsError that names the first epoch without its key
+ */
+export const requireEpochKeys = async (
+  rows: readonly Row[],
+  keys: Pick<EpochKeys, 'stores' | 'storeOf'>,
+): Promise<void> => {
+  for (const row of rows) {
+    if (row.provider !== 'file' || row.destroyedAt !== null) continue;
+    const obstacle = await obstacleOf(keys, row);
+    if (obstacle === null) continue;
+    throw new OpsError(
+      `${obstacle} The mirror is unchanged. Mount the right KEY_DIRECTORY, or copy the key back from the mirror. If it is lost permanently: ops keys forget ${row.epoch}. To back up everything but the keys: --without-keys.`,
+    );
+  }
+};
+
+const obstacleOf = async (keys: Pick<EpochKeys, 'stores' | 'storeOf'>, row: Row): Promise<string | null> => {
+  if (!keys.stores.some(({ provider }) => provider === 'file'))
+    return `KEY_DIRECTORY is not set, but epoch ${row.epoch} has its key there.`;
+  try {
+    const found = await keyFound(keys, row);
+    if (found === 'missing') return `The key of epoch ${row.epoch} is not in KEY_DIRECTORY.`;
+    // PostgreSQL records a destruction after the folder does.
+    if (found !== 'another') return null;
+    return `KEY_DIRECTORY has another key for epoch ${row.epoch} than the one that wrapped.`;
+  } catch (error) {
+    if (error instanceof KeysUnavailable) return `${error.message}.`;
+    throw error;
+  }
+};
+
+/**
+ * Marks the lost key of an epoch as destroyed.
+ * @param allKeysLost that no key is left, which otherwise means that the wrong place is configured
+ * @returns how many readings it wraps
+ * @throws OpsError when the key is there, or the place has none of the keys that should be there
+ */
+export const forgetEpoch = async (
+  { pool, keys }: Parts,
+  epoch: string,
+  { yes, allKeysLost }: Confirmed & { readonly allKeysLost?: true },
+): Promise<number> => {
+  const rows = new EpochRows(pool);
+  const row = await requireEpoch(rows, epoch);
+  if (row.destroyedAt !== null) throw new OpsError(`The key of ${epoch} counts as destroyed already.`);
+  const found = await keyFound(keys, row);
+  if (found === 'opens') throw new OpsError(`The key of ${epoch} is present: nothing is lost.`);
+  if (found === 'destroyed')
+    throw new OpsError(
+      `KEY_DIRECTORY records that the key of ${epoch} was destroyed: there is nothing to declare.`,
+    );
+  if (found === 'another')
+    throw new OpsError(
+      `KEY_DIRECTORY has another key for ${epoch} than the one that wrapped. Is it the right one? If it is, move that key away first.`,
+    );
+  const readings = await readingsOf(pool, epoch);
+  const expected = (await rows.all()).filter(
+    ({ provider, destroyedAt }) => provider === row.provider && destroyedAt === null,
+  );
+  const open = await Promise.all(expected.map((one) => keyOpens(keys, one)));
+  if (!allKeysLost && !open.includes(true))
+    throw new OpsError(
+      `KEY_DIRECTORY has none of the ${expected.length} keys that should be there: is it the right one, and mounted? Nothing was changed. ${epoch} wraps ${readings} readings, which nobody could read again. If all keys are lost permanently, add --all-keys-lost.`,
+    );
+  if (yes) await rows.markDestroyed(epoch);
+  return readings;
+};
+
+/**
+ * Takes back what {@link forgetEpoch} did, for a key that is there after all.
+ * @returns how many readings it wraps
+ * @throws OpsError when the key is not there, or was really destroyed
+ */
+export const rememberEpoch = async (
+  { pool, keys }: Parts,
+  epoch: string,
+  { yes }: Confirmed,
+): Promise<number> => {
+  const rows = new EpochRows(pool);
+  const row = await requireEpoch(rows, epoch);
+  if (row.destroyedAt === null) throw new OpsError(`The key of ${epoch} does not count as destroyed.`);
+  const found = await keyFound(keys, row);
+  if (found === 'missing')
+    throw new OpsError(`The key of ${epoch} is not in KEY_DIRECTORY: put ${epoch}.key there first.`);
+  if (found === 'destroyed')
+    throw new OpsError(
+      `KEY_DIRECTORY records that the key of ${epoch} was destroyed. That cannot be undone.`,
+    );
+  if (found === 'another')
+    throw new OpsError(`KEY_DIRECTORY has another key for ${epoch} than the one that wrapped.`);
+  if (yes) await rows.unmarkDestroyed(epoch);
+  return readingsOf(pool, epoch);
+};
+
+const requireEpoch = async (rows: EpochRows, epoch: string): Promise<EpochRow> => {
+  const row = await rows.find(epoch);
+  if (!row || row.provider === 'environment') throw new OpsError(`There is no epoch ${epoch}.`);
+  return row;
+};
+
+const readingsOf = async (pool: Parts['pool'], epoch: string): Promise<number> =>
+  (await countByKey(pool, SUBJECT_KEY_COLUMN)).get(epoch) ?? 0;
+
+const addAdopt = (keys: Command): void => {
+  keys
+    .command('adopt-digest-key')
+    .description('use the database with this DIGEST_KEY, after the former one was lost')
+    .option(...YES)
+    .addHelpText(
+      'after',
+      `
+Each process compares its DIGEST_KEY with the one that the database was first used with, and works with no other. Adopt
+another key only when the former one is lost. Stop API and workers first. What depends on the former key is lost for good:
+  - a request repeated under an Idempotency-Key from before makes a second reading, which costs again
+  - readings from before are no longer found by their externalId
+  - backups and mirrors of keys from before belong to another installation: keep them with that key, and begin new ones
+
+Examples:
+  ops keys adopt-digest-key
+  ops keys adopt-digest-key --yes`,
+    )
+    .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
+      const { notedAt, isSame } = await adoptDigestKey(readConnection(process.env), yes);
+      const former = notedAt === null ? 'no DIGEST_KEY yet' : `another DIGEST_KEY since ${notedAt}`;
+      const text = isSame
+        ? `This DIGEST_KEY is the one that the database is used with since ${notedAt}. Nothing to do.`
+        : yes
+          ? `The database was used with ${former}. From now on it is used with this one. Restart API and workers with it.`
+          : `The database is used with ${former}. Would adopt this one: see --help for what that loses. Add --yes to do it.`;
+      print(command, { notedAt, isSame, done: yes && !isSame }, text);
+    });
+};
+
+/**
+ * Notes that the database is used with the configured `DIGEST_KEY`. The service's own sessions would be refused, so this
+ * one asks nothing.
+ * @returns since when the database was used before, and whether with this key
+ */
+const adoptDigestKey = (
+  config: Config,
+  isDone: boolean,
+): Promise<{ readonly notedAt: string | null; readonly isSame: boolean }> => {
+  const installation = installationOf(config);
+  return onDatabase(config.DATABASE_URL, async (client) => {
+    const { rows } = await client.query<{ fingerprint: string; noted_at: Date }>(
+      'select fingerprint, noted_at from platform.installation',
+    );
+    if (isDone)
+      await client.query(
+        `insert into platform.installation as noted (fingerprint) values ($1)
+         on conflict (only_row) do update set fingerprint = excluded.fingerprint, noted_at = now()
+         where noted.fingerprint <> excluded.fingerprint`,
+        [installation],
+      );
+    const [before] = rows;
+    return {
+      notedAt: before?.noted_at.toISOString() ?? null,
+      isSame: before?.fingerprint === installation,
+    };
+  });
 };

@@ -1,6 +1,15 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { parseInstant as canonicalInstant } from '#platform/http/instant.js';
-import { OpsError } from '../ops-error.js';
+import { isUuid } from '#platform/text/uuid.js';
+
+/** A whole number within bounds. */
+export const wholeFrom =
+  (least: number, most = 999_999_999) =>
+  (text: string): number => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
+  };
 
 /** A whole number from 1 to 999,999,999. */
 export const wholeNumber = (text: string): number => {
@@ -8,7 +17,7 @@ export const wholeNumber = (text: string): number => {
   return Number(text);
 };
 
-/** Text without surrounding space, such as a reference or a reason. */
+/** Text without surrounding space, such as a reference, a reason or a path: an unset variable leaves an empty one. */
 export const someText = (text: string): string => {
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidArgumentError('must not be empty');
@@ -25,32 +34,19 @@ export const parseInstant = (text: string): number => {
   return Date.parse(canonical);
 };
 
-const WANTED: Readonly<Record<string, string>> = {
-  folder: 'a folder',
-  dir: 'a folder',
-  file: 'a file',
-  command: 'a command',
+/** In lowercase. */
+export const parseUuid = (text: string): string => {
+  if (!isUuid(text.toLowerCase())) throw new InvalidArgumentError('must be a UUID');
+  return text.toLowerCase();
 };
 
-/**
- * Requires that what a command line says of folders, files and commands is not empty, as in `--to "$UNSET"`. An empty path
- * would be the current folder.
- * @throws OpsError that names the option or argument
- */
-export const requireNamed = (command: Command): void => {
-  const given = [
-    ...command.options.map((option) => ({
-      name: option.long ?? option.flags,
-      kind: /<([a-z]+)>/.exec(option.flags)?.[1],
-      value: command.getOptionValue(option.attributeName()) as unknown,
-    })),
-    ...command.registeredArguments.map((argument, index) => ({
-      name: `<${argument.name()}>`,
-      kind: argument.name(),
-      value: command.args[index] as unknown,
-    })),
-  ];
-  for (const { name, kind = '', value } of given)
-    if (WANTED[kind] !== undefined && typeof value === 'string' && value.trim() === '')
-      throw new OpsError(`${name} is empty: name ${WANTED[kind]}.`);
-};
+/** Some of these scopes, each once. */
+export const scopesAmong =
+  (allowed: readonly string[], separator = /[\s,]+/) =>
+  (text: string): readonly string[] => {
+    const scopes = [...new Set(text.split(separator).filter(Boolean))];
+    const unknown = scopes.filter((scope) => !allowed.includes(scope));
+    if (scopes.length === 0 || unknown.length > 0)
+      throw new InvalidArgumentError(`${unknown.join(' ')} is not a scope: use ${allowed.join(' ')}`);
+    return scopes;
+  };

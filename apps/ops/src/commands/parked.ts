@@ -1,21 +1,28 @@
 import type { Command } from 'commander';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isSetAside } from '#event-sourcing/core/event.js';
+import { streamId } from '#event-sourcing/core/stream-name.js';
 import {
+  askForRetry,
   parkedStreams,
   placeText,
   stoppedStreams,
   type Place,
 } from '#event-sourcing/parking/parked-streams.js';
+import { releaseParked } from '#event-sourcing/parking/release-parked.js';
 import { readSetAside, recordSetAside } from '#event-sourcing/parking/set-aside.js';
+import { projectionConsumer } from '#event-sourcing/projections/projection.js';
 import { forgetVerifications } from '#event-sourcing/rebuilding/versions.js';
+import { AuditRecords } from '#platform/audit/audit-records.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { MODULES } from '../../../service/src/modules.js';
+import { PROJECTIONS } from '../../../service/src/projections.js';
 import { OpsError } from '../ops-error.js';
-import { print, table } from '../output.js';
-import { PROJECTIONS } from '../projections.js';
+import { print, tableOf } from '../output.js';
 import { withSession, type Session } from '../session.js';
+import { mayBeNewerThanThis, ownerOf, parsePlace, problemOf, requireEvent } from '../shown-event.js';
 import { someText, wholeNumber } from './options.js';
-import { mayBeNewerThanThis, ownerOf, parsePlace, problemOf, requireEvent } from './parked/event.js';
-import { releaseStopped, retryStopped, stoppedBy } from './parked/retry.js';
 
 /** Longer than a consumer's pause between two attempts. */
 const WAIT_SECONDS = 30;
@@ -40,7 +47,7 @@ const PROCESSES: readonly string[] = MODULES.flatMap(({ processes }) => Object.k
 const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES];
 
 /** Takes the versions of a projection that are being built, too. @throws OpsError naming the known ones */
-export const requireConsumer = (name: string): void => {
+const requireConsumer = (name: string): void => {
   if (CONSUMERS.includes(name.replace(/__v\d+$/, ''))) return;
   throw new OpsError(`There is no consumer ${name}. Known consumers: ${CONSUMERS.join(', ')}.`);
 };
@@ -59,38 +66,29 @@ const addList = (parked: Command): void => {
           setAside: register
             .all()
             .filter((one) => consumer === undefined || isSetAside({ setAside: one }, consumer)),
-          unreadable: register.unreadable().map(({ stream, revision, type }) => ({
-            event: placeText({ stream, revision }),
-            type,
-          })),
+          unreadable: register.unreadable().map((one) => ({ event: placeText(one), type: one.type })),
         };
       });
       if (consumer !== undefined && stopped.length === 0) requireConsumer(consumer);
       const text = [
-        table(
-          ['consumer', 'state', 'stream', 'because of', 'since', 'error'],
-          stopped.map(({ since, ...one }) => [
-            one.consumer,
-            one.state,
-            one.stream,
-            one.cause,
-            since.toISOString(),
-            one.error,
-          ]),
-        ),
+        tableOf(stopped, {
+          consumer: 'consumer',
+          state: 'state',
+          stream: 'stream',
+          'because of': 'cause',
+          since: ({ since }) => since.toISOString(),
+          error: 'error',
+        }),
         '',
-        table(
-          ['set aside', 'type', 'passed over by', 'decided by', 'when', 'why', 'cause'],
-          setAside.map((one) => [
-            placeText(one),
-            one.eventType,
-            one.consumers?.join(' ') ?? 'every reader',
-            one.by,
-            one.at,
-            one.reason,
-            one.cause,
-          ]),
-        ),
+        tableOf(setAside, {
+          'set aside': placeText,
+          type: 'eventType',
+          'passed over by': ({ consumers }) => consumers?.join(' ') ?? 'every reader',
+          'decided by': 'by',
+          when: 'at',
+          why: 'reason',
+          cause: 'cause',
+        }),
         ...unreadable.map(({ event, type }) => `${event} (${type}) is no decision and has no effect.`),
       ];
       print(command, { stopped, setAside, unreadable }, text.join('\n'));
@@ -108,18 +106,18 @@ const addRetry = (parked: Command): void => {
       'after',
       '\nExamples:\n  ops parked retry billing.settlement.v1\n  ops parked retry readings.reading.v1 --stream reading-7f9c24e8-…',
     )
-    .action(
-      async (consumer: string, { stream, wait }: { stream?: string; wait: number }, command: Command) => {
-        const wanted = { consumer, ...(stream !== undefined && { stream }) };
-        const { before, left } = await withSession((session) => retryStopped(session, wanted, wait));
-        if (left.length > 0)
-          throw new OpsError(
-            `${consumer} is still ${left[0]!.state} at ${left[0]!.cause}: ${left[0]!.error}. Is a worker running that can handle it?`,
-          );
-        const retried = before.map((one) => one.stream);
-        print(command, { consumer, retried }, `${consumer} has handled ${retried.join(', ')}`);
-      },
-    );
+    .action(async (consumer: string, options: { stream?: string; wait: number }, command: Command) => {
+      const { stream, wait } = options;
+      const wanted = { consumer, ...(stream !== undefined && { stream }) };
+      const { before, left } = await withSession((session) => retryStopped(session, wanted, wait));
+      const [first] = left;
+      if (first)
+        throw new OpsError(
+          `${consumer} is still ${first.state} at ${first.cause}: ${first.error}. Is a worker running that can handle it?`,
+        );
+      const retried = before.map((one) => one.stream);
+      print(command, { consumer, retried }, `${consumer} has handled ${retried.join(', ')}`);
+    });
 };
 
 const addSetAside = (parked: Command): void => {
@@ -211,3 +209,116 @@ const setEventAside = async (
 
 const errorAt = async ({ pool }: Session, place: Place): Promise<string | undefined> =>
   (await parkedStreams(pool)).find(({ cause }) => placeText(cause) === placeText(place))?.error;
+
+const POLL_MS = 250;
+const ATTEMPTS = 2;
+const silent = { warn: () => undefined, error: () => undefined };
+
+/** What is to be handled again: everything a consumer has stopped at, one stream of it, or all that an event stops. */
+interface Wanted {
+  readonly consumer?: string;
+  readonly stream?: string;
+  readonly cause?: Place;
+}
+
+/** What is stopped, of what is wanted. */
+const stoppedOf = async ({ pool }: Session, { consumer, stream, cause }: Wanted) =>
+  (await stoppedStreams(pool, consumer ?? null)).filter(
+    (one) =>
+      !/__v\d+$/.test(one.consumer) &&
+      (stream === undefined || one.stream === stream) &&
+      (cause === undefined || one.cause === placeText(cause)),
+  );
+
+/**
+ * Has what is stopped tried again, and records who asked for it: before the attempt, so that none goes unrecorded.
+ * @returns what was stopped, and what is still stopped @throws OpsError when nothing is stopped there
+ */
+export const retryStopped = async (
+  session: Session,
+  wanted: Wanted & { readonly consumer: string },
+  waitSeconds: number,
+) => {
+  const { consumer, stream } = wanted;
+  const before = await stoppedOf(session, wanted);
+  if (before.length === 0)
+    throw new OpsError(
+      `${consumer} is not stopped${stream === undefined ? '' : ` at ${stream}`}: ops parked list shows what is.`,
+    );
+  const id = stream === undefined ? '' : streamId(stream);
+  await new AuditRecords(session.pool).add([
+    {
+      at: Date.now(),
+      requestId: randomUUID(),
+      requests: 1,
+      method: 'OPS',
+      route: `parked retry ${consumer}`,
+      status: 200,
+      workspaceId: null,
+      actor: session.actor,
+      address: null,
+      readingId: isUuid(id) ? id : null,
+      personal: false,
+    },
+  ]);
+  return { before, left: await releaseStopped(session, wanted, waitSeconds) };
+};
+
+/**
+ * Has parked streams handled. This process handles those of projections itself. A worker handles those of processes,
+ * and continues halted consumers: this waits for it.
+ * @returns what is still stopped
+ */
+const releaseStopped = async (session: Session, wanted: Wanted, waitSeconds: number) => {
+  const { pool, store } = session;
+  const before = await stoppedOf(session, wanted);
+  const failed = new Set<string>();
+  for (const { consumer, key } of before) {
+    if (key === null) continue;
+    const projection = PROJECTIONS.find(({ name }) => name === consumer);
+    if (!projection) await askForRetry(pool, consumer, { key });
+    else if (!failed.has(`${consumer} ${key}`)) {
+      const { outcome } = await releaseParked(
+        projectionConsumer(projection),
+        { pool, store, log: silent },
+        key,
+      );
+      if (outcome === 'still_parked') failed.add(`${consumer} ${key}`);
+    }
+  }
+  const deadline = Date.now() + waitSeconds * 1_000;
+  for (let asked = 1; ; await delay(POLL_MS)) {
+    const left = await stoppedOf(session, wanted);
+    const ofWorkers = left.filter(({ consumer, key }) => !failed.has(`${consumer} ${key}`));
+    const open = await untried(session, ofWorkers);
+    if (left.length === 0 || Date.now() > deadline) return left;
+    if (open.length > 0) continue;
+    // A worker may have parked a stream, or begun its attempt, before it knew of the decision.
+    if (ofWorkers.length === 0 || asked === ATTEMPTS) return left;
+    for (const { consumer, key } of ofWorkers) await askForRetry(pool, consumer, { key: key! });
+    asked += 1;
+  }
+};
+
+/** A worker has tried a parked stream in vain when it has recorded the attempt. */
+const untried = async ({ pool }: Session, left: Awaited<ReturnType<typeof stoppedOf>>) => {
+  const { rows } = await pool.query<{ consumer: string; stream: string }>(
+    'select consumer, stream from event_sourcing.parked_stream where tried_at is null',
+  );
+  return left.filter(
+    (one) =>
+      one.state === 'halted' ||
+      rows.some(({ consumer, stream }) => consumer === one.consumer && stream === one.stream),
+  );
+};
+
+/** Consumers that stand still because of an event. */
+const stoppedBy = async ({ pool }: Session, cause: Place): Promise<readonly string[]> => {
+  const parked = (await parkedStreams(pool)).filter((one) => placeText(one.cause) === placeText(cause));
+  const halted = (await stoppedStreams(pool)).filter(
+    (one) => one.state === 'halted' && one.cause === placeText(cause),
+  );
+  return [...new Set([...parked, ...halted].map(({ consumer }) => consumer))]
+    .filter((name) => !/__v\d+$/.test(name))
+    .toSorted();
+};

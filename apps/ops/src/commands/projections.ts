@@ -1,7 +1,21 @@
 import type { Command } from 'commander';
-import { addLag, addList, addStatus } from './projections/look.js';
-import { addDrop, addRebuild, addReplay, addSwitch, addVerify } from './projections/rebuild.js';
-import { addRestore } from './projections/restore.js';
+import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import { categoriesOf, checkpointOf, type Projection } from '#event-sourcing/projections/projection.js';
+import { rebuild } from '#event-sourcing/rebuilding/rebuild.js';
+import { rejoinLog } from '#event-sourcing/rebuilding/rejoin-log.js';
+import { replayStream } from '#event-sourcing/rebuilding/replay-stream.js';
+import { switchVersion } from '#event-sourcing/rebuilding/switch.js';
+import { verify, type Verification } from '#event-sourcing/rebuilding/verify.js';
+import { dropVersions, versionsOf, type Workshop } from '#event-sourcing/rebuilding/versions.js';
+import { OPERATIONAL_TABLES } from '../../../service/src/modules.js';
+import { PROJECTIONS } from '../../../service/src/projections.js';
+import { OpsError } from '../ops-error.js';
+import { print, table, tableOf, type Columns } from '../output.js';
+import { withRebuildProgress } from '../progress.js';
+import { withSession, type Session } from '../session.js';
+import { chosenProjections, requireProjection, withWorkshop, type Chosen } from '../workshop.js';
+import { addRestore } from './lost-tables.js';
+import { wholeNumber } from './options.js';
 
 /** Read models: their state, and how to rebuild them while they stay in use. */
 export const addProjectionsCommands = (projections: Command): void => {
@@ -20,6 +34,370 @@ or all of it at once:
 After a loss of tables:
   ops projections restore --all`,
   );
-  const all = [addList, addStatus, addLag, addRebuild, addVerify, addSwitch, addDrop, addReplay, addRestore];
-  for (const add of all) add(projections);
+  for (const add of [addLook, addRebuild, addVerify, addSwitch, addDrop, addReplay, addRestore])
+    add(projections);
 };
+
+const addLook = (projections: Command): void => {
+  projections
+    .command('list')
+    .description('the projections, their tables, and the tables that no event can rebuild (operational)')
+    .addHelpText('after', '\nExample:\n  ops projections list --json')
+    .action((_: object, command: Command) => {
+      const known = PROJECTIONS.map((projection) => ({
+        name: projection.name,
+        tables: projection.views.map((view) => view.table),
+        follows: categoriesOf(projection),
+        keptBy: checkpointOf(projection),
+      }));
+      const text = [
+        tableOf(known, {
+          projection: 'name',
+          tables: ({ tables }) => tables.join(' '),
+          follows: ({ follows }) => follows.join(' '),
+          'kept by': ({ name, keptBy }) => (keptBy === name ? '' : keptBy),
+        }),
+        '',
+        table(['operational table', 'what it holds'], Object.entries(OPERATIONAL_TABLES)),
+      ];
+      print(command, { projections: known, operational: OPERATIONAL_TABLES }, text.join('\n'));
+    });
+  projections
+    .command('status')
+    .description('the versions of each projection, their positions, and whether they were verified')
+    .argument('[name]', 'one projection; default: all')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections status\n  ops projections status billing.balance.v1',
+    )
+    .action(async (name: string | undefined, _: object, command: Command) => {
+      const chosen = name === undefined ? PROJECTIONS : [requireProjection(name)];
+      const found = await withSession(async ({ pool, store }) =>
+        projectionStates(pool, await consumerLag(pool, store), chosen),
+      );
+      print(command, { projections: found }, tableOf(versionsIn(found), VERSION_COLUMNS));
+    });
+  projections
+    .command('lag')
+    .description('how far each projection and process is behind the log, in events and seconds')
+    .option(
+      '--max-seconds <n>',
+      'exit with 1 when one is further behind, halted, or beyond the end of the log',
+      wholeNumber,
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections lag\n  ops projections lag --max-seconds 30 || page-someone',
+    )
+    .action(async ({ maxSeconds }: { maxSeconds?: number }, command: Command) => {
+      const consumers = await withSession(({ pool, store }) => consumerLag(pool, store));
+      print(command, { consumers }, tableOf(consumers, LAG_COLUMNS));
+      const late = consumers.some(
+        ({ seconds, status }) => seconds > (maxSeconds ?? 0) || status !== 'running',
+      );
+      if (maxSeconds !== undefined && late) process.exitCode = 1;
+    });
+};
+
+/** `12`, or `10000+` if there may be more. */
+const eventsBehind = ({ events, atLeast }: ConsumerLag): string => `${events}${atLeast ? '+' : ''}`;
+
+export const LAG_COLUMNS: Columns<ConsumerLag> = {
+  consumer: 'consumer',
+  status: 'status',
+  position: 'position',
+  'events behind': eventsBehind,
+  'seconds behind': ({ seconds }) => seconds.toFixed(1),
+  'parked streams': 'parkedStreams',
+};
+
+/** The versions of projections, each with the lag of the consumer that keeps its live rows. */
+export const projectionStates = (
+  pool: Session['pool'],
+  lags: readonly ConsumerLag[],
+  chosen: readonly Projection[] = PROJECTIONS,
+) =>
+  Promise.all(
+    chosen.map(async (projection) => ({
+      projection: projection.name,
+      lag: lags.find(({ consumer }) => consumer === checkpointOf(projection)) ?? null,
+      versions: await versionsOf(pool, projection),
+    })),
+  );
+
+/** One row for each version. */
+export const versionsIn = (states: Awaited<ReturnType<typeof projectionStates>>) =>
+  states.flatMap(({ versions, ...state }) => versions.map((version) => ({ ...version, ...state })));
+
+export const VERSION_COLUMNS: Columns<ReturnType<typeof versionsIn>[number]> = {
+  projection: 'projection',
+  version: ({ version }) => `v${version}`,
+  state: ({ state, lag }) => (state === 'live' ? `live, ${lag?.status ?? 'never run'}` : state),
+  position: 'position',
+  behind: ({ state, lag }) => (state === 'live' && lag ? eventsBehind(lag) : ''),
+  verified: ({ verifiedPosition, differences }) => {
+    if (verifiedPosition === null) return '';
+    return differences === 0 ? `equal at ${verifiedPosition}` : `${differences} rows differ`;
+  },
+  parked: 'parkedStreams',
+};
+
+/** Does the work for each projection, one after the other. */
+const forEach = async <T extends object>(
+  projections: readonly Projection[],
+  work: (projection: Projection) => Promise<T>,
+) => {
+  const results: (T & { readonly projection: string })[] = [];
+  for (const projection of projections)
+    results.push({ projection: projection.name, ...(await work(projection)) });
+  return results;
+};
+
+/** With --all, only projections that have a version under construction: the others have nothing to verify or switch. */
+const underConstruction = async (
+  { pool }: Workshop,
+  projections: readonly Projection[],
+): Promise<readonly Projection[]> => {
+  if (projections.length === 1) return projections;
+  const versions = await Promise.all(projections.map((projection) => versionsOf(pool, projection)));
+  const found = projections.filter((_, index) => versions[index]!.some(({ state }) => state === 'building'));
+  if (found.length === 0) throw new OpsError('No version of any projection is being built: rebuild first.');
+  return found;
+};
+
+const addRebuild = (projections: Command): void => {
+  projections
+    .command('rebuild')
+    .description(
+      'fill a new version of the tables from the log; run it again to resume an interrupted rebuild',
+    )
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection, one after the other')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections rebuild readings.reading.v1\n  ops projections rebuild --all --json',
+    )
+    .action(async (name: string | undefined, options: Chosen, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const built = await withWorkshop((workshop) => forEach(chosen, (one) => build(workshop, one)));
+      print(command, { rebuilt: built }, tableOf(built, BUILT_COLUMNS));
+    });
+};
+
+interface Built {
+  readonly version: number;
+  /** Handled by this run. */
+  readonly events: number;
+  readonly seconds: number;
+}
+
+const build = async (workshop: Workshop, projection: Projection): Promise<Built> => {
+  const startedAt = performance.now();
+  const done = await withRebuildProgress(projection.name, (report) => rebuild(workshop, projection, report));
+  return { ...done, seconds: (performance.now() - startedAt) / 1_000 };
+};
+
+const BUILT_COLUMNS: Columns<Built & { readonly projection: string }> = {
+  projection: 'projection',
+  version: ({ version }) => `v${version}`,
+  events: 'events',
+  seconds: ({ seconds }) => seconds.toFixed(1),
+};
+
+const addVerify = (projections: Command): void => {
+  projections
+    .command('verify')
+    .description(
+      'compare the version being built with the live rows at one position; exit code 1 if they differ',
+    )
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection that is being rebuilt')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections verify readings.reading.v1\n  ops projections verify --all --json',
+    )
+    .action(async (name: string | undefined, options: Chosen, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const verified = await withWorkshop(async (workshop) =>
+        forEach(await underConstruction(workshop, chosen), (one) => verify(workshop, one)),
+      );
+      print(command, { equal: verified.every(({ equal }) => equal), verified }, describe(verified));
+      if (verified.some(({ equal }) => !equal)) process.exitCode = 1;
+    });
+};
+
+const describe = (verified: readonly Verification[]): string => {
+  const tables = verified.flatMap(({ version, position, tables: compared }) =>
+    compared.map((one) => ({ ...one, version, position })),
+  );
+  return [
+    tableOf(tables, {
+      table: 'table',
+      version: ({ version }) => `v${version}`,
+      'at position': 'position',
+      rows: 'rows',
+      hash: 'hash',
+      'rows of version': 'versionRows',
+      'hash of version': 'versionHash',
+      differences: 'differences',
+    }),
+    ...tables.flatMap(({ table: name, examples }) => examples.map((key) => `differs in ${name}: ${key}`)),
+  ].join('\n');
+};
+
+const ACCEPT = '--accept-differences <reason>';
+
+const addSwitch = (projections: Command): void => {
+  projections
+    .command('switch')
+    .description('replace the live version with the verified one, in one transaction')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection that is being rebuilt')
+    .option(ACCEPT, 'switch although rows differ or were not compared; the reason is recorded')
+    .addHelpText(
+      'after',
+      `
+Refused when the version is not caught up, is not verified, differs or has parked events, or when the schema has changed.
+
+Examples:
+  ops projections switch readings.reading.v1
+  ops projections switch readings.reading.v1 --accept-differences "the table was emptied by mistake"`,
+    )
+    .action(async (name: string | undefined, options: Accepting, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const switched = await withWorkshop(async (workshop, { actor }) =>
+        forEach(await underConstruction(workshop, chosen), (one) =>
+          switchVersion(workshop, one, request(actor, options)),
+        ),
+      );
+      const text = switched.map(
+        ({ projection, version, retired, position }) =>
+          `${projection} is v${version} from position ${position} on; v${retired} remains until ops projections drop ${projection}`,
+      );
+      print(command, { switched }, text.join('\n'));
+    });
+};
+
+interface Accepting extends Chosen {
+  readonly acceptDifferences?: string;
+}
+
+const request = (by: string, { acceptDifferences }: Accepting) =>
+  acceptDifferences === undefined ? { by } : { by, acceptDifferences };
+
+const addDrop = (projections: Command): void => {
+  projections
+    .command('drop')
+    .description('delete the tables of replaced versions')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection')
+    .option('--unfinished', 'also drop the version being built')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections drop readings.reading.v1\n  ops projections drop --all --unfinished',
+    )
+    .action(async (name: string | undefined, options: Chosen & { unfinished?: true }, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const unfinished = options.unfinished ?? false;
+      const dropped = await withWorkshop((workshop) =>
+        forEach(chosen, async (one) => ({ versions: await dropVersions(workshop, one, { unfinished }) })),
+      );
+      const text = dropped
+        .filter(({ versions }) => versions.length > 0)
+        .map(({ projection, versions }) => `${projection}: dropped v${versions.join(', v')}`);
+      print(command, { dropped }, text.join('\n') || 'There was nothing to drop');
+    });
+};
+
+const addReplay = (projections: Command): void => {
+  projections
+    .command('replay')
+    .description('rebuild, verify, switch and drop in one step; or replay only the rows of one stream')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection, one after the other')
+    .option('--stream <stream>', 'rebuild the rows of this stream in place; releases a parked stream')
+    .option(ACCEPT, 'switch although rows differ; the reason is recorded')
+    .addHelpText(
+      'after',
+      `
+When the rows differ, the command does not switch, and keeps the version for ops projections status.
+
+After a restore of an event store that is older than PostgreSQL, --all first moves every checkpoint back to the last
+event that both have. Rows of lost events differ: add --accept-differences.
+
+Examples:
+  ops projections replay --all
+  ops projections replay readings.reading.v1 --accept-differences "the table was emptied by mistake"
+  ops projections replay readings.reading.v1 --stream reading-7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11`,
+    )
+    .action(async (name: string | undefined, options: Accepting & { stream?: string }, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const { stream } = options;
+      if (stream !== undefined) {
+        if (chosen.length > 1) throw new OpsError('--stream requires the name of one projection.');
+        const done = await withWorkshop((workshop) => replayStream(workshop, chosen[0]!, stream));
+        print(command, done, `Replayed ${done.events} events of ${done.streams.join(' and ')}`);
+        return;
+      }
+      const replayed = await withWorkshop(async (workshop, { actor }) => {
+        if (options.all && (await rejoinLog(workshop.pool, workshop.store)) > 0)
+          // Versions that were begun have rows of the lost events.
+          for (const one of chosen) await dropVersions(workshop, one, { unfinished: true });
+        return forEach(chosen, (one) => replay(workshop, one, request(actor, options)));
+      });
+      const text = tableOf(replayed, {
+        ...BUILT_COLUMNS,
+        differences: 'differences',
+        '': ({ switched }) => (switched ? 'switched' : 'NOT switched'),
+      });
+      print(command, { replayed }, text);
+      if (replayed.some(({ switched }) => !switched)) process.exitCode = 1;
+    });
+};
+
+const replay = async (workshop: Workshop, projection: Projection, by: ReturnType<typeof request>) => {
+  const built = await build(workshop, projection);
+  const { tables, equal } = await verify(workshop, projection);
+  const differences = tables.reduce((sum, one) => sum + one.differences, 0);
+  const switched = equal || 'acceptDifferences' in by;
+  if (switched) {
+    await switchVersion(workshop, projection, by);
+    await dropVersions(workshop, projection, { unfinished: false });
+  }
+  return { ...built, differences, switched };
+};
+
+/** The processes that react to events. */
+export const addProcessesCommands = (processes: Command): void => {
+  processes.addHelpText(
+    'after',
+    `
+Processes cannot be rebuilt, by design: their effects would happen a second time. Every backup needs
+their checkpoints.`,
+  );
+  processes
+    .command('list')
+    .description('list the processes that have ever run')
+    .action(async (_: object, command: Command) => {
+      const found = (await lagOfProcesses()).map(({ consumer, status }) => ({ consumer, status }));
+      print(command, { processes: found }, tableOf(found, { process: 'consumer', status: 'status' }));
+    });
+  processes
+    .command('status')
+    .description('the position of each process, and why it halted; exit code 1 when one does not run')
+    .addHelpText('after', '\nExample:\n  ops processes status --json')
+    .action(async (_: object, command: Command) => {
+      const found = await lagOfProcesses();
+      const { consumer, 'parked streams': _parked, ...columns } = LAG_COLUMNS;
+      const text = tableOf(found, { process: consumer!, ...columns, 'halted at': 'error' });
+      print(command, { processes: found }, text);
+      if (found.some(({ status }) => status !== 'running')) process.exitCode = 1;
+    });
+};
+
+const lagOfProcesses = () =>
+  withSession(async ({ pool, store }) =>
+    (await consumerLag(pool, store)).filter(({ consumer }) =>
+      PROJECTIONS.every(({ name }) => name !== consumer),
+    ),
+  );

@@ -1,8 +1,301 @@
 import type { Command } from 'commander';
-import { addRemake } from './publications/remake.js';
-import { addRepublish } from './publications/republish.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import {
+  CONTENT_VERSION,
+  DOCUMENT_FORMATS,
+  RemakeDocuments,
+  RepublishDocument,
+  type RemadeVersion,
+  type RepublishResult,
+} from '#publishing/contracts/index.js';
+import { GetReadingResult } from '#readings/contracts/index.js';
+import { OpsError } from '../ops-error.js';
+import { print, tableOf, tell } from '../output.js';
+import { withProgress } from '../progress.js';
+import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
+import { someText, wholeNumber } from './options.js';
 
 /** The operator's commands for documents: publish again from new texts, make lost ones again. */
 export const addPublicationsCommands = (publications: Command): void => {
   for (const add of [addRepublish, addRemake]) add(publications);
 };
+
+/** A published version that lacks formats although its reading was not erased. */
+interface LostDocument {
+  readonly readingId: string;
+  readonly version: number;
+}
+
+interface LostPage {
+  readonly lost: readonly LostDocument[];
+  /** Published versions looked at. */
+  readonly looked: number;
+  /** The last reading looked at; `null` at the end of the table. */
+  readonly last: string | null;
+}
+
+export const FIRST_READING = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Compares published versions with the stored formats, by index only. A reading without a key was erased, or its
+ * documents are no use.
+ * @param after the reading after which to begin
+ * @param limit published versions to look at
+ */
+export const lostDocuments = async (pool: Pool, after: string, limit: number): Promise<LostPage> => {
+  const { rows } = await pool.query<{ reading_id: string; version: number; is_lost: boolean }>(
+    `select reading_id, version,
+            (select count(*) from publishing.artifact
+             where artifact.reading_id = page.reading_id and artifact.version = page.version) < $3
+              and exists (select from platform.subject_key where subject_id = page.reading_id) as is_lost
+     from (select reading_id, version from publishing.publication
+           where published_at is not null and reading_id > $1 order by reading_id, version limit $2) as page`,
+    [after, limit, DOCUMENT_FORMATS.length],
+  );
+  const last = rows.at(-1)?.reading_id ?? null;
+  // A page may end between the versions of a reading: the next one looks at all of them.
+  const whole = rows.length < limit ? rows : rows.filter(({ reading_id }) => reading_id !== last);
+  return {
+    lost: whole
+      .filter(({ is_lost }) => is_lost)
+      .map(({ reading_id: readingId, version }) => ({ readingId, version })),
+    looked: whole.length,
+    last: rows.length < limit ? null : (whole.at(-1)?.reading_id ?? last),
+  };
+};
+
+interface Options {
+  readonly contentVersion: string;
+  readonly workspace?: string;
+  readonly rate: number;
+  readonly limit?: number;
+  readonly dryRun?: true;
+  readonly yes?: true;
+}
+
+/** What `--content-version` says for documents of workers that did not record theirs. */
+const UNKNOWN = 'unknown';
+const PER_SECOND = 5;
+/** Readings, or published versions, read with one statement. */
+const PAGE = 2_000;
+/** Most versions that may wait for workers. Then the command waits too. */
+const MOST_WAITING = 200;
+const LOOK_AGAIN_MS = 500;
+
+const addRepublish = (publications: Command): void => {
+  publications
+    .command('republish')
+    .description(
+      'publish another version of many documents from the current texts; without --yes, only count them',
+    )
+    .requiredOption(
+      '--content-version <version>',
+      `the texts of their newest version, such as 2026.11.2; ${UNKNOWN}: not recorded`,
+      someText,
+    )
+    .option('--workspace <id>', 'only of this workspace', someText)
+    .option('--rate <n>', 'requests a second, at most', wholeNumber, PER_SECOND)
+    .option('--limit <n>', 'readings, at most', wholeNumber)
+    .option('--dry-run', 'only count them, as without --yes')
+    .option('--yes', 'publish them')
+    .addHelpText(
+      'after',
+      `
+Earlier versions stay readable, reading.published is sent for each new one, and it costs no credits. Run the command
+again after an interruption: it continues with those that are left. It waits while workers have ${MOST_WAITING} to make.
+
+Examples:
+  ops publications republish --content-version 2026.11.2 --dry-run
+  ops publications republish --content-version 2026.11.2 --workspace ws_… --rate 2 --yes`,
+    )
+    .action(async (options: Options, command: Command) => {
+      const { contentVersion, dryRun, yes } = options;
+      if (contentVersion === CONTENT_VERSION)
+        throw new OpsError(`${CONTENT_VERSION} are the current texts. Name those to be replaced.`);
+      if (dryRun && yes) throw new OpsError('Choose --dry-run or --yes.');
+      const done = await withSession((session) => republish(session, options), HARMLESS_TO_REPEAT);
+      print(
+        command,
+        { ...done, contentVersion, to: CONTENT_VERSION, dryRun: !yes },
+        sentence(done, yes ?? false),
+      );
+    });
+};
+
+interface Done {
+  /** Readings whose newest document is from these texts. */
+  readonly found: number;
+  readonly requested: number;
+  /** A version was being made already. */
+  readonly underWay: number;
+  /** Have as many versions as they may have. */
+  readonly tooManyVersions: number;
+  /** Erased meanwhile, or their key is gone. */
+  readonly erased: number;
+}
+
+const republish = async (session: Session, options: Options): Promise<Done> => {
+  const { pool, requireWorkspace } = session;
+  const { workspace = null, rate, limit = Infinity, yes } = options;
+  if (workspace !== null) await requireWorkspace(workspace);
+  const done = { found: 0, requested: 0, underWay: 0, tooManyVersions: 0, erased: 0 };
+  for await (const { readingId, workspaceId } of chosenReadings(pool, options)) {
+    if (done.found >= limit) break;
+    done.found += 1;
+    if (!yes) continue;
+    await untilRoom(pool, done.requested);
+    const isOnlyIfChanged = options.contentVersion !== UNKNOWN;
+    const { outcome } = await session.commands.execute(
+      new RepublishDocument(
+        readingId,
+        workspaceId,
+        { onlyIfTextsChanged: isOnlyIfChanged },
+        ownRequest(session.actor),
+      ),
+    );
+    done[COUNTED_AS[outcome]] += 1;
+    await delay(1_000 / rate);
+  }
+  return done;
+};
+
+const COUNTED_AS: Readonly<Record<RepublishResult['outcome'], keyof Done>> = {
+  requested: 'requested',
+  under_way: 'underWay',
+  unchanged: 'underWay',
+  too_many_versions: 'tooManyVersions',
+  erased: 'erased',
+};
+
+interface Reading {
+  readonly readingId: string;
+  readonly workspaceId: string;
+  /** It is of the named workspace, its newest version is from the named texts, and it was not erased. */
+  readonly isChosen: boolean;
+}
+
+/**
+ * Reads pages of all readings, also when a workspace is named: it has no index, and a page of a few among millions would
+ * take too long.
+ */
+async function* chosenReadings(pool: Pool, { contentVersion, workspace }: Options): AsyncGenerator<Reading> {
+  for (let after = FIRST_READING; ;) {
+    const { rows } = await pool.query<Reading>(
+      `select reading_id as "readingId", workspace_id as "workspaceId",
+              ($2::text is null or workspace_id = $2) and content_version is not distinct from $3
+                and exists (select from platform.subject_key where subject_id = reading_id) as "isChosen"
+       from (select distinct on (reading_id) reading_id, workspace_id, content_version
+             from publishing.publication
+             where published_at is not null and reading_id > $1
+             order by reading_id, version desc limit ${PAGE}) as newest
+       order by reading_id`,
+      [after, workspace ?? null, contentVersion === UNKNOWN ? null : contentVersion],
+    );
+    yield* rows.filter(({ isChosen }) => isChosen);
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.readingId;
+  }
+}
+
+/** Looks only now and then: one request adds one. */
+const untilRoom = async (pool: Pool, requested: number): Promise<void> => {
+  if (requested % (MOST_WAITING / 4) !== 0) return;
+  for (;;) {
+    const { rows } = await pool.query<{ n: number }>(
+      'select count(*)::int as n from publishing.republication',
+    );
+    if (rows[0]!.n < MOST_WAITING) return;
+    await delay(LOOK_AGAIN_MS);
+  }
+};
+
+const sentence = (done: Done, yes: boolean): string => {
+  if (!yes) return `${done.found} documents would be published again: add --yes to do it.`;
+  const rest = [
+    done.underWay > 0 && `${done.underWay} were being made already`,
+    done.tooManyVersions > 0 && `${done.tooManyVersions} have as many versions as they may`,
+    done.erased > 0 && `${done.erased} were erased`,
+  ].filter((one) => one !== false);
+  return [`${done.requested} versions requested`, ...rest].join('; ') + '.';
+};
+
+type Remade = RemadeVersion & { readonly readingId: string };
+
+const ADVICE: Partial<Record<RemadeVersion['outcome'], string>> = {
+  texts_changed:
+    'Made from other texts than this version of the service has. Use that version, or publish another one.',
+  renders_differently:
+    'This version of the service typesets it otherwise. Use the one that made it, or publish another one.',
+};
+
+const addRemake = (publications: Command): void => {
+  publications
+    .command('remake [readingIds...]')
+    .description('make lost documents again, with the same bytes; without --yes, only show which can be')
+    .option('--all', 'every lost document')
+    .option('--yes', 'store them')
+    .addHelpText(
+      'after',
+      `
+A document is lost when rows of publishing.artifact were deleted. It is stored again only when its digest is the
+published one; nothing is announced. Exit code 1 when one cannot be made again.
+
+Examples:
+  ops publications remake --all
+  ops publications remake 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json`,
+    )
+    .action(async (ids: string[], options: { all?: true; yes?: true }, command: Command) => {
+      if ((ids.length === 0) === (options.all === undefined))
+        throw new OpsError('Name the readings, or remake --all.');
+      const yes = options.yes ?? false;
+      const versions = await withSession((session) => remake(session, ids, !yes), HARMLESS_TO_REPEAT);
+      print(command, { versions, dryRun: !yes }, list(versions));
+      for (const outcome of new Set(versions.map((one) => one.outcome))) {
+        const advice = ADVICE[outcome];
+        if (advice !== undefined) tell(`${outcome}: ${advice}`);
+      }
+      if (!yes && versions.some(({ outcome }) => outcome === 'remade')) tell('Add --yes to store them.');
+      if (versions.some(({ outcome }) => outcome !== 'remade')) process.exitCode = 1;
+    });
+};
+
+const remake = (session: Session, ids: readonly string[], dryRun: boolean): Promise<readonly Remade[]> =>
+  withProgress('documents', async (progress) => {
+    const chosen = ids.length > 0 ? ids : await readingsWithLost(session);
+    const made: Remade[] = [];
+    for (const [index, readingId] of chosen.entries()) {
+      const result = await session.queries.execute(new GetReadingResult(readingId));
+      if (!result && ids.length > 0)
+        throw new OpsError(
+          `The result of ${readingId} cannot be read: there is no such completed reading, or it was erased.`,
+        );
+      if (!result) continue;
+      const versions = await session.commands.execute(new RemakeDocuments(readingId, result.bytes, dryRun));
+      made.push(...versions.map((one) => ({ readingId, ...one })));
+      progress?.(index + 1, chosen.length);
+    }
+    return made;
+  });
+
+const readingsWithLost = async ({ pool }: Session): Promise<readonly string[]> => {
+  const found = new Set<string>();
+  for (let after: string | null = FIRST_READING; after !== null;) {
+    const { lost, last } = await lostDocuments(pool, after, PAGE);
+    for (const { readingId } of lost) found.add(readingId);
+    after = last;
+  }
+  return [...found];
+};
+
+const list = (versions: readonly Remade[]): string =>
+  versions.length === 0
+    ? 'No document is lost.'
+    : tableOf(versions, {
+        reading: 'readingId',
+        version: 'version',
+        lost: ({ lost }) => lost.join(', '),
+        texts: ({ contentVersion }) => contentVersion ?? 'unknown',
+        outcome: 'outcome',
+      });

@@ -1,16 +1,43 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
+import type { Pool } from 'pg';
+import {
+  creditsEvents,
+  MOST_ENTRIES,
+  type CorrectionEntry,
+  type CreditsEventOf,
+} from '#billing/contracts/index.js';
+import { refundsOf, type Refunds } from '#billing/offline.js';
+import {
+  decodeOrShow,
+  isOpaque,
+  selectEvents,
+  type EventOf,
+  type OpaqueEvent,
+} from '#event-sourcing/core/event-catalogue.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
+import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { installationOf } from '#platform/crypto/installation.js';
-import { EraseReading, GetReadingSummary } from '#readings/contracts/index.js';
-import { readMirror } from '../backup/keys-mirror.js';
+import { KeyDestroyed, splitKeyId } from '#platform/crypto/wrapping-keys.js';
+import { DOCUMENT_FORMATS, publicationEvents } from '#publishing/contracts/index.js';
+import { EraseReading, GetReadingSummary, readingEvents } from '#readings/contracts/index.js';
+import { readMirror } from '../backup/mirror.js';
 import { OpsError } from '../ops-error.js';
-import { print, table, tell } from '../output.js';
+import { print, tableOf, tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
-import { approvalOf, describeCorrection, KEY_OPTION, propose, type Proposal } from './corrections.js';
-import { creditsToRefund, refundOf } from './readings/refund.js';
-import { findUnreadable, type Unreadable, type UnreadableReading } from './readings/unreadable.js';
+import {
+  approvalOf,
+  describeCorrection,
+  entryOf,
+  KEY_OPTION,
+  propose,
+  type Proposal,
+} from './corrections.js';
 import { someText } from './options.js';
 
 /** After a restore: what customers paid and lost, and what must stay erased. */
@@ -46,18 +73,15 @@ Example:
 const list = (readings: readonly UnreadableReading[]): string =>
   readings.length === 0
     ? 'Every paid reading can be read, or was erased.'
-    : table(
-        ['reading', 'workspace', 'credits', 'captured', 'lost', 'refunded', 'to refund'],
-        readings.map((reading) => [
-          reading.readingId,
-          reading.workspaceId,
-          reading.amount,
-          reading.capturedAt,
-          reading.cause === 'key' ? 'key' : reading.missingFormats.join(', '),
-          reading.givenBack,
-          creditsToRefund(reading),
-        ]),
-      );
+    : tableOf(readings, {
+        reading: 'readingId',
+        workspace: 'workspaceId',
+        credits: 'amount',
+        captured: 'capturedAt',
+        lost: ({ cause, missingFormats }) => (cause === 'key' ? 'key' : missingFormats.join(', ')),
+        refunded: 'givenBack',
+        'to refund': creditsToRefund,
+      });
 
 const unknown = ({ unknownKeys, passedOver }: Unreadable): readonly string[] => [
   ...unknownKeys.map(
@@ -101,12 +125,9 @@ Examples:
       const next = proposal
         ? `\n${describeCorrection(proposal.correction)}\nAnother operator approves it: ${approvalOf(proposal.correction)}`
         : 'Add --yes to propose it.';
-      const lines = refunds.map(({ readingId, amount, outcome }) => [readingId, amount, outcome] as const);
-      print(
-        command,
-        answer,
-        `${table(['reading', 'credits', 'outcome'], lines)}\n${credits} credits to refund.${credits > 0 ? ` ${next}` : ''}`,
-      );
+      const listed = tableOf(refunds, { reading: 'readingId', credits: 'amount', outcome: 'outcome' });
+      const text = `${listed}\n${credits} credits to refund.${credits > 0 ? ` ${next}` : ''}`;
+      print(command, answer, text);
     });
 };
 
@@ -114,13 +135,7 @@ type Refund = Pick<UnreadableReading, 'readingId' | 'workspaceId' | 'amount'> & 
   readonly outcome: 'not_refunded' | 'proposed' | 'already_refunded';
 };
 
-interface Refunds {
-  readonly refunds: readonly Refund[];
-  readonly credits: number;
-  readonly proposal: Proposal | null;
-}
-
-const refund = async (session: Session, ids: readonly string[], options: RefundOptions): Promise<Refunds> => {
+const refund = async (session: Session, ids: readonly string[], options: RefundOptions) => {
   const { readings } = await find(session);
   const unfound = ids.filter((id) => !readings.some(({ readingId }) => readingId === id));
   if (unfound.length > 0)
@@ -160,6 +175,7 @@ const addEraseAgain = (readings: Command): void => {
     .requiredOption(
       '--keys <folder>',
       'the mirror of keys, or the folder erased beside backups: it lists erased readings',
+      someText,
     )
     .option('--yes', 'erase; without this, only show what would be erased')
     .addHelpText('after', '\nExample:\n  ops readings erase-again --keys /keys-mirror --yes')
@@ -175,12 +191,250 @@ const addEraseAgain = (readings: Command): void => {
         }
         return again;
       }, HARMLESS_TO_REPEAT);
-      const said = yes ? 'Erased again' : 'Would erase again';
-      print(
-        command,
-        { erasures, outcome: yes ? 'erased' : 'not_erased' },
-        `${said}: ${erasures.length} readings.`,
-      );
+      const text = `${yes ? 'Erased again' : 'Would erase again'}: ${erasures.length} readings.`;
+      print(command, { erasures, outcome: yes ? 'erased' : 'not_erased' }, text);
       if (!yes && erasures.length > 0) tell('Add --yes to do it.');
     });
+};
+
+/** A reading whose credits were captured, and which its customer cannot read. */
+interface UnreadableReading extends Refunds {
+  readonly readingId: string;
+  readonly workspaceId: string;
+  /** Credits that were captured. */
+  readonly amount: number;
+  /** RFC 3339. */
+  readonly capturedAt: string;
+  /** Id of the CreditsCaptured. */
+  readonly captureEventId: string;
+  /** `key`: nothing of it opens. `document`: the result can be read, a format is lost or could not be made. */
+  readonly cause: 'key' | 'document';
+  readonly missingFormats: readonly string[];
+  /** Nothing is left to refund. */
+  readonly refunded: boolean;
+}
+
+interface Unreadable {
+  readonly readings: readonly UnreadableReading[];
+  /** Keys of epochs whose keeper does not answer, or has lost them: nothing is known of what they wrap. */
+  readonly unknownKeys: readonly string[];
+  /** Events of payments and documents that do not count: set aside, or unreadable. `<stream>@<revision> (<type>)`. */
+  readonly passedOver: readonly string[];
+}
+
+type Captured = Pick<UnreadableReading, 'workspaceId' | 'amount' | 'capturedAt' | 'captureEventId'>;
+
+const FOLLOWED = [
+  selectEvents(creditsEvents, 'CreditsCaptured', 'CreditsAdjusted'),
+  selectEvents(readingEvents, 'ReadingErased'),
+  selectEvents(publicationEvents, 'DocumentPublished', 'PublicationFailed'),
+] as const;
+type FollowedEvent = EventOf<(typeof FOLLOWED)[number]>;
+
+/** What the log says of paid readings. */
+class PaidReadings {
+  readonly captured = new Map<string, Captured>();
+  readonly erased = new Set<string>();
+  /** Of the newest version, as `<version>/<format>`. */
+  readonly formats = new Map<string, readonly string[]>();
+  /** By the entry that they reverse. */
+  readonly corrections = new Map<string, Recorded<CreditsEventOf<'CreditsAdjusted'>>[]>();
+  readonly passedOver: string[] = [];
+
+  /** An event that cannot be read, or is set aside, is no payment: nothing is refunded for it. */
+  see(stored: StoredEvent): void {
+    const catalogue = FOLLOWED.find(({ category }) => category === categoryOf(stored.stream));
+    if (!catalogue || !Object.hasOwn(catalogue.definitions, stored.type)) return;
+    const event: Recorded<FollowedEvent> | OpaqueEvent = decodeOrShow<(typeof FOLLOWED)[number]>(
+      catalogue,
+      stored,
+    );
+    if (isOpaque(event)) {
+      this.passedOver.push(`${stored.stream}@${stored.revision} (${stored.type})`);
+      return;
+    }
+    const { id: captureEventId, metadata } = event;
+    const id = streamId(event.stream);
+    switch (event.type) {
+      case 'CreditsCaptured': {
+        const { readingId, amount } = event.data;
+        const { workspaceId, occurredAt: capturedAt } = metadata;
+        this.captured.set(readingId, { workspaceId, amount, capturedAt, captureEventId });
+        return;
+      }
+      case 'CreditsAdjusted': {
+        const { reversesEventId } = event.data;
+        if (reversesEventId === null) return;
+        const others = this.corrections.get(reversesEventId) ?? [];
+        this.corrections.set(reversesEventId, [...others, event]);
+        return;
+      }
+      case 'ReadingErased':
+        this.erased.add(id);
+        return;
+      case 'DocumentPublished':
+        this.formats.set(
+          id,
+          event.data.formats.map(({ format }) => `${event.data.version}/${format}`),
+        );
+        return;
+      case 'PublicationFailed':
+        // Paid, and never made. A later version that failed leaves the one before.
+        if (!this.formats.has(id))
+          this.formats.set(
+            id,
+            DOCUMENT_FORMATS.map((format) => `${event.data.version}/${format}`),
+          );
+    }
+  }
+}
+
+const PAGE = 5_000;
+const STEP = 1_000;
+
+/**
+ * Finds the readings that were paid and cannot be read: their key or a document is missing although nobody
+ * erased them. A restore leaves such readings when PostgreSQL’s backup is older than the event store’s.
+ */
+export const findUnreadable = async (
+  { store, pool, keys }: Pick<Session, 'store' | 'pool' | 'keys'>,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<Unreadable> => {
+  const paid = new PaidReadings();
+  const head = await store.head();
+  let seen = 0;
+  const only = { categories: FOLLOWED.map(({ category }) => category) };
+  for await (const event of store.readAll({ only })) {
+    if (head === null || event.position > head) break;
+    paid.see(event);
+    seen += 1;
+    if (seen % STEP === 0) onProgress(Number(event.position), Number(head));
+  }
+  const readings: UnreadableReading[] = [];
+  const wrapping = new Map<string, Standing>();
+  const ids = [...paid.captured.keys()].filter((readingId) => !paid.erased.has(readingId));
+  for (let start = 0; start < ids.length; start += PAGE) {
+    const page = ids.slice(start, start + PAGE);
+    const stored = await storedParts(pool, page);
+    for (const readingId of page) {
+      const { wrapped, formats } = stored.get(readingId)!;
+      const standing = wrapped === null ? 'lost' : await standingOf(keys, wrapping, wrapped);
+      if (standing === 'unknown') continue;
+      const missingFormats = (paid.formats.get(readingId) ?? [])
+        .filter((one) => !formats.includes(one))
+        .map((one) => one.slice(one.indexOf('/') + 1));
+      const cause = standing === 'lost' ? 'key' : missingFormats.length > 0 ? 'document' : null;
+      // An erasure may have been recorded since the log was read.
+      if (cause === null || (await isErased(store, readingId))) continue;
+      const { captureEventId, ...captured } = paid.captured.get(readingId)!;
+      const refunds = refundsOf({ eventId: captureEventId, amount: captured.amount }, paid.corrections);
+      const refunded = refunds.toRefund.length === 0;
+      readings.push({ readingId, ...captured, captureEventId, cause, missingFormats, ...refunds, refunded });
+    }
+  }
+  const unknownKeys = [...wrapping].flatMap(([id, standing]) => (standing === 'unknown' ? [id] : []));
+  return { readings, unknownKeys, passedOver: paid.passedOver };
+};
+
+type Standing = 'open' | 'lost' | 'unknown';
+
+/** Whether the key that wraps a data key still opens. Each is asked once, and then known. */
+const standingOf = async (
+  keys: EpochKeys,
+  known: Map<string, Standing>,
+  wrapped: Buffer,
+): Promise<Standing> => {
+  const { id } = splitKeyId(wrapped);
+  const ask = (): Promise<Standing> =>
+    keys.named(id).then(
+      () => 'open',
+      (error: unknown) => (error instanceof KeyDestroyed ? 'lost' : 'unknown'),
+    );
+  const standing = known.get(id) ?? (await ask());
+  known.set(id, standing);
+  return standing;
+};
+
+interface StoredParts {
+  readonly wrapped: Buffer | null;
+  readonly formats: readonly string[];
+}
+
+const storedParts = async (pool: Pool, ids: readonly string[]): Promise<Map<string, StoredParts>> => {
+  const { rows } = await pool.query<StoredParts & { id: string }>(
+    `select id, key.wrapped_key as wrapped,
+            array(select version || '/' || format from publishing.artifact where reading_id = id) as formats
+     from unnest($1::uuid[]) as id left join platform.subject_key key on key.subject_id = id`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, ...parts }) => [id, parts]));
+};
+
+/** Whether the stream of a reading says that it was erased. */
+export const isErased = async (store: EventStore, readingId: string): Promise<boolean> => {
+  for await (const event of store.read(`reading-${readingId}`, { direction: 'backwards', limit: 3 }))
+    if (event.type === 'ReadingErased' && !isOpaque(decodeOrShow(readingEvents, event))) return true;
+  return false;
+};
+
+/** What is left to refund of a reading. */
+const creditsToRefund = ({ toRefund }: Pick<UnreadableReading, 'toRefund'>): number =>
+  toRefund.reduce((sum, { amount }) => sum + amount, 0);
+
+/**
+ * The correction that refunds what is left of these readings. A repeated command names the same correction; another one
+ * once a refund was taken back.
+ * @throws OpsError when one correction cannot hold it
+ */
+export const refundOf = (
+  readings: readonly UnreadableReading[],
+  given: { readonly reason: string; readonly reference?: string },
+): { readonly reason: string; readonly reference: string; readonly entries: readonly CorrectionEntry[] } => {
+  const { reason } = given;
+  const seen = readings.map(({ readingId, corrections }) => [readingId, ...corrections].join('/'));
+  const reference = given.reference ?? `refund-${uuid5(...seen)}`;
+  const entries = readings.flatMap(({ readingId, workspaceId, cause, toRefund }) => {
+    const why = `Refund of reading ${readingId}, whose ${cause} is lost: ${reason}`;
+    return toRefund.map((one) => entryOf({ ...one, workspaceId, reason: why, reference }));
+  });
+  if (entries.length > MOST_ENTRIES)
+    throw new OpsError(
+      `${readings.length} readings need ${entries.length} entries, and one correction has ${MOST_ENTRIES} at most: name fewer.`,
+    );
+  return { reason, reference, entries };
+};
+
+export const addEraseCommand = (erase: Command): void => {
+  erase
+    .option('--yes', 'erase; without this, only show what would be erased')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json',
+    )
+    .action(async (readingId: string, options: { yes?: boolean }, command: Command) => {
+      const answer = await withSession(async ({ commands, queries, actor }) => {
+        const found = await queries.execute(new GetReadingSummary(readingId));
+        if (!found) throw new OpsError(`There is no reading ${readingId}.`);
+        const { workspaceId, status, erasedAt } = found;
+        const { outcome } = options.yes
+          ? await commands.execute(new EraseReading(readingId, workspaceId, ownRequest(actor)))
+          : { outcome: 'not_erased' as const };
+        return { readingId, workspaceId, status, erasedAt, outcome };
+      });
+      print(command, answer, sentence(answer));
+    });
+};
+
+const sentence = ({
+  outcome,
+  readingId,
+  workspaceId,
+  status,
+}: Record<'outcome' | 'readingId' | 'workspaceId' | 'status', string>): string => {
+  if (outcome === 'erased')
+    return `Erased: the service can no longer read the personal data of ${readingId}. For backups, see docs/operations.md.`;
+  if (outcome === 'already_erased') return 'Already erased.';
+  const isOpen = status === 'queued' || status === 'processing';
+  const consequence = isOpen ? ' The reading would fail and release its credits.' : '';
+  return `Would erase the personal data of ${readingId} (${status}, ${workspaceId}).${consequence} Add --yes to do it.`;
 };

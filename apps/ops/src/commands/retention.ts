@@ -1,13 +1,47 @@
 import type { Command } from 'commander';
+import { auditRetention } from '#platform/audit/audit-retention.js';
 import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
+import { retentionStatus, runRetention } from '#platform/retention/retention.js';
+import { LookAtTestReadings } from '#readings/contracts/index.js';
+import { LookAtWebhookRetention, RunWebhookRetention } from '#webhooks/contracts/index.js';
 import { OpsError } from '../ops-error.js';
-import { print, table } from '../output.js';
-import { BY_WORKERS_ALONE, LAGS_FROM_DAYS, retentionOfAll, runRetentions } from '../retention.js';
-import { withSession } from '../session.js';
+import { print, tableOf } from '../output.js';
+import { withSession, type Session } from '../session.js';
+
+/** A kind that is this many days behind its term says that nobody deletes it. */
+export const LAGS_FROM_DAYS = 2;
+
+/** What workers alone delete: an erasure goes through the reading's events, one reading after the other. */
+export const BY_WORKERS_ALONE = ['test-readings'];
+
+type Parts = Pick<Session, 'pool' | 'config' | 'queries' | 'commands'>;
+
+/** Every kind of data that workers delete after a term. @param now milliseconds since the epoch */
+export const retentionOfAll = async (
+  { pool, config, queries }: Omit<Parts, 'commands'>,
+  now: number,
+): Promise<readonly RetentionStatus[]> => [
+  ...(await queries.execute(new LookAtWebhookRetention(now))),
+  await queries.execute(new LookAtTestReadings(now)),
+  await retentionStatus(pool, auditRetention(pool, config), now),
+];
+
+/** One round, as workers make it, without what they alone delete. @param kinds `null`: all others */
+const runRetentions = async (
+  { pool, config, commands }: Omit<Parts, 'queries'>,
+  now: number,
+  kinds: readonly string[] | null,
+): Promise<readonly RetentionRun[]> => {
+  const runs = await commands.execute(new RunWebhookRetention(now, kinds));
+  const audit = auditRetention(pool, config);
+  if (kinds !== null && !kinds.includes(audit.kind)) return runs;
+  const own = await runRetention(pool, audit, now, new AbortController().signal);
+  return own === null ? runs : [...runs, own];
+};
 
 interface Options {
   readonly dryRun?: boolean;
-  readonly kinds?: readonly string[];
+  readonly kinds?: readonly string[] | null;
 }
 
 /** What is kept for how long, and what is due. */
@@ -65,76 +99,53 @@ const addRun = (retention: Command): void => {
       'after',
       '\nExamples:\n  ops retention run --dry-run\n  ops retention run --kinds deliveries,events',
     )
-    .action(async ({ dryRun, kinds }: Options, command: Command) => {
-      if (dryRun) await showDue(kinds ?? null, command);
-      else await deleteDue(kinds ?? null, command);
+    .action(async ({ dryRun = false, kinds = null }: Options, command: Command) => {
+      const answer = await withSession(async (session) => {
+        const now = await session.time.now();
+        const all = dryRun || kinds !== null ? await retentionOfAll(session, now) : [];
+        if (kinds !== null)
+          requireKnown(
+            kinds,
+            all.map(({ kind }) => kind),
+            dryRun,
+          );
+        if (!dryRun) return { dryRun: false as const, kinds: await runRetentions(session, now, kinds) };
+        const due = all.filter(
+          ({ kind, due: { rows, partitions } }) =>
+            (kinds?.includes(kind) ?? true) && rows + (partitions ?? 0) > 0,
+        );
+        return { dryRun: true as const, kinds: due };
+      });
+      const text = !answer.dryRun
+        ? tableOf(answer.kinds, { kind: 'kind', deleted: 'removed', 'kept since': 'keptSince' })
+        : answer.kinds.length === 0
+          ? 'Nothing is due.'
+          : `${describe(answer.kinds)}\n\nNothing was deleted: leave out --dry-run.`;
+      print(command, answer, text);
     });
 };
 
-const showDue = async (kinds: readonly string[] | null, command: Command): Promise<void> => {
-  const all = await withSession(async (session) => retentionOfAll(session, await session.time.now()));
-  requireKnown(kinds, all);
-  const due = all.filter(
-    ({ kind, due: { rows, partitions } }) => isChosen(kinds, kind) && rows + (partitions ?? 0) > 0,
-  );
-  print(
-    command,
-    { dryRun: true, kinds: due },
-    due.length === 0 ? 'Nothing is due.' : `${describe(due)}\n\nNothing was deleted: leave out --dry-run.`,
-  );
-};
-
-const deleteDue = async (kinds: readonly string[] | null, command: Command): Promise<void> => {
-  const runs = await withSession(async (session) => {
-    const now = await session.time.now();
-    if (kinds !== null) {
-      requireKnown(kinds, await retentionOfAll(session, now));
-      refuseThoseOfWorkers(kinds);
-    }
-    return runRetentions(session, now, kinds);
-  });
-  print(
-    command,
-    { dryRun: false, kinds: runs },
-    table(
-      ['kind', 'deleted', 'kept since'],
-      runs.map(({ kind, removed, keptSince }: RetentionRun) => [kind, removed, keptSince]),
-    ),
-  );
-};
-
-const isChosen = (kinds: readonly string[] | null, kind: string): boolean => kinds?.includes(kind) ?? true;
-
-/** @throws OpsError when a kind is unknown */
-const requireKnown = (kinds: readonly string[] | null, all: readonly RetentionStatus[]): void => {
-  const known = all.map(({ kind }) => kind);
-  if (kinds?.every((kind) => known.includes(kind)) ?? true) return;
-  throw new OpsError(`--kinds takes ${known.join(', ')}.`);
-};
-
-/** @throws OpsError when the command does not delete a kind */
-const refuseThoseOfWorkers = (kinds: readonly string[]): void => {
-  const theirs = kinds.filter((kind) => BY_WORKERS_ALONE.includes(kind));
-  if (theirs.length === 0) return;
-  throw new OpsError(
-    `Workers alone delete ${theirs.join(', ')}: leave it out of --kinds. Their role is upkeep.`,
-  );
+/** @throws OpsError when a kind is unknown, or the command does not delete it */
+const requireKnown = (kinds: readonly string[], known: readonly string[], dryRun: boolean): void => {
+  if (!kinds.every((kind) => known.includes(kind))) throw new OpsError(`--kinds takes ${known.join(', ')}.`);
+  const theirs = dryRun ? [] : kinds.filter((kind) => BY_WORKERS_ALONE.includes(kind));
+  if (theirs.length > 0)
+    throw new OpsError(
+      `Workers alone delete ${theirs.join(', ')}: leave it out of --kinds. Their role is upkeep.`,
+    );
 };
 
 const MIB = 1_048_576;
 
 const describe = (kinds: readonly RetentionStatus[]): string =>
-  table(
-    ['kind', 'days', 'oldest kept', 'due', 'MiB', 'partitions', 'late', 'last round', 'next'],
-    kinds.map(({ kind, days, oldest, due, lagDays, lastRun, nextRun }) => [
-      kind,
-      days,
-      oldest?.slice(0, 16) ?? '',
-      due.rows,
-      (due.bytes / MIB).toFixed(1),
-      due.partitions ?? '',
-      lagDays === 0 ? '' : `${lagDays} days`,
-      lastRun?.at.slice(0, 16) ?? 'never',
-      nextRun?.slice(0, 16) ?? '',
-    ]),
-  );
+  tableOf(kinds, {
+    kind: 'kind',
+    days: 'days',
+    'oldest kept': ({ oldest }) => oldest?.slice(0, 16),
+    due: ({ due }) => due.rows,
+    MiB: ({ due }) => (due.bytes / MIB).toFixed(1),
+    partitions: ({ due }) => due.partitions,
+    late: ({ lagDays }) => (lagDays === 0 ? '' : `${lagDays} days`),
+    'last round': ({ lastRun }) => lastRun?.at.slice(0, 16) ?? 'never',
+    next: ({ nextRun }) => nextRun?.slice(0, 16),
+  });

@@ -1,9 +1,185 @@
 import type { Command } from 'commander';
-import { addFind } from './streams/find.js';
-import { addShow } from './streams/show.js';
-import { addTail } from './streams/tail.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { categoryOf } from '#event-sourcing/core/stream-name.js';
+import { placeText } from '#event-sourcing/parking/parked-streams.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { printable } from '#platform/text/printable.js';
+import { OpsError } from '../ops-error.js';
+import { print, tableOf } from '../output.js';
+import { withSession } from '../session.js';
+import { catalogueOf, ownerOf, problemOf, shownActor, shownCause, shownEvent } from '../shown-event.js';
+import { parseInstant, wholeNumber } from './options.js';
 
 /** Commands that read the log itself. Personal data stays sealed in their output. */
 export const addStreamsCommands = (streams: Command): void => {
   for (const add of [addShow, addTail, addFind]) add(streams);
+};
+
+/** Which events an operator wants to see; an absent member matches every event. */
+interface Choice {
+  readonly category?: string;
+  readonly type?: string;
+  readonly workspace?: string;
+  readonly actor?: string;
+  readonly correlation?: string;
+  readonly id?: string;
+}
+
+const isChosen = (
+  { category, type, workspace, actor, correlation, id }: Choice,
+  event: StoredEvent,
+): boolean =>
+  [
+    [category, categoryOf(event.stream)],
+    [type, event.type],
+    [workspace, event.metadata.workspaceId],
+    [actor, event.metadata.actor],
+    [correlation, event.metadata.correlationId],
+    [id, event.id],
+  ].every(([wanted, given]) => wanted === undefined || wanted === given);
+
+/** An event in one line. */
+const line = (event: StoredEvent): string => {
+  const { position, stream, revision, type, metadata } = event;
+  return `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${printable(shownActor(event))}`;
+};
+
+const MOST = 1_000;
+
+/** @param problem why it cannot be read; `null` when it can */
+type ListedEvent = StoredEvent & { readonly problem: string | null };
+
+const addShow = (streams: Command): void => {
+  streams
+    .command('show')
+    .description(`the events of one stream, oldest first, at most ${MOST}`)
+    .argument('<stream>', 'such as reading-<readingId> or credits-<workspaceId>')
+    .option('--newest', `the newest ${MOST} instead of the oldest`)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops streams show credits-ws_…\n  ops streams show credits-ws_… --newest --json',
+    )
+    .action(async (stream: string, { newest }: { newest?: true }, command: Command) => {
+      const { events, owner } = await withSession(async ({ store }) => {
+        const found: ListedEvent[] = [];
+        const owner = await ownerOf(store, stream);
+        const direction = newest ? 'backwards' : 'forwards';
+        for await (const event of store.read(stream, { limit: MOST, direction }))
+          found.push({ ...shownEvent(event), problem: catalogueOf(stream) ? problemOf(event, owner) : null });
+        return { events: newest ? found.toReversed() : found, owner };
+      });
+      if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);
+      print(command, { stream, events }, events.map((event) => describe(event, owner)).join('\n'));
+    });
+};
+
+const describe = (event: ListedEvent, owner: string): string => {
+  const { revision, type, id, data, metadata, setAside, problem } = event;
+  return [
+    `${revision}  ${type}  ${metadata.occurredAt}  by ${printable(shownActor(event, owner))}`,
+    `   id ${id}  caused by ${printable(shownCause(event))}`,
+    `   ${JSON.stringify(data)}`,
+    ...(problem === null ? [] : [`   cannot be read: ${problem}`]),
+    ...(setAside ? [`   set aside by ${setAside.by}: ${printable(setAside.reason)}`] : []),
+  ].join('\n');
+};
+
+const addTail = (streams: Command): void => {
+  streams
+    .command('tail')
+    .description('events as they are appended, until interrupted; with --json one JSON value per line')
+    .option('--category <category>', 'only streams of this category, such as reading')
+    .option('--type <type>', 'only events of this type')
+    .option('--workspace <id>', 'only events of this workspace')
+    .option('--count <n>', 'end after this many events', wholeNumber)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops streams tail --category credits\n  ops streams tail --type ReadingFailed --count 1 --json',
+    )
+    .action(async ({ count = Infinity, ...choice }: Choice & { count?: number }, command: Command) => {
+      await withSession(async ({ store }) => {
+        const categories = choice.category === undefined ? [] : [choice.category];
+        const subscription = store.subscribe({ after: await store.head(), categories });
+        const interrupted = (): void => void subscription.close();
+        process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+        try {
+          let seen = 0;
+          for await (const event of subscription) {
+            if (!isChosen(choice, event)) continue;
+            print(command, shownEvent(event), line(event));
+            seen += 1;
+            if (seen >= count) break;
+          }
+        } finally {
+          process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+          await subscription.close();
+        }
+      });
+    });
+};
+
+const LIMIT = 50;
+
+interface Options extends Choice {
+  readonly since?: number;
+  readonly limit: number;
+}
+
+const addFind = (streams: Command): void => {
+  streams
+    .command('find')
+    .description('events anywhere in the log, newest first; reads backwards until it has enough')
+    .option('--category <category>', 'only streams of this category, such as reading')
+    .option('--type <type>', 'only this type, such as ReadingFailed')
+    .option('--workspace <id>', 'only this workspace')
+    .option('--actor <actor>', 'only events caused by this actor, such as operator:ada or apiKey:Ab3dE6gH')
+    .option('--correlation <id>', 'only this correlation id')
+    .option('--id <uuid>', 'the event with this id')
+    .option(
+      '--since <instant>',
+      'only events at this time or later; the log is read no further back',
+      parseInstant,
+    )
+    .option('--limit <n>', 'at most this many', wholeNumber, LIMIT)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops streams find --type ReadingFailed --since 2026-04-01\n  ops streams find --actor operator:ada --limit 10 --json',
+    )
+    .action(async ({ since, limit, ...choice }: Options, command: Command) => {
+      if (Object.keys(choice).every((name) => name === 'json'))
+        throw new OpsError(
+          'Say what to look for: --category, --type, --workspace, --actor, --correlation or --id.',
+        );
+      const events = await withSession(({ store }) => find(store, choice, { since, limit }));
+      const text = tableOf(events, {
+        position: 'position',
+        at: ({ metadata }) => metadata.occurredAt,
+        event: placeText,
+        type: 'type',
+        by: ({ metadata }) => metadata.actor,
+        id: 'id',
+      });
+      print(command, { events }, text);
+    });
+};
+
+/**
+ * Events of a choice, newest first. Their time is the store's, because a writer may date an event as it likes. Without
+ * the store's time, the whole log is read.
+ */
+export const find = async (
+  store: EventStore,
+  choice: Choice,
+  { since, limit }: { since: number | undefined; limit: number },
+): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  const isBefore = (time: number): boolean => since !== undefined && time < since;
+  for await (const event of store.readAll({ direction: 'backwards' })) {
+    const { recordedAt, metadata } = event;
+    if (recordedAt !== undefined && isBefore(recordedAt)) break;
+    const isOld = recordedAt === undefined && isBefore(Date.parse(metadata.occurredAt));
+    if (!isOld && isChosen(choice, event)) found.push(shownEvent(event));
+    if (found.length >= limit || (choice.id !== undefined && found.length > 0)) break;
+  }
+  return found;
 };

@@ -1,31 +1,32 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { OpenBook } from '#billing/contracts/index.js';
+import { MODES } from '#event-sourcing/core/mode.js';
+import { SESSION_SCOPES } from '#platform/auth/scopes.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import {
-  type Chosen,
   ChoosePaper,
   ChooseWebhookContent,
   ListWorkspaces,
+  LONGEST_SESSION_SECONDS,
+  OpenPortal,
   OpenWorkspace,
-  type Paper,
   PAPERS,
+  PORTAL_LANGUAGES,
+  portalUrl,
+  type Chosen,
+  type Paper,
+  type PortalLanguage,
 } from '#workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
-import { print, table } from '../output.js';
+import { print, tableOf } from '../output.js';
 import { withSession } from '../session.js';
-import { someText } from './options.js';
+import { scopesAmong, someText, wholeFrom } from './options.js';
 
 interface WebhookOptions {
   readonly workspace: string;
   readonly externalId?: 'on' | 'off';
   readonly lowCredits?: number;
 }
-
-const readPercent = (text: string): number => {
-  const percent = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (percent >= 0 && percent <= 90) return percent;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 90.');
-};
 
 const requireWorkspace = (workspaceId: string, { outcome }: Chosen): void => {
   if (outcome === 'unknown_workspace') throw new OpsError(`There is no workspace ${workspaceId}`);
@@ -64,7 +65,7 @@ export const addWorkspaceCommands = (workspace: Command): void => {
       new Option(
         '--low-credits <percent>',
         'tell when fewer credits than this share of the last top-up are left: 0 to 90, 0 is never',
-      ).argParser(readPercent),
+      ).argParser(wholeFrom(0, 90)),
     )
     .addHelpText(
       'after',
@@ -116,12 +117,78 @@ export const addWorkspaceCommands = (workspace: Command): void => {
     .description('list workspaces, oldest first')
     .action(async (_: object, command: Command) => {
       const workspaces = await withSession(({ queries }) => queries.execute(new ListWorkspaces()));
-      const rows = workspaces.map(({ workspaceId, name, openedAt, activeKeys }) => [
-        workspaceId,
-        name,
-        openedAt,
-        activeKeys,
-      ]);
-      print(command, { workspaces }, table(['workspace', 'name', 'opened', 'keys'], rows));
+      const text = tableOf(workspaces, {
+        workspace: 'workspaceId',
+        name: 'name',
+        opened: 'openedAt',
+        keys: 'activeKeys',
+      });
+      print(command, { workspaces }, text);
     });
 };
+
+const LONGEST_MINUTES = LONGEST_SESSION_SECONDS / 60;
+const DEFAULT_MINUTES = 60;
+
+interface LinkOptions {
+  readonly workspace: string;
+  readonly scopes: readonly string[];
+  readonly language: PortalLanguage;
+  readonly zone: string;
+  readonly minutes: number;
+}
+
+export const addPortalCommands = (portal: Command): void => {
+  portal
+    .command('link')
+    .description('print a link to the portal of a workspace; it works once, within 60 seconds')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .option(
+      '--scopes <scopes>',
+      `comma-separated: ${SESSION_SCOPES.join(' ')}; default: all`,
+      scopesAmong(SESSION_SCOPES),
+      SESSION_SCOPES,
+    )
+    .addOption(
+      new Option('--language <language>', PORTAL_LANGUAGES.join(' or '))
+        .choices(PORTAL_LANGUAGES)
+        .default('en'),
+    )
+    .option('--zone <zone>', 'time zone of the pages, as Europe/Paris', parseZone, 'UTC')
+    .option(
+      '--minutes <n>',
+      `minutes the session lasts, 1 to ${LONGEST_MINUTES}`,
+      wholeFrom(1, LONGEST_MINUTES),
+      DEFAULT_MINUTES,
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops portal link --workspace ws_… --scopes readings:read,credits:read',
+    )
+    .action(async ({ workspace, scopes, language, zone, minutes }: LinkOptions, command: Command) => {
+      const answer = await withSession(async ({ commands, config, actor, requireWorkspace }) => {
+        if (!config.PORTAL) throw new OpsError('The portal is switched off: set PORTAL=1 for the API.');
+        await requireWorkspace(workspace);
+        const opened = await commands.execute(
+          new OpenPortal(
+            workspace,
+            { scopes, modes: MODES, language, timeZone: zone, returnUrl: null, ttlSeconds: minutes * 60 },
+            null,
+            actor,
+          ),
+        );
+        if (!opened) throw new OpsError('The workspace has too many sessions open.');
+        const { token, ...shown } = opened;
+        return { ...shown, url: portalUrl(config, config.PORT, `/enter/${token}`) };
+      });
+      print(command, answer, answer.url);
+    });
+};
+
+export function parseZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new InvalidArgumentError('must be an IANA time zone such as Europe/Paris');
+  }
+}

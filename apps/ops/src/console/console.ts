@@ -1,7 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PortalLanguage } from '#workspaces/contracts/index.js';
 import { ApiProblem } from '../../../portal/src/frame/api.js';
 import { readAssets } from '../../../portal/src/frame/assets.js';
 import { readForm, type Form } from '../../../portal/src/frame/form.js';
@@ -13,18 +12,7 @@ import { TEXTS } from '../../../portal/src/texts/texts.js';
 import { OpsError } from '../ops-error.js';
 import { tell } from '../output.js';
 import type { Session } from '../session.js';
-import { looksOf } from './looks.js';
-import { consumersPage } from './pages/consumers.js';
-import { doctorPage } from './pages/doctor.js';
-import { ledgerPage } from './pages/ledger.js';
-import { overviewPage } from './pages/overview.js';
-import { processesPage } from './pages/processes.js';
-import { projectionsPage } from './pages/projections.js';
-import { readingPage } from './pages/reading.js';
-import { en } from './texts/en.js';
-import { fr } from './texts/fr.js';
-import type { Words } from './texts/texts.js';
-import type { ConsoleArea, ConsolePage, ConsoleVisit } from './visit.js';
+import { looksOf, PAGES, type ConsolePage, type ConsoleVisit } from './pages.js';
 
 /** Only this machine reaches it. There is no setting for another address. */
 const ADDRESS = '127.0.0.1';
@@ -36,23 +24,28 @@ const REQUEST_WITHIN_MS = 10_000;
 /** Browsers send a cookie to every port of a machine, but only below its path, which nobody else knows. */
 const COOKIE = 'console';
 
-const WORDS: Readonly<Record<PortalLanguage, Words>> = { en, fr };
-const PAGES: readonly ConsolePage[] = [
-  overviewPage,
-  projectionsPage,
-  processesPage,
-  consumersPage,
-  doctorPage,
-  ledgerPage,
-  readingPage,
-];
+const SITE = { language: 'en', name: 'Operator console' } as const;
+const texts = TEXTS[SITE.language];
 
-export interface ConsoleOptions {
-  /** 0: a free one. */
-  readonly port: number;
-  readonly language: PortalLanguage;
-  readonly timeZone: string;
-}
+/** What people read who are not in. */
+const SAID = {
+  entered: { title: 'You are signed in', text: 'The console opens now.' },
+  linkEnded: {
+    title: 'This link does not work',
+    text: 'A link to the console works once, within 60 seconds. Start ops console again for another one.',
+  },
+  notIn: {
+    title: 'You are not in',
+    text: 'Open the link that ops console printed. It works once; start the command again for another one.',
+  },
+  wrongHost: {
+    title: 'This is not the address of the console',
+    text: 'Open it under the very address that ops console printed.',
+  },
+  noPage: { title: 'There is no such page', text: 'Open the console, and choose a page there.' },
+  foreignForm: texts.foreignForm,
+  unavailable: texts.unavailable,
+} as const;
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -69,20 +62,19 @@ export class Console {
   private said: string | null = null;
   private readonly assets = readAssets(this.home);
   private readonly sender = new Sender(this.assets.paths, []);
-  private readonly words: Words;
   private readonly shared: Omit<ConsoleVisit, 'path' | 'query'>;
   private readonly server = createServer((request, response) => void this.listen(request, response));
   private end: (error?: Error) => void = () => undefined;
   private timers: readonly NodeJS.Timeout[] = [];
 
+  /** @param port 0: a free one */
   constructor(
     private readonly session: Session,
-    private readonly options: ConsoleOptions,
+    private readonly port: number,
+    timeZone: string,
   ) {
-    const { language, timeZone } = options;
-    this.words = WORDS[language];
-    const formats = formatsOf(language, timeZone);
-    this.shared = { session, words: this.words, texts: TEXTS[language], formats, looks: looksOf(session) };
+    const formats = formatsOf(SITE.language, timeZone);
+    this.shared = { session, texts, formats, looks: looksOf(session) };
   }
 
   /**
@@ -97,7 +89,7 @@ export class Console {
       this.server.once('error', ({ message }) =>
         reject(new OpsError(`The console cannot listen: ${message}.`)),
       );
-      this.server.listen(this.options.port, ADDRESS, resolve);
+      this.server.listen(this.port, ADDRESS, resolve);
     });
     const ended = new Promise<void>((resolve, reject) => {
       this.end = (error) => (error ? reject(error) : resolve());
@@ -134,13 +126,13 @@ export class Console {
       await this.answer(request, response);
     } catch (error) {
       tell(`A page of the console failed: ${error instanceof Error ? error.message : 'error'}`);
-      this.outside(response, 503, TEXTS[this.options.language].unavailable);
+      this.outside(response, 503, 'unavailable');
     }
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // A name that a stranger's page has made lead here (DNS rebinding) is another host.
-    if (request.headers.host !== this.host) return this.outside(response, 421, this.words.wrongHost);
+    if (request.headers.host !== this.host) return this.outside(response, 421, 'wrongHost');
     const url = request.url?.startsWith('/') ? request.url : '/';
     const { pathname, searchParams } = new URL(`${this.origin}${url}`);
     const asset = this.assets.documents.find(({ path }) => path === pathname);
@@ -151,9 +143,9 @@ export class Console {
       return;
     }
     if (pathname.startsWith(`${this.home}/enter/`)) return this.enter(request, response, pathname);
-    if (!this.isIn(request)) return this.outside(response, 401, this.words.notIn);
-    const page = PAGES.find(({ area }) => this.pathOf(area) === pathname);
-    if (!page) return this.outside(response, 404, this.words.noPage, this.words.open);
+    if (!this.isIn(request)) return this.outside(response, 401, 'notIn');
+    const page = PAGES.find((one) => this.pathOf(one) === pathname);
+    if (!page) return this.outside(response, 404, 'noPage', true);
     const visit: ConsoleVisit = { ...this.shared, path: pathname, query: searchParams };
     if (request.method === 'POST') return this.act(page, visit, request, response);
     const done = this.said;
@@ -169,8 +161,7 @@ export class Console {
     }
     const given = pathname.slice(`${this.home}/enter/`.length);
     const isLate = Date.now() > this.startedAt + LINK_MS;
-    if (this.isUsed || isLate || !isSame(given, this.token))
-      return this.outside(response, 410, this.words.linkEnded);
+    if (this.isUsed || isLate || !isSame(given, this.token)) return this.outside(response, 410, 'linkEnded');
     this.isUsed = true;
     const seconds = Math.floor((this.startedAt + LONGEST_MS - Date.now()) / 1_000);
     response.setHeader(
@@ -179,7 +170,7 @@ export class Console {
     );
     // Not a redirect: browsers send a strict cookie only from a page of its own site.
     response.setHeader('Refresh', `0; url=${this.home}`);
-    this.outside(response, 200, this.words.entered, this.words.open);
+    this.outside(response, 200, 'entered', true);
   }
 
   private isIn({ headers }: IncomingMessage): boolean {
@@ -193,12 +184,11 @@ export class Console {
     response: ServerResponse,
   ): Promise<void> {
     const form = request.headers.origin === this.origin ? await formOf(request) : null;
-    if (!form) return this.outside(response, 403, TEXTS[this.options.language].foreignForm);
+    if (!form) return this.outside(response, 403, 'foreignForm');
     const action = Object.hasOwn(page.actions ?? {}, form.action) ? page.actions![form.action] : undefined;
-    if (!action) return this.outside(response, 404, this.words.noPage, this.words.open);
+    if (!action) return this.outside(response, 404, 'noPage', true);
     try {
-      const done = await action(visit, form);
-      this.said = done && this.words.done[done];
+      this.said = await action(visit, form);
       response.writeHead(303, { Location: visit.path }).end();
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
@@ -214,37 +204,28 @@ export class Console {
     done: string | null,
     failed?: Failed,
   ): Promise<void> {
-    const view = await page.show(visit, failed);
-    this.sender.page(response, status, this.site(page.area), { visit, failed }, view, done);
-  }
-
-  private pathOf(area: ConsoleArea): string {
-    return area === 'overview' ? this.home : `${this.home}/${area}`;
-  }
-
-  private site(current: ConsoleArea): Site {
-    return {
-      language: this.options.language,
-      name: this.words.name,
+    const view = { title: page.title, ...(await page.show(visit, failed)) };
+    const site: Site = {
+      ...SITE,
       home: this.home,
       about: this.session.actor,
-      areas: PAGES.map(({ area }) => ({
-        label: this.words.areas[area],
-        href: this.pathOf(area),
-        isCurrent: area === current,
-      })),
+      areas: PAGES.map((one) => ({ label: one.title, href: this.pathOf(one), isCurrent: one === page })),
     };
+    this.sender.page(response, status, site, { visit, failed }, view, done);
+  }
+
+  private pathOf({ path }: ConsolePage): string {
+    return path === '' ? this.home : `${this.home}/${path}`;
   }
 
   private outside(
     response: ServerResponse,
     status: number,
-    said: { readonly title: string; readonly text: string },
-    open?: string,
+    said: keyof typeof SAID,
+    linksHome?: boolean,
   ): void {
-    const { language } = this.options;
-    const link = open === undefined ? undefined : { href: this.home, label: open };
-    this.sender.outside(response, status, { language, name: this.words.name }, said, link);
+    const link = linksHome ? { href: this.home, label: 'Open the console' } : undefined;
+    this.sender.outside(response, status, SITE, SAID[said], link);
   }
 }
 

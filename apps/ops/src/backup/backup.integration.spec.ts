@@ -1,0 +1,171 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import type { Manifest } from './manifest.js';
+import { copyTables, loadTables } from './tables.js';
+import { takeBackup, unfinishedBeside, type BackupSources } from './take.js';
+
+let postgres: StartedPostgres;
+beforeAll(async () => {
+  postgres = await freshDatabase();
+});
+afterAll(() => postgres.stop());
+
+describe('taking', () => {
+  let folder: string;
+  let to: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'take-backup-'));
+    to = join(folder, 'backup');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Takes a backup whose log is a file with this text. @param tablesCopied called before the log is copied */
+  const take = (text: string, tablesCopied: () => Promise<unknown> = () => Promise.resolve()) => {
+    const store = new InMemoryEventStore();
+    let copied: Promise<unknown> | undefined;
+    store.end = async () => {
+      await (copied ??= tablesCopied());
+      return null;
+    };
+    const config = { DATABASE_URL: postgres.ownerUrl, DIGEST_KEY: Buffer.alloc(32, 7).toString('base64') };
+    const pool = { query: async () => ({ rows: [] }) };
+    const sources = { config, pool, store, keys: { stores: [] } } as unknown as BackupSources;
+    return takeBackup(sources, {
+      to,
+      log: { kind: 'command', command: `echo ${text} > "$BACKUP_DIR/log"` },
+      mirror: { to: join(folder, 'erased'), from: null },
+    });
+  };
+
+  const logOf = (backup: string): string => readFileSync(join(backup, 'event-store', 'log'), 'utf8');
+
+  describe('A backup', () => {
+    it('that is taken while another one has the same target is whole, and deletes nothing of the other', async () => {
+      let begin = (): void => undefined;
+      const firstHasTables = new Promise<void>((resolve) => (begin = resolve));
+      let go = (): void => undefined;
+      const secondHasTables = new Promise<void>((resolve) => (go = resolve));
+      const first = take('first', () => {
+        begin();
+        return secondHasTables;
+      });
+      await firstHasTables;
+      const second = take('second', async () => {
+        go();
+        await first;
+      });
+      await expect(second).rejects.toThrow(`${to} was filled meanwhile, as by another backup`);
+      expect(await first).toMatchObject({ eventStore: { files: [{ path: 'event-store/log' }] } });
+      expect(logOf(to)).toBe('first\n');
+      expect(existsSync(join(to, 'manifest.json'))).toBe(true);
+      expect(readdirSync(folder).toSorted()).toEqual(['backup', 'erased']);
+    });
+
+    it('takes an empty folder, and leaves what somebody puts there meanwhile', async () => {
+      mkdirSync(to);
+      await take('one');
+      expect(logOf(to)).toBe('one\n');
+      rmSync(to, { recursive: true });
+      const written = take('two', async () => {
+        mkdirSync(to);
+        writeFileSync(join(to, 'note'), 'kept');
+      });
+      await expect(written).rejects.toThrow('was filled meanwhile');
+      expect(readdirSync(to)).toEqual(['note']);
+    });
+
+    it('names what other runs have not finished, and leaves it', async () => {
+      const rest = [`${to}.unfinished`, join(folder, 'earlier.unfinished-a1B2c3')];
+      for (const path of rest) mkdirSync(path);
+      await take('one');
+      expect(unfinishedBeside(to)).toEqual(rest);
+    });
+  });
+});
+
+describe('loading', () => {
+  const ERASED = 'aaaaaaaa-0000-4000-8000-000000000000';
+  const KEPT = 'bbbbbbbb-0000-4000-8000-000000000000';
+  const folder = mkdtempSync(join(tmpdir(), 'load-tables-'));
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    client = new pg.Client({ connectionString: postgres.databaseUrl });
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.end();
+    rmSync(folder, { recursive: true });
+  });
+
+  const keys = async (): Promise<unknown[]> => {
+    const { rows } = await client.query<{ id: string }>('select subject_id as id from platform.subject_key');
+    return rows.map(({ id }) => id);
+  };
+
+  it('Tables are loaded without the keys of erased readings, or not at all', async () => {
+    await client.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
+     select id, 'ws_1', 'sealed' from unnest($1::uuid[]) as id`,
+      [[ERASED, KEPT]],
+    );
+    const manifest = { postgres: await copyTables(postgres.ownerUrl, folder, () => undefined) } as Manifest;
+    await client.query('delete from platform.subject_key');
+    const load = (readingId: string) =>
+      loadTables(postgres.ownerUrl, folder, manifest, () => undefined, [{ readingId, workspaceId: 'ws_1' }]);
+
+    await expect(load('no id')).rejects.toThrow('invalid input syntax for type uuid');
+    expect(await keys()).toEqual([]);
+    expect(await load(ERASED)).toBe(1);
+    expect(await keys()).toEqual([KEPT]);
+  });
+
+  const partitions = async (): Promise<readonly string[]> => {
+    const { rows } = await client.query<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'webhooks.settled_delivery'::regclass`,
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  it('Settled deliveries of earlier weeks are in the partitions of their weeks', async () => {
+    const before = await partitions();
+    await client.query(
+      `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery,
+                                            created_at, settled_at)
+     select gen_random_uuid(), 'we_é', 'evt_1', 'succeeded', 0, false, false, at, at
+     from unnest(array[now(), now() - interval '9 weeks', now() - interval '2 weeks']) as at`,
+    );
+    const backup = join(folder, 'weeks');
+    mkdirSync(backup);
+    const manifest = { postgres: await copyTables(postgres.ownerUrl, backup, () => undefined) } as Manifest;
+    await loadTables(postgres.ownerUrl, backup, manifest, () => undefined, null);
+    const { rows: loaded } = await client.query<{ partition: string; week: string }>(
+      `select tableoid::regclass::text as partition, to_char(settled_at at time zone 'UTC', 'IYYY"w"IW') as week
+     from webhooks.settled_delivery`,
+    );
+    expect(loaded).toHaveLength(3);
+    for (const { partition, week } of loaded) expect(partition).toBe(`webhooks.settled_delivery_${week}`);
+    // Those that there were, and one for each of the ten weeks of the backup.
+    const { rows: weeks } = await client.query<{ name: string }>(
+      `select to_char(now() at time zone 'UTC' - nr * interval '1 week', '"webhooks.settled_delivery_"IYYY"w"IW') as name
+     from generate_series(0, 9) nr`,
+    );
+    const expected = new Set([...before, ...weeks.map(({ name }) => name)]);
+    expect((await partitions()).toSorted()).toEqual([...expected].toSorted());
+  });
+});

@@ -1,0 +1,246 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { decodeOrShow, isOpaque, selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { isUuid } from '#platform/text/uuid.js';
+import { readingEvents } from '#readings/contracts/index.js';
+import { OpsError } from '../ops-error.js';
+import {
+  describeFile,
+  syncPath,
+  type BackupFile,
+  type ErasedReading,
+  type LogFingerprint,
+} from './manifest.js';
+
+/** Where an EventStoreDB node keeps its data. */
+export interface NodeFolders {
+  /** Setting `Db`: chunks and checkpoints. */
+  readonly db: string;
+  /** Setting `Index`; by default the folder `index` below `db`. */
+  readonly index: string;
+}
+
+/** Below the backup's folder. */
+const DB = join('event-store', 'db');
+const INDEX = join('event-store', 'index');
+
+const CHASER = 'chaser.chk';
+const CATCH_UP_MS = 30_000;
+const POLL_MS = 200;
+
+/** Names below a folder, as relative paths; none when it does not exist. */
+export const filesBelow = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+        .toSorted()
+    : [];
+
+const isCheckpoint = (name: string): boolean => name.endsWith('.chk');
+/** A file that the node is still writing, or wrote while scavenging. */
+const isTemporary = (name: string): boolean =>
+  /(\.tmp|\.bak)$|(^|\/)(lost\+found|.*\.scavenge\..*)$/.test(name);
+
+const copyOne = (from: string, to: string): void => {
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  copyFileSync(from, to);
+  chmodSync(to, 0o600);
+  syncPath(to);
+};
+
+/**
+ * Copies the files of a running EventStoreDB node in the order that its manual demands: index checkpoints, index files,
+ * database checkpoints, chunks. A later file then has at least what an earlier one points to.
+ * Source: https://developers.eventstore.com/server/v21.10/operations/database-backup.html
+ * @param end position of an event that the copy must contain
+ * @throws OpsError when the node does not catch up with it
+ */
+export const copyNode = async (
+  { db, index }: NodeFolders,
+  backup: string,
+  end: bigint | null,
+  onFile: (done: number, total: number) => void,
+): Promise<readonly BackupFile[]> => {
+  if (!existsSync(join(db, CHASER)))
+    throw new OpsError(`${db} is no data folder of EventStoreDB: it has no ${CHASER}.`);
+  await caughtUp(db, end);
+  const indexFiles = filesBelow(index).filter((name) => !isTemporary(name));
+  const steps: { from: string; to: string; names: () => readonly string[] }[] = [
+    { from: index, to: INDEX, names: () => indexFiles.filter(isCheckpoint) },
+    { from: index, to: INDEX, names: () => indexFiles.filter((name) => !isCheckpoint(name)) },
+    { from: db, to: DB, names: () => topFiles(db).filter(isCheckpoint) },
+    { from: db, to: DB, names: () => newestChunks(topFiles(db)) },
+  ];
+  const copied: BackupFile[] = [];
+  for (const { from, to, names } of steps) {
+    const wanted = names();
+    for (const name of wanted) {
+      copyOne(join(from, name), join(backup, to, name));
+      copied.push(describeFile(backup, join(to, name)));
+      onFile(copied.length, copied.length + wanted.length);
+    }
+  }
+  return copied;
+};
+
+const topFiles = (folder: string): readonly string[] =>
+  filesBelow(folder).filter((name) => !name.includes('/'));
+
+/** `chunk-<number>.<version>`: a scavenge writes a new version, which replaces the older ones. */
+const newestChunks = (names: readonly string[]): readonly string[] => {
+  const chunks = names.filter((name) => /^chunk-\d+\.\d+$/.test(name));
+  // In the order of their names, so that the newest version of a number comes last.
+  return [...new Map(chunks.map((name) => [name.split('.')[0], name])).values()];
+};
+
+/** A follower may lag behind the leader that the consumers read from. */
+const caughtUp = async (db: string, end: bigint | null): Promise<void> => {
+  const deadline = Date.now() + CATCH_UP_MS;
+  while (end !== null && checkpointIn(db) <= end) {
+    if (Date.now() > deadline)
+      throw new OpsError(`The node at ${db} is behind the cluster: back up another one, or wait.`);
+    await delay(POLL_MS);
+  }
+};
+
+/** Up to where the node has read its own log. */
+const checkpointIn = (db: string): bigint => readFileSync(join(db, CHASER)).readBigInt64LE(0);
+
+/**
+ * Puts the files back for a stopped node. Checkpoints come last, so that an interrupted copy starts no node, and the
+ * chaser's checkpoint becomes the point where the node truncates its log.
+ * @throws OpsError unless both folders are empty
+ */
+export const restoreNode = ({ db, index }: NodeFolders, backup: string): void => {
+  requireEmpty(db, index);
+  for (const [from, to] of [
+    [INDEX, index],
+    [DB, db],
+  ] as const) {
+    const names = filesBelow(join(backup, from)).filter((name) => name !== 'truncate.chk');
+    for (const name of names.filter((one) => !isCheckpoint(one)))
+      copyOne(join(backup, from, name), join(to, name));
+    for (const name of names.filter(isCheckpoint))
+      copyOne(join(backup, from, name), join(to, `${name}.restoring`));
+  }
+  copyOne(join(backup, DB, CHASER), join(db, 'truncate.chk.restoring'));
+  for (const folder of [index, db]) {
+    for (const name of filesBelow(folder).filter((one) => one.endsWith('.chk.restoring')))
+      renameSync(join(folder, name), join(folder, name.slice(0, -'.restoring'.length)));
+    if (existsSync(folder)) syncPath(folder);
+  }
+};
+
+/** Runs the operator's own command for the event store with `BACKUP_DIR`. @throws OpsError when it fails */
+export const runForLog = (command: string, folder: string, whatNow = ''): void => {
+  const { status, signal } = spawnSync('/bin/sh', ['-c', command], {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, BACKUP_DIR: folder },
+  });
+  if (status !== 0)
+    throw new OpsError(
+      `The command for the event store failed (${signal ?? `exit code ${status}`}).${whatNow}`,
+    );
+};
+
+/** @throws OpsError when one of the folders has files */
+export const requireEmpty = (...folders: readonly string[]): void => {
+  for (const folder of folders) {
+    const [first] = filesBelow(folder);
+    if (first !== undefined)
+      throw new OpsError(`${folder} is not empty (${first}): stop the node, and move its files away first.`);
+  }
+};
+
+export interface LogContents {
+  readonly log: LogFingerprint;
+  /** Readings that the log says are erased. */
+  readonly erased: readonly ErasedReading[];
+  /** Ids of readings that only a bad event calls erased: it cannot be read, or is set aside. */
+  readonly notErased: readonly string[];
+}
+
+const ERASURES = selectEvents(readingEvents, 'ReadingErased');
+
+/**
+ * Collects which readings are erased. An event that cannot be read, is set aside, or is in a stream that no reading of
+ * this service has, erases nobody.
+ */
+export class Erasures {
+  private readonly valid = new Map<string, ErasedReading>();
+  private readonly bad = new Set<string>();
+
+  /**
+   * @param event with the decision that sets it aside, if there is one
+   * @returns the reading that it erases, the first time
+   */
+  see(event: StoredEvent): ErasedReading | null {
+    const { stream, type } = event;
+    if (type !== 'ReadingErased' || !stream.startsWith('reading-')) return null;
+    const readingId = stream.slice('reading-'.length);
+    if (!isUuid(readingId)) return null;
+    if (isOpaque(decodeOrShow(ERASURES, event))) {
+      this.bad.add(readingId);
+      return null;
+    }
+    if (this.valid.has(readingId)) return null;
+    const reading = { readingId, workspaceId: event.metadata.workspaceId };
+    this.valid.set(readingId, reading);
+    return reading;
+  }
+
+  get erased(): readonly ErasedReading[] {
+    return [...this.valid.values()];
+  }
+
+  get notErased(): readonly string[] {
+    return [...this.bad].filter((readingId) => !this.valid.has(readingId));
+  }
+}
+
+/** Events between two progress reports. */
+const STEP = 1_000;
+
+/**
+ * Reads the log up to a position.
+ * @param end position of the last event to read; `null` reads nothing
+ */
+export const readLog = async (
+  store: EventStore,
+  end: bigint | null,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<LogContents> => {
+  const hash = createHash('sha256');
+  const erasures = new Erasures();
+  let events = 0;
+  let last: bigint | null = null;
+  for await (const event of end === null ? [] : store.readAll()) {
+    if (event.position > end!) break;
+    const { stream, revision, position, id, type, data, metadata } = event;
+    const lines = [stream, revision, position, id, type, JSON.stringify(data), JSON.stringify(metadata)];
+    hash.update(`${lines.join('\n')}\n`);
+    erasures.see(event);
+    events += 1;
+    last = position;
+    if (events % STEP === 0) onProgress(Number(position), Number(end));
+  }
+  return {
+    log: { events, lastPosition: last === null ? null : String(last), sha256: hash.digest('hex') },
+    erased: erasures.erased,
+    notErased: erasures.notErased,
+  };
+};

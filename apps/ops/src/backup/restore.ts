@@ -1,0 +1,365 @@
+import { spawnSync } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { installationOf } from '#platform/crypto/installation.js';
+import { migrate, migrateTo } from '#platform/postgres/migrate.js';
+import { projectPath } from '#platform/project-path.js';
+import {
+  isDataFolder,
+  openDataFolder,
+  removeDataFolder,
+  type DataFolder,
+} from '../../../embedded/src/data-folder.js';
+import { takeLock } from '../../../embedded/src/lock.js';
+import { startPostgres } from '../../../embedded/src/postgres.js';
+import {
+  APPLICATION,
+  prepareEmbeddedRoles,
+  type DatabaseUrls,
+} from '../../../embedded/src/postgres/database.js';
+import { ProcessRecord } from '../../../embedded/src/process-record.js';
+import { loadSecrets } from '../../../embedded/src/secrets.js';
+import { StackError } from '../../../embedded/src/stack-error.js';
+import type { SupervisorEvents } from '../../../embedded/src/supervisor.js';
+import { MODULES } from '../../../service/src/modules.js';
+import type { Config } from '../../../service/src/settings.js';
+import { OpsError } from '../ops-error.js';
+import { withProgress } from '../progress.js';
+import { requireEmpty, restoreNode, runForLog, type NodeFolders } from './log.js';
+import { isDiskFull, syncPath, type ErasedReading, type Manifest } from './manifest.js';
+import { mergedReadings, recordErased, restoreKeys } from './mirror.js';
+import {
+  appliedCounts,
+  dropSchemas,
+  erasedInDatabase,
+  filledTables,
+  loadTables,
+  serviceSessions,
+  type OnTable,
+} from './tables.js';
+
+const STOP_WITHIN_MS = 10_000;
+export const QUIET: SupervisorEvents = {
+  say: () => undefined,
+  onRestart: () => undefined,
+  onGivenUp: () => undefined,
+};
+
+interface Stoppable {
+  stop(withinMs: number): Promise<void>;
+}
+
+/** Runs work with processes that it adopts, and stops them after it. */
+export const withProcesses = async <T>(work: (adopt: (one: Stoppable) => void) => Promise<T>): Promise<T> => {
+  const adopted: Stoppable[] = [];
+  try {
+    return await work((one) => void adopted.push(one));
+  } finally {
+    for (const one of adopted) await one.stop(STOP_WITHIN_MS);
+  }
+};
+
+/** A data folder whose PostgreSQL runs. */
+export interface OpenFolder {
+  readonly folder: DataFolder;
+  readonly urls: DatabaseUrls;
+  readonly record: ProcessRecord;
+}
+
+/**
+ * Builds a data folder of the embedded stack from a backup, and works on it while its PostgreSQL runs.
+ * @param path of the folder; it may have secrets and keys already, and new secrets are made otherwise
+ * @param load fills the database as it was backed up, before newer migrations
+ */
+export const buildDataFolder = <T>(
+  path: string,
+  backup: string,
+  manifest: Manifest,
+  load: (urls: DatabaseUrls) => Promise<unknown>,
+  work: (open: OpenFolder) => Promise<T>,
+): Promise<T> =>
+  withProcesses(async (adopt) => {
+    const folder = openDataFolder(path);
+    const log = join(backup, 'event-store', 'data');
+    // Of servers, the log is restored where EventStoreDB runs.
+    if (existsSync(log)) {
+      mkdirSync(join(folder.eventStore, 'data'), { recursive: true, mode: 0o700 });
+      cpSync(log, join(folder.eventStore, 'data'), { recursive: true });
+    }
+    const record = new ProcessRecord(folder.processes);
+    const { POSTGRES_PASSWORD } = loadSecrets(folder);
+    const { urls } = await startPostgres(folder, POSTGRES_PASSWORD, record, QUIET, adopt, async (all) => {
+      await prepareEmbeddedRoles(all);
+      await migrateTo(all.owner, MODULES, appliedCounts(manifest));
+      await load(all);
+      await migrate(all.owner, MODULES, APPLICATION);
+    });
+    return work({ folder, urls, record });
+  });
+
+/** Every obstacle says what is in the way in a sentence. @throws OpsError with the first */
+const requireNone = ([first]: readonly string[]): void => {
+  if (first !== undefined) throw new OpsError(first);
+};
+
+/** The message with which a check refuses; none when it passes. */
+const refusalOf = (check: () => void): readonly string[] => {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof OpsError) return [error.message];
+    throw error;
+  }
+};
+
+/** What a restore has done. */
+export interface Restored {
+  /** Where the previous data is now; `null` when there was none. */
+  readonly aside: string | null;
+  /** Readings whose keys were kept out because they were erased after the backup. */
+  readonly keptOut: number;
+  /** Every reading that is known to be erased. */
+  readonly erased: readonly ErasedReading[];
+  /** Whether the data from before told what was erased after the backup: the embedded log, or the replaced database. */
+  readonly previousLogRead: boolean;
+}
+
+/** The mirror that lists erased readings, or will. */
+export interface ErasedList {
+  readonly folder: string;
+  readonly erased: readonly ErasedReading[];
+}
+
+/** The folder itself, also behind a link: the new data belongs on its disk, and the link stays. */
+export const placeOf = (dataDir: string): string =>
+  existsSync(dataDir) ? realpathSync(dataDir) : resolve(dataDir);
+
+/** What keeps a restore from this folder. */
+export const embeddedObstacles = (givenDataDir: string, replace: boolean): readonly string[] => {
+  const dataDir = placeOf(givenDataDir);
+  const place = obstacleOfPlace(dataDir);
+  if (place !== null) return [place];
+  if (!hasData(dataDir)) return [];
+  if (!isDataFolder(dataDir))
+    return [`${dataDir} has files, and is no data folder of a stack: choose another DATA_DIR.`];
+  const refusal = `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`;
+  return [...(replace ? [] : [refusal]), ...refusalOf(() => lockOf(join(dataDir, 'lock'), dataDir)())];
+};
+
+/** The folder is built beside its place and renamed. The system renames no mount point. */
+const obstacleOfPlace = (dataDir: string): string | null => {
+  let parent = dirname(dataDir);
+  while (!existsSync(parent)) parent = dirname(parent);
+  if (!isWritableFolder(parent))
+    return `${parent} is no folder that can be written: the data folder is built there. Choose another DATA_DIR.`;
+  if (!existsSync(dataDir))
+    return lstatSync(dataDir, { throwIfNoEntry: false })
+      ? `${dataDir} is a link to a folder that does not exist: is its disk mounted?`
+      : null;
+  return statSync(dataDir).dev === statSync(parent).dev
+    ? null
+    : `${dataDir} is a mount point, which cannot be replaced: set DATA_DIR to a folder inside it.`;
+};
+
+const isWritableFolder = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+};
+
+const hasData = (dataDir: string): boolean => existsSync(dataDir) && readdirSync(dataDir).length > 0;
+
+/** @throws OpsError with what is said, or by default with who has the lock, while it is taken */
+const lockOf = (path: string, dataDir: string, said?: string): (() => void) => {
+  try {
+    return takeLock(path, dataDir);
+  } catch (error) {
+    if (error instanceof StackError) throw new OpsError(said ?? error.message);
+    throw error;
+  }
+};
+
+/**
+ * Builds the data folder beside its place and moves it there when it is complete. An interrupted restore leaves
+ * `<folder>.restoring`, which the next one removes, and the old data untouched.
+ */
+export const restoreEmbedded = async (
+  backup: string,
+  manifest: Manifest,
+  keys: ErasedList,
+  givenDataDir: string,
+  replace: boolean,
+): Promise<Restored> => {
+  const dataDir = placeOf(givenDataDir);
+  requireNone(embeddedObstacles(dataDir, replace));
+  const draft = `${dataDir}.restoring`;
+  mkdirSync(dirname(draft), { recursive: true, mode: 0o700 });
+  // One restore at a time builds there.
+  const busy = `Another restore to ${dataDir} is running: let it end, or choose another DATA_DIR.`;
+  const releaseDraft = lockOf(`${draft}.lock`, dataDir, busy);
+  let release = (): void => undefined;
+  try {
+    // Another restore may have put its data there before the lock.
+    requireNone(embeddedObstacles(dataDir, replace));
+    const replaces = hasData(dataDir);
+    if (replaces) release = lockOf(join(dataDir, 'lock'), dataDir);
+    const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
+    const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
+    const erased = mergedReadings(listed, previous.erased);
+    recordErased(keys.folder, manifest.installation, erased, manifest.postgres.takenAt);
+    removeDataFolder(draft);
+    const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);
+    restoreKeys(keys.folder, { keyDirectory, secretsFile });
+    let keptOut = 0;
+    await withProgress('restore', (progress = none) =>
+      buildDataFolder(
+        draft,
+        backup,
+        manifest,
+        async ({ owner }) => (keptOut = await loadTables(owner, backup, manifest, progress, erased)),
+        () => Promise.resolve(),
+      ),
+    );
+    const aside = replaces ? `${dataDir}.before-restore-${Date.now()}` : null;
+    if (aside) renameSync(dataDir, aside);
+    else if (existsSync(dataDir)) rmdirSync(dataDir);
+    renameSync(draft, dataDir);
+    syncPath(dirname(dataDir));
+    if (aside) rmSync(join(aside, 'lock'), { force: true });
+    return { aside, keptOut, erased, previousLogRead: previous.complete };
+  } catch (error) {
+    release();
+    removeDataFolder(draft);
+    if (!isDiskFull(error)) throw error;
+    throw new OpsError(
+      `The disk of ${dataDir} is full: the unfinished restore was removed, and what was there before is unharmed.`,
+    );
+  } finally {
+    releaseDraft();
+  }
+};
+
+const none: OnTable = () => undefined;
+
+interface ErasedBefore {
+  readonly erased: readonly ErasedReading[];
+  readonly notErased: readonly string[];
+  /** Whether the log could be read to its end. */
+  readonly complete: boolean;
+}
+
+const NOTHING_BEFORE: ErasedBefore = { erased: [], notErased: [], complete: false };
+
+/** In a process of its own: the old file may be damaged, and end its reader. */
+const erasedIn = (eventStore: string): ErasedBefore => {
+  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return NOTHING_BEFORE;
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [projectPath('dist/apps/ops/src/backup/list-erased.js'), eventStore],
+    { encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line) as ErasedReading | { readonly notErased: string });
+  return {
+    erased: lines.flatMap((line) => ('notErased' in line ? [] : [line])),
+    notErased: lines.flatMap((line) => ('notErased' in line ? [line.notErased] : [])),
+    complete: status === 0,
+  };
+};
+
+export interface ServersPlan {
+  readonly config: Config;
+  /** Of the stopped node; for a backup with files. */
+  readonly node: NodeFolders | null;
+  /** For a backup that a command took. */
+  readonly command: string | null;
+  /** The mirror of keys; `null` when the keys are where the service looks for them. */
+  readonly keys: string | null;
+  readonly list: ErasedList;
+  readonly replace: boolean;
+}
+
+/** What keeps a restore from these servers: what is missing, runs, or would be overwritten. */
+export const serverObstacles = async (
+  { config, node, command, keys, replace }: ServersPlan,
+  { eventStore, installation }: Manifest,
+): Promise<readonly string[]> => {
+  const found: string[] = [];
+  if (installation !== installationOf(config))
+    found.push('The backup belongs to another installation: its DIGEST_KEY is not the one of these servers.');
+  if (eventStore.kind === 'files' && !node)
+    found.push('Name the data folder of the stopped EventStoreDB node: --event-store-data.');
+  if (eventStore.kind === 'command' && command === null)
+    found.push('A command took the log: name the one that restores it with --event-store-command.');
+  if (node) found.push(...refusalOf(() => requireEmpty(node.db, node.index)));
+  const { KEY_DIRECTORY } = config;
+  if (keys !== null && KEY_DIRECTORY && hasData(KEY_DIRECTORY))
+    found.push(
+      `${KEY_DIRECTORY} has keys: add --without-keys to use them, or move them away to restore the mirror.`,
+    );
+  const sessions = await serviceSessions(ownerUrl(config), applicationOf(config));
+  if (sessions > 0) found.push(`Stop API and workers first: they have ${sessions} sessions on the database.`);
+  const [filled] = replace ? [] : await filledTables(ownerUrl(config));
+  if (filled !== undefined)
+    found.push(`The database has data (${filled}): add --replace to delete it and load the backup.`);
+  return found;
+};
+
+/** The role of API and worker. */
+const applicationOf = ({ DATABASE_URL }: Config): string =>
+  decodeURIComponent(new URL(DATABASE_URL).username);
+
+const ownerUrl = ({ DATABASE_OWNER_URL, DATABASE_URL }: Config): string => DATABASE_OWNER_URL ?? DATABASE_URL;
+
+/**
+ * Restores keys, then PostgreSQL, then the event store. Until the tables are loaded, the application's role has no
+ * rights on them; until the log is there, consumers do not start. So no process can act on half a restore.
+ * What the replaced database knows of erasures is listed before it is dropped, so that a repeated restore knows it too.
+ */
+export const restoreServers = async (
+  backup: string,
+  manifest: Manifest,
+  plan: ServersPlan,
+): Promise<Restored> => {
+  requireNone(await serverObstacles(plan, manifest));
+  const { config, node, command, keys, list } = plan;
+  const url = ownerUrl(config);
+  const replaced = await erasedInDatabase(url, manifest);
+  const erased = mergedReadings(list.erased, replaced.erased);
+  recordErased(list.folder, manifest.installation, erased, manifest.postgres.takenAt);
+  if (keys !== null && config.KEY_DIRECTORY)
+    restoreKeys(keys, { keyDirectory: resolve(config.KEY_DIRECTORY), secretsFile: null });
+  await dropSchemas(url);
+  await migrateTo(url, MODULES, appliedCounts(manifest));
+  const keptOut = await withProgress('PostgreSQL', (progress = none) =>
+    loadTables(url, backup, manifest, progress, erased),
+  );
+  if (node) restoreNode(node, backup);
+  if (command !== null)
+    runForLog(
+      command,
+      join(backup, 'event-store'),
+      ' PostgreSQL is restored: repeat the command by hand, then run ops migrate.',
+    );
+  await migrate(url, MODULES, config.DATABASE_OWNER_URL === undefined ? undefined : applicationOf(config));
+  return { aside: null, keptOut, erased, previousLogRead: replaced.isNewer };
+};

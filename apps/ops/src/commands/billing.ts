@@ -1,0 +1,371 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { randomUUID } from 'node:crypto';
+import {
+  CancelSubscription,
+  FindReversible,
+  GetSubscription,
+  PACKS,
+  PLANS,
+  PurchasePack,
+  SubscribeToPlan,
+  type Effective,
+  type PackId,
+  type PlanId,
+  type SubscribeResult,
+  type SubscriptionSummary,
+} from '#billing/contracts/index.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import { OpsError } from '../ops-error.js';
+import { print, tell } from '../output.js';
+import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
+import { entryOf, KEY_OPTION, printProposal, propose } from './corrections.js';
+import { parseInstant, someText } from './options.js';
+
+const noBook = (workspaceId: string): OpsError =>
+  new OpsError(`Workspace ${workspaceId} has no credit book: nothing was changed.`);
+
+/** Plans as the operator types them: `access-local` for `access_local`. */
+const PLAN_NAMES = Object.keys(PLANS).map((plan) => plan.replaceAll('_', '-'));
+const planOf = (name: string): PlanId => name.replaceAll('-', '_') as PlanId;
+
+/** When a change or an end counts. */
+const whenOption = (): Option =>
+  new Option('--when <time>', 'with the next monthly grant, or at once')
+    .choices(['period-end', 'now'])
+    .default('period-end');
+const effective = (when: string): Effective => when.replace('-', '_') as Effective;
+
+interface PlanOptions {
+  readonly workspace: string;
+  readonly plan: string;
+  readonly approval?: string;
+  readonly when?: string;
+}
+
+export const addPlanCommands = (plan: Command): void => {
+  plan
+    .command('subscribe')
+    .description('start a subscription and grant its first month, or change the plan from next month')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES).makeOptionMandatory())
+    .option('--approval <reference>', 'approval reference; required for access-local')
+    .addHelpText('after', '\nExample:\n  ops plan subscribe --workspace ws_… --plan studio')
+    .action((options: PlanOptions, command: Command) => subscribe(command, options, false));
+  plan
+    .command('change')
+    .description('change the plan of a subscription, or continue one that was cancelled and has not ended')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES).makeOptionMandatory())
+    .addOption(whenOption())
+    .option('--approval <reference>', 'approval reference; required for access-local')
+    .addHelpText(
+      'after',
+      `
+With --when now, the new plan grants its first month at once and is invoiced from today. Credits of the present month
+stay until they expire. The last change counts.
+
+Examples:
+  ops plan change --workspace ws_… --plan pro
+  ops plan change --workspace ws_… --plan pro --when now`,
+    )
+    .action((options: PlanOptions, command: Command) => subscribe(command, options, true));
+  addCancel(plan);
+  addShow(plan);
+};
+
+const subscribe = async (
+  command: Command,
+  { workspace, plan, approval, when = 'period-end' }: PlanOptions,
+  onlyChange: boolean,
+): Promise<void> => {
+  const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
+    await requireWorkspace(workspace);
+    return commands.execute(
+      new SubscribeToPlan(workspace, planOf(plan), approval ?? null, by(), effective(when), onlyChange),
+    );
+  }, HARMLESS_TO_REPEAT);
+  if (answer.outcome === 'approval_required')
+    throw new OpsError(`The plan ${plan} requires an approval reference: add --approval.`);
+  if (answer.outcome === 'not_subscribed')
+    throw new OpsError(`Workspace ${workspace} has no subscription: ops plan subscribe starts one.`);
+  if (answer.outcome === 'book_not_open') throw noBook(workspace);
+  print(command, answer, describeAnswer(answer as Subscribed));
+};
+
+type Subscribed = Extract<SubscribeResult, { available: number }>;
+
+const describeAnswer = ({ outcome, available, effectiveAt, subscription }: Subscribed): string => {
+  const said = outcome === 'subscribed' ? 'Subscribed' : 'Already subscribed';
+  const from = effectiveAt === null ? '' : `, effective ${effectiveAt}`;
+  return `${said}${from}; ${available} credits available. ${describe(subscription)}`;
+};
+
+/** One sentence: what is granted next, and until when. */
+const describe = ({ plan, nextGrantAt, nextPlan, endsAt }: SubscriptionSummary): string => {
+  if (endsAt !== null) return `The plan ${plan} ends ${endsAt}.`;
+  return nextPlan === null
+    ? `The plan ${plan} grants next ${nextGrantAt}.`
+    : `The plan ${plan} runs until ${nextGrantAt}, then ${nextPlan}.`;
+};
+
+interface CancelOptions {
+  readonly workspace: string;
+  readonly when: string;
+  readonly reference?: string;
+}
+
+const addCancel = (plan: Command): void => {
+  plan
+    .command('cancel')
+    .description('end a subscription; credits that it granted stay until they expire')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(whenOption())
+    .option('--reference <text>', 'such as the customer’s notice; kept in the ledger', someText)
+    .addHelpText(
+      'after',
+      `
+Until it takes effect, ops plan change withdraws it.
+
+Examples:
+  ops plan cancel --workspace ws_… --reference TICKET-9
+  ops plan cancel --workspace ws_… --when now`,
+    )
+    .action(async ({ workspace, when, reference }: CancelOptions, command: Command) => {
+      const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
+        await requireWorkspace(workspace);
+        return commands.execute(new CancelSubscription(workspace, by(), effective(when), reference ?? null));
+      }, HARMLESS_TO_REPEAT);
+      if (answer.outcome === 'book_not_open') throw noBook(workspace);
+      if (answer.outcome === 'not_subscribed')
+        throw new OpsError(`Workspace ${workspace} has no subscription. Nothing changed.`);
+      const { outcome, effectiveAt } = answer as { outcome: string; effectiveAt: string };
+      const said = outcome === 'cancelled' ? 'Cancelled' : 'Already cancelled';
+      print(command, answer, `${said}, effective ${effectiveAt}`);
+    });
+};
+
+const addShow = (plan: Command): void => {
+  plan
+    .command('show')
+    .description('the subscription of a workspace: its plan, the next grant, a change or end that is due')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addHelpText('after', '\nExample:\n  ops plan show --workspace ws_…')
+    .action(async ({ workspace }: { workspace: string }, command: Command) => {
+      const subscription = await withSession(async ({ queries, requireWorkspace }) => {
+        await requireWorkspace(workspace);
+        return queries.execute(new GetSubscription(workspace));
+      });
+      print(command, { subscription }, subscription ? describe(subscription) : 'There is no subscription.');
+    });
+};
+
+interface OrderLine {
+  readonly workspace: string;
+  readonly pack: PackId;
+  readonly order: string;
+}
+
+const packOption = (): Option =>
+  new Option('--pack <pack>', 'the pack').choices(Object.keys(PACKS)).makeOptionMandatory();
+
+export const addPackCommands = (pack: Command): void => {
+  pack
+    .command('add')
+    .description('add a pack, once per order and pack in the whole installation')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(packOption())
+    .requiredOption('--order <reference>', 'the order that paid for it', someText)
+    .addHelpText(
+      'after',
+      `
+An order may have several packs. For the same pack twice, name the lines: INV-2026-0042/1, INV-2026-0042/2.
+
+Example:
+  ops pack add --workspace ws_… --pack sprint --order INV-2026-0042`,
+    )
+    .action(async (options: OrderLine, command: Command) => {
+      const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
+        await requireWorkspace(options.workspace);
+        return commands.execute(new PurchasePack(options.workspace, options.pack, options.order, by()));
+      }, HARMLESS_TO_REPEAT);
+      if (answer.outcome === 'book_not_open') throw noBook(options.workspace);
+      if (answer.outcome === 'other_workspace')
+        throw new OpsError(
+          `Workspace ${answer.workspaceId} has the pack ${options.pack} of order ${options.order}. Nothing was added.`,
+        );
+      const said = answer.outcome === 'purchased' ? 'Added' : 'Already added';
+      print(command, answer, `${said}; ${answer.available} credits available`);
+    });
+  addRefund(pack);
+};
+
+const addRefund = (pack: Command): void => {
+  pack
+    .command('refund')
+    .description('propose to take back the unused credits of a pack, once; another operator approves it')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(packOption())
+    .requiredOption('--order <reference>', 'the order that paid for it', someText)
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option(...KEY_OPTION)
+    .addHelpText(
+      'after',
+      `
+Used credits stay used, and held ones stay held: their value is earned, not refunded. The answer says how many dollars
+are to be paid back. The order is the reference.
+
+Example:
+  ops pack refund --workspace ws_… --pack sprint --order INV-2026-0042 --reason "returned within 14 days"`,
+    )
+    .action(async (options: OrderLine & { key?: string; reason: string }, command: Command) => {
+      const { workspace, pack: packId, order, reason } = options;
+      const proposal = await withSession(async (session) => {
+        await session.requireWorkspace(workspace);
+        const found = await session.queries.execute(
+          new FindReversible(workspace, { orderRef: order, pack: packId }),
+        );
+        if (!found?.grant)
+          throw new OpsError(`The book of ${workspace} has no pack ${packId} of order ${order}.`);
+        const { grantId, unused, held, credits } = found.grant;
+        if (found.reversed !== 0)
+          throw new OpsError(
+            `Corrections have taken back ${-found.reversed} of its ${credits} credits already.`,
+          );
+        if (unused === 0)
+          throw new OpsError(
+            `All ${credits} credits of the pack are used or held (${held}). Nothing to refund.`,
+          );
+        tell(`${unused} of ${credits} credits are unused, ${held} held, ${credits - unused - held} used.`);
+        const entry = { workspaceId: workspace, amount: -unused, reason, reference: order };
+        const entries = [entryOf({ ...entry, grantId, reversesEventId: found.eventId })];
+        const content = { scope: `${workspace}:${packId}`, reason, reference: order, entries };
+        return propose(session, 'pack_refund', content, options.key);
+      }, HARMLESS_TO_REPEAT);
+      printProposal(command, proposal);
+    });
+};
+
+/** Corrections of a balance. Nobody books one alone: these commands propose, and another operator approves. */
+export const addCreditsCommands = (credits: Command): void => {
+  addAdjust(credits);
+  addReverse(credits);
+};
+
+interface Options {
+  readonly key?: string;
+  readonly workspace: string;
+  readonly amount?: number;
+  readonly reason: string;
+  readonly reference?: string;
+}
+
+const REFERENCE = [
+  '--reference <text>',
+  'such as INC-42: identifies the correction in its workspace; default: a new one, printed before it is recorded',
+  someText,
+] as const;
+
+const addAdjust = (credits: Command): void => {
+  credits
+    .command('adjust')
+    .description('propose to change a balance by a signed number of credits; another operator approves it')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .requiredOption('--amount <credits>', 'whole number; negative removes credits', parseAmount)
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option('--reverses <event>', 'the id of the event in this book that the adjustment corrects')
+    .option(...REFERENCE)
+    .option(...KEY_OPTION)
+    .addHelpText(
+      'after',
+      `
+The same reference is booked once, however often you repeat the command.
+
+Examples:
+  ops credits adjust --workspace ws_… --amount 20 --reason "outage of 3 April" --reference INC-42
+  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill withdrawn" --reverses bb8bebe9-…`,
+    )
+    .action((options: Options & { reverses?: string }, command: Command) =>
+      proposeEntry(command, options, async () => ({
+        kind: 'adjustment',
+        amount: options.amount!,
+        reversesEventId: options.reverses ?? null,
+        grantId: null,
+        expiresAt: null,
+      })),
+    );
+};
+
+const addReverse = (credits: Command): void => {
+  credits
+    .command('reverse')
+    .description('propose to reverse an entry, all of it or a part; another operator approves it')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .requiredOption('--event <id>', 'the entry: ops ledger statement --json shows ids')
+    .option('--amount <credits>', 'a part of it, signed; default: all that is not reversed yet', parseAmount)
+    .option(
+      '--expires <instant>',
+      'day or instant at which credits that come back expire; default: never',
+      parseInstant,
+    )
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option(...REFERENCE)
+    .option(...KEY_OPTION)
+    .addHelpText(
+      'after',
+      `
+All reversals of an entry together give or take at most its amount. Credits are taken back from the grant of the entry,
+and never below what is used or held. The value goes back to where it was: a sale becomes a refund to pay back, and a
+refunded reading was not earned.
+
+Example:
+  ops credits reverse --workspace ws_… --event bb8bebe9-… --reason "granted twice" --reference INC-42`,
+    )
+    .action((options: Options & { event: string; expires?: number }, command: Command) =>
+      proposeEntry(command, options, async ({ queries }) => {
+        const { workspace, event: eventId } = options;
+        const found = await queries.execute(new FindReversible(workspace, { eventId }));
+        if (!found) throw new OpsError(`The book of ${workspace} has no event ${eventId}. Nothing changed.`);
+        const amount = options.amount ?? found.reversible - found.reversed;
+        if (amount === 0)
+          throw new OpsError(`The event ${eventId} (${found.type}) has nothing left to reverse.`);
+        const grantId = amount < 0 ? (found.grant?.grantId ?? null) : null;
+        if (options.expires !== undefined && amount < 0)
+          throw new OpsError('--expires is for credits that come back. Nothing changed.');
+        const expiresAt = options.expires === undefined ? null : instant(options.expires);
+        return { kind: 'reversal', amount, reversesEventId: eventId, grantId, expiresAt };
+      }),
+    );
+};
+
+interface Entry {
+  readonly kind: 'adjustment' | 'reversal';
+  readonly amount: number;
+  readonly reversesEventId: string | null;
+  readonly grantId: string | null;
+  readonly expiresAt: string | null;
+}
+
+const proposeEntry = async (
+  command: Command,
+  options: Options,
+  find: (session: Session) => Promise<Entry>,
+): Promise<void> => {
+  const { workspace, reason, reference = `ops-${randomUUID()}` } = options;
+  const proposal = await withSession(async (session) => {
+    await session.requireWorkspace(workspace);
+    const { kind, ...entry } = await find(session);
+    // Printed before it is recorded: if the connection breaks, the operator needs it to repeat the command.
+    if (options.reference === undefined) tell(`Reference: ${reference}`);
+    const entries = [entryOf({ workspaceId: workspace, reason, reference, ...entry })];
+    return propose(session, kind, { scope: workspace, reason, reference, entries }, options.key);
+  }, `repeat the command with --reference ${reference} to propose it exactly once`);
+  printProposal(command, proposal);
+};
+
+function parseAmount(text: string): number {
+  const amount = Number(text);
+  if (!/^[+-]?\d+$/.test(text) || !Number.isSafeInteger(amount) || amount === 0) {
+    throw new InvalidArgumentError('must be a whole number other than 0');
+  }
+  return amount;
+}

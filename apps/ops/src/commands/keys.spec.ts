@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
+import { FileKeyStore } from '#platform/crypto/epochs/file-key-store.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
+import { holdingsOf, requireEpochKeys } from './keys.js';
+
+const FORMER = { id: 'k1', key: Buffer.alloc(32, 1) };
+const RING = new KeyRing([{ id: 'k2', key: Buffer.alloc(32, 2) }, FORMER]);
+const EPOCH = '20260105T000000Z';
+
+let folder: string;
+const asked: string[] = [];
+const pool = {
+  query: async (text: string) => {
+    asked.push(text);
+    return { rows: [] };
+  },
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdings-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const holdings = (provider: 'environment' | 'file') => {
+  const keys = new EpochKeys(pool as never, RING, [new FileKeyStore(folder, RING)], {
+    provider,
+    lengthMs: 604_800_000,
+    cacheMs: 60_000,
+  });
+  return holdingsOf({ pool, ring: RING, keys } as never);
+};
+
+describe('What key-encryption keys have sealed', () => {
+  it('includes epoch keys of a keeper no longer in use, which ENCRYPTION_KEYS still seal', async () => {
+    await new FileKeyStore(folder, new KeyRing([FORMER])).make(EPOCH);
+    const ofEpochs = (await holdings('environment')).find(({ what }) => what === 'keys of epochs')!;
+    expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k1: 1 });
+    expect(await ofEpochs.rewrap(() => undefined)).toEqual({ rewrapped: 1, unopened: [] });
+    expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k2: 1 });
+  });
+
+  it('is shown without starting an epoch', async () => {
+    asked.length = 0;
+    const [ofReadings] = await holdings('file');
+    expect(ofReadings!.current).toBeNull();
+    expect(asked.filter((text) => !text.startsWith('select'))).toEqual([]);
+  });
+});
+
+describe('A mirror of the keys requires', () => {
+  const EPOCH = '20261116T000000Z';
+  const key = Buffer.alloc(32, 1);
+  const row = {
+    epoch: EPOCH,
+    provider: 'file',
+    stored: null,
+    fingerprint: fingerprintOf(EPOCH, key),
+    destroyedAt: null,
+  } as const;
+  type Keys = Parameters<typeof requireEpochKeys>[1];
+  const keysWith = (open: () => Promise<Buffer | string>) => {
+    const store = { provider: 'file', open };
+    return { stores: [store], storeOf: () => store } as unknown as Keys;
+  };
+  const finds = (found: Buffer | string) => keysWith(() => Promise.resolve(found));
+  const none = { stores: [] } as unknown as Keys;
+
+  it.each([
+    ['a missing key', finds('missing'), /The key of epoch 20261116T000000Z is not in KEY_DIRECTORY/],
+    ['another key', finds(Buffer.alloc(32, 2)), /another key for epoch 20261116T000000Z/],
+    ['a folder that is not configured', none, /KEY_DIRECTORY is not set.*20261116T000000Z/],
+    [
+      'a key that does not open',
+      keysWith(() => Promise.reject(new KeysUnavailable(`Cannot open the key of ${EPOCH}`))),
+      /Cannot open the key of 20261116T000000Z/,
+    ],
+  ])('every key of an epoch: it refuses %s', async (_, keys, message) => {
+    const refused = expect(requireEpochKeys([row], keys)).rejects;
+    await refused.toThrow(message);
+  });
+
+  it('nothing of destroyed epochs, other keepers, and keys without a fingerprint', async () => {
+    await requireEpochKeys([row], finds(key));
+    await requireEpochKeys([row], finds('destroyed'));
+    await requireEpochKeys([{ ...row, fingerprint: null }], finds(Buffer.alloc(32, 2)));
+    await requireEpochKeys([{ ...row, destroyedAt: 1 }], finds('missing'));
+    await requireEpochKeys([{ ...row, provider: 'environment' }], none);
+  });
+});

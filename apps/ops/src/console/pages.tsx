@@ -1,0 +1,401 @@
+import type { ComponentChildren } from 'preact';
+import { stoppedStreams, type StoppedStream } from '#event-sourcing/parking/parked-streams.js';
+import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { withDeadline } from '#event-sourcing/timing/deadline.js';
+import { faultOf } from '#platform/fault/fault.js';
+import { isUuid } from '#platform/text/uuid.js';
+import { unavailable } from '../../../portal/src/frame/api.js';
+import type { Visited } from '../../../portal/src/frame/context.js';
+import type { Form } from '../../../portal/src/frame/form.js';
+import { Filters, PostForm, Text } from '../../../portal/src/frame/forms.js';
+import type { Failed, View } from '../../../portal/src/frame/page.js';
+import { Count, Section, State, Table, Time } from '../../../portal/src/frame/parts.js';
+import type { Finding } from '../commands/doctor-stores.js';
+import { CHECKS, examineAll, STORES } from '../commands/doctor.js';
+import { aboutReading, DELIVERY_COLUMNS, kindOf, STORY_COLUMNS, tellStory } from '../commands/events.js';
+import { retryStopped } from '../commands/parked.js';
+import { LAG_COLUMNS, projectionStates, VERSION_COLUMNS, versionsIn } from '../commands/projections.js';
+import { OpsError } from '../ops-error.js';
+import { cellsOf, type Columns } from '../output.js';
+import type { Session } from '../session.js';
+
+/** Seconds after which the browser looks again at what changes by itself. */
+const LOOK_AGAIN = 10;
+/** Reads at most once in this time, whatever asks (ms): pages look again by themselves, and several may be open. */
+const REMEMBERED_MS = 5_000;
+/** The longest wait for a part of a page (ms). */
+const PART_WITHIN_MS = 5_000;
+/** Events that are counted after each checkpoint, at most. */
+const LOOK_AHEAD = 1_000;
+/** How far back the trend of a lag looks (ms). */
+const TREND_MS = 60_000;
+/** Rows of the parked streams. */
+const SHOWN = 50;
+/** How long a page waits for the worker of a process (s). */
+const WAIT_SECONDS = 5;
+/** Checks of the doctor that cost little, for a page that looks again by itself. */
+const QUICK = ['workers', 'lag', 'parked streams', 'set aside', 'jobs', 'deliveries', 'clock', 'disk'];
+
+interface Lag extends ConsumerLag {
+  /** Events behind up to a minute ago; `null`: not looked at then. */
+  readonly before: number | null;
+}
+
+/** What the pages of one console share. */
+export interface Looks {
+  readonly lags: () => Promise<readonly Lag[]>;
+  /** What the quick checks of the doctor find. */
+  readonly troubles: () => Promise<readonly Finding[]>;
+  /** The last run of all checks. */
+  examined: { readonly at: string; readonly findings: readonly Finding[] } | null;
+}
+
+const remembered = <T,>(read: () => Promise<T>): (() => Promise<T>) => {
+  let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
+  return () => {
+    if (!last || performance.now() - last.at > REMEMBERED_MS)
+      last = { at: performance.now(), answer: read() };
+    return last.answer;
+  };
+};
+
+export const looksOf = (session: Session): Looks => {
+  const { pool, store } = session;
+  let samples: readonly { readonly at: number; readonly lags: readonly ConsumerLag[] }[] = [];
+  const quick = CHECKS.filter(({ name }) => QUICK.includes(name));
+  return {
+    lags: remembered(async () => {
+      const lags = await consumerLag(pool, store, { lookAhead: LOOK_AHEAD });
+      const now = performance.now();
+      samples = [...samples.filter(({ at }) => now - at <= TREND_MS), { at: now, lags }];
+      const earlier = samples.length > 1 ? samples[0]!.lags : [];
+      return lags.map((lag) => ({
+        ...lag,
+        before: earlier.find(({ consumer }) => consumer === lag.consumer)?.events ?? null,
+      }));
+    }),
+    troubles: remembered(() => examineAll(session, STORES, quick)),
+    examined: null,
+  };
+};
+
+/** A request of the operator. */
+export interface ConsoleVisit extends Visited {
+  readonly session: Session;
+  readonly looks: Looks;
+}
+
+export interface ConsolePage {
+  /** Below the console's path; empty: the first page. */
+  readonly path: string;
+  readonly title: string;
+  readonly show: (visit: ConsoleVisit, failed?: Failed) => Promise<Omit<View, 'title'>>;
+  /**
+   * By the name that a `<PostForm>` sends.
+   * @returns what the next page says of it @throws ApiProblem when the form is refused
+   */
+  readonly actions?: Readonly<Record<string, (visit: ConsoleVisit, form: Form) => Promise<string | null>>>;
+}
+
+class TooLate extends Error {}
+
+/** A part of a page, or why it cannot be shown now. While a store is away, the rest of the page still shows. */
+const part = async <T,>(
+  read: () => Promise<T>,
+  draw: (value: T) => ComponentChildren,
+): Promise<ComponentChildren> => {
+  const late = (): never => {
+    throw new TooLate(`No answer within ${PART_WITHIN_MS / 1_000} s.`);
+  };
+  try {
+    return draw(await withDeadline(PART_WITHIN_MS, read, late));
+  } catch (error) {
+    const fault = faultOf(error);
+    if (!fault && !(error instanceof TooLate) && !isDependencyAway(error)) throw error;
+    const away = fault ? `${fault.message}. ${fault.advice}` : (error as Error).message;
+    return (
+      <p class="refusal" role="status">
+        {away}
+      </p>
+    );
+  }
+};
+
+/** A table of the commands. */
+const Listing = <T,>(props: {
+  readonly caption: string;
+  readonly columns: Columns<T>;
+  readonly rows: readonly T[];
+  readonly empty: string;
+}) => {
+  const cells = new Map(props.rows.map((row) => [row, cellsOf(props.columns, row)]));
+  const columns = Object.keys(props.columns).map((head, at) => ({
+    head,
+    ...([...cells.values()].some((row) => typeof row[at] === 'number') && { isNumber: true as const }),
+    cell: (row: T) => {
+      const cell = cells.get(row)![at]!;
+      if (typeof cell === 'number') return <Count of={cell} />;
+      return /^(state|status)$/.test(head) ? <State of={cell} label={cell} /> : cell;
+    },
+  }));
+  return <Table {...props} columns={columns} />;
+};
+
+const ORDER = ['failure', 'warning', 'ok'];
+
+/** What checks found, the worst first. */
+const Findings = ({ of, empty = '' }: { readonly of: readonly Finding[]; readonly empty?: string }) => (
+  <Table
+    caption="Findings"
+    rows={of.toSorted((one, other) => ORDER.indexOf(one.level) - ORDER.indexOf(other.level))}
+    empty={empty}
+    columns={[
+      { head: 'Check', cell: ({ check }) => check },
+      { head: 'State', cell: ({ level }) => <State of={level} label={level} /> },
+      { head: 'Finding', cell: ({ message }) => message, isLong: true },
+      { head: 'What to do', cell: ({ advice }) => advice, isLong: true },
+    ]}
+  />
+);
+
+interface Program {
+  readonly role: string;
+  readonly roles: string;
+  readonly host: string;
+  readonly beat: string;
+  readonly ahead: number | null;
+}
+
+/** What has beaten within the last hour. */
+const programsAlive = async ({ pool }: Session): Promise<readonly Program[]> => {
+  const { rows } = await pool.query<Program>(
+    `select role, array_to_string(roles, ' ') as roles, host, ahead_ms::float8 as ahead,
+            to_char(beat_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS') as beat
+     from platform.heartbeat order by role, host, instance limit 100`,
+  );
+  return rows;
+};
+
+const PROGRAM_COLUMNS: Columns<Program> = {
+  program: 'role',
+  roles: 'roles',
+  machine: 'host',
+  'last heard of (UTC)': 'beat',
+  'clock ahead (ms)': 'ahead',
+};
+
+const overview: ConsolePage = {
+  path: '',
+  title: 'Overview',
+  show: async ({ looks, session }) => {
+    const [troubles, programs] = await Promise.all([
+      part(looks.troubles, (found) => (
+        <Findings
+          of={found.filter(({ level }) => level !== 'ok')}
+          empty={`${found.length} checks found nothing that needs attention. The doctor has more of them.`}
+        />
+      )),
+      part(
+        () => programsAlive(session),
+        (rows) => (
+          <Listing
+            caption="Programs that are alive"
+            columns={PROGRAM_COLUMNS}
+            rows={rows}
+            empty="No program has said for an hour that it is alive."
+          />
+        ),
+      ),
+    ]);
+    return {
+      refreshSeconds: LOOK_AGAIN,
+      body: (
+        <>
+          <Section title="What needs attention">{troubles}</Section>
+          <Section title="Programs that are alive">{programs}</Section>
+        </>
+      ),
+    };
+  },
+};
+
+/** How a lag has changed within a minute: `+12`, `-340`. */
+const trend = ({ events, before }: Lag): string =>
+  before === null ? '' : `${events > before ? '+' : ''}${events - before}`;
+
+const consumers: ConsolePage = {
+  path: 'consumers',
+  title: 'Consumers',
+  show: async ({ looks, session: { pool } }) => {
+    const [lags, versions] = await Promise.all([
+      part(looks.lags, (found) => (
+        <Listing
+          caption="Consumers of the log"
+          columns={{ ...LAG_COLUMNS, 'in a minute': trend, error: 'error' }}
+          rows={found}
+          empty="No consumer has ever run. Start a worker."
+        />
+      )),
+      part(
+        async () => versionsIn(await projectionStates(pool, await looks.lags().catch(() => []))),
+        (found) => (
+          <>
+            <Listing
+              caption="Versions of projections"
+              columns={{ ...VERSION_COLUMNS, built: (one) => built(one, found) }}
+              rows={found}
+              empty=""
+            />
+            <p class="soft">A rebuild is started with ops projections rebuild &lt;name&gt;.</p>
+          </>
+        ),
+      ),
+    ]);
+    return {
+      refreshSeconds: LOOK_AGAIN,
+      body: (
+        <>
+          <Section title="Consumers of the log">{lags}</Section>
+          <Section title="Versions of projections">{versions}</Section>
+        </>
+      ),
+    };
+  },
+};
+
+type Version = ReturnType<typeof versionsIn>[number];
+
+/** How far a version that is being built is on its way to the live one, by position in the log. */
+const built = ({ projection, state, position }: Version, all: readonly Version[]): string => {
+  const live = all.find((one) => one.projection === projection && one.state === 'live')?.position ?? null;
+  if (state !== 'building' || position === null || live === null || live === 0n) return '';
+  return `${Math.min(100, Number((position * 100n) / live))} %`;
+};
+
+const parked: ConsolePage = {
+  path: 'parked',
+  title: 'Parked streams',
+  show: async ({ session }, failed) => ({
+    refreshSeconds: failed ? undefined : LOOK_AGAIN,
+    body: await part(
+      () => stoppedStreams(session.pool),
+      (found) => <Stopped of={found} />,
+    ),
+  }),
+  actions: {
+    retry: async ({ session }, form) => {
+      const [consumer = '', stream = ''] = form.text('about').split(' ');
+      try {
+        const { left } = await retryStopped(session, { consumer, stream }, WAIT_SECONDS);
+        return left.length === 0
+          ? 'The stream is handled, and continues.'
+          : 'It was tried again, or a worker will try it soon. It still waits.';
+      } catch (error) {
+        if (error instanceof OpsError) return 'It waits no more: nothing was retried.';
+        if (isDependencyAway(error)) throw unavailable();
+        throw error;
+      }
+    },
+  },
+};
+
+const Stopped = ({ of }: { readonly of: readonly StoppedStream[] }) => (
+  <>
+    {of.length > SHOWN && <p>The first {SHOWN} are shown. Fix the cause before you retry.</p>}
+    <Table
+      caption="Streams that wait"
+      rows={of.slice(0, SHOWN)}
+      empty="Nothing waits: every consumer continues."
+      columns={[
+        { head: 'Consumer', cell: ({ consumer }) => <code class="address">{consumer}</code> },
+        { head: 'State', cell: ({ state }) => <State of={state} label={state} /> },
+        { head: 'Stream', cell: ({ stream }) => <code class="address">{stream}</code> },
+        { head: 'Because of', cell: ({ cause }) => <code class="address">{cause}</code> },
+        { head: 'Since', cell: ({ since }) => <Time at={since.toISOString()} /> },
+        { head: 'Error', cell: ({ error }) => error, isLong: true },
+        {
+          head: 'Retry',
+          cell: ({ consumer, stream }) => (
+            <PostForm action="retry" about={`${consumer} ${stream}`} submit="Retry" />
+          ),
+        },
+      ]}
+    />
+  </>
+);
+
+const doctor: ConsolePage = {
+  path: 'doctor',
+  title: 'Doctor',
+  show: async ({ looks: { examined } }) => ({
+    body: (
+      <>
+        <PostForm action="examine" submit="Run all checks" />
+        {examined && (
+          <>
+            <p class="soft">
+              Last run: <Time at={examined.at} />
+            </p>
+            <Findings of={examined.findings} />
+          </>
+        )}
+      </>
+    ),
+  }),
+  actions: {
+    examine: async ({ looks, session }) => {
+      looks.examined = { at: new Date().toISOString(), findings: await examineAll(session) };
+      return null;
+    },
+  },
+};
+
+const NO_READING = 'There is no event of this reading.';
+
+/** Types, times, ids and places of events: never what they hold. */
+const reading: ConsolePage = {
+  path: 'reading',
+  title: 'A reading',
+  show: async ({ query, session }) => {
+    const id = (query.get('reading') ?? '').trim().toLowerCase();
+    const about = isUuid(id)
+      ? await part(
+          () => aboutReading(session, id),
+          ({ events, deliveries }) => (
+            <>
+              <Section title="Its story">
+                <Listing
+                  caption="Its story"
+                  // Of a caller only the kind: the name in a bearer token may be a person's.
+                  columns={{ ...STORY_COLUMNS, by: ({ actor }) => kindOf(actor) }}
+                  rows={tellStory(events)}
+                  empty={NO_READING}
+                />
+              </Section>
+              <Section title="Deliveries">
+                <Listing
+                  caption="Deliveries"
+                  columns={DELIVERY_COLUMNS}
+                  rows={deliveries}
+                  empty="No webhook was sent."
+                />
+              </Section>
+            </>
+          ),
+        )
+      : id !== '' && <p class="empty">{NO_READING}</p>;
+    return {
+      body: (
+        <>
+          <Filters>
+            <Text name="reading" label="Id of the reading" value={id} required />
+          </Filters>
+          {about}
+        </>
+      ),
+    };
+  },
+};
+
+export const PAGES: readonly ConsolePage[] = [overview, consumers, parked, doctor, reading];
