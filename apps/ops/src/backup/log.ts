@@ -98,7 +98,10 @@ export const copyNode = async (
 };
 
 const topFiles = (folder: string): readonly string[] =>
-  filesBelow(folder).filter((name) => !name.includes('/'));
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .toSorted();
 
 /** `chunk-<number>.<version>`: a scavenge writes a new version, which replaces the older ones. */
 const newestChunks = (names: readonly string[]): readonly string[] => {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import ipaddr from 'ipaddr.js';
-import type { AuditLoss, AuditRecord } from '#platform/audit/audit-record.js';
+import type { AuditRecord } from '#platform/audit/audit-record.js';
 import { AuditRecords, type AuditFilter } from '#platform/audit/audit-records.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';
@@ -54,32 +54,37 @@ export const addAuditCommand = (audit: Command): void => {
         ...(actor !== undefined && { actor }),
         ...(workspace !== undefined && { workspaceId: workspace }),
       };
-      const [found, losses] = await withSession(({ pool }) => {
+      const [found, lost] = await withSession(({ pool }) => {
         const records = new AuditRecords(pool);
         return Promise.all([records.find(filter), records.losses(filter)]);
       });
       const shown = found.slice(0, options.limit);
       const last = found.length > options.limit ? shown.at(-1) : undefined;
       const next = last ? `${new Date(last.at).toISOString()},${last.requestId}` : null;
-      const value = { records: shown.map(told), next, losses: losses.map(toldLoss) };
-      print(command, value, describe(shown, next, losses));
+      const records = shown.map(({ at, requestId, ...record }) => ({
+        at: new Date(at).toISOString(),
+        requestId: `req_${requestId}`,
+        ...record,
+      }));
+      const losses = lost.map(({ since, until, requests }) => ({
+        since: new Date(since).toISOString(),
+        until: new Date(until).toISOString(),
+        requests,
+      }));
+      const text = [
+        records.length === 0 ? 'No records found.' : tableOf(records, COLUMNS),
+        ...losses.map(
+          ({ since, until, requests }) =>
+            `Incomplete: from ${since} to ${until}, ${requests} requests of some callers were not recorded.`,
+        ),
+        ...(next ? [`More: --before ${next}`] : []),
+      ];
+      print(command, { records, next, losses }, text.join('\n'));
     });
 };
 
-const told = ({ at, requestId, ...record }: AuditRecord) => ({
-  at: new Date(at).toISOString(),
-  requestId: `req_${requestId}`,
-  ...record,
-});
-
-const toldLoss = ({ since, until, requests }: AuditLoss) => ({
-  since: new Date(since).toISOString(),
-  until: new Date(until).toISOString(),
-  requests,
-});
-
-const COLUMNS: Columns<AuditRecord> = {
-  at: ({ at }) => new Date(at).toISOString(),
+const COLUMNS: Columns<Omit<AuditRecord, 'at'> & { readonly at: string }> = {
+  at: 'at',
   status: 'status',
   request: ({ method, route }) => `${method} ${route}`,
   caller: 'actor',
@@ -88,24 +93,7 @@ const COLUMNS: Columns<AuditRecord> = {
   reading: 'readingId',
   personal: ({ personal }) => (personal ? 'yes' : ''),
   count: 'requests',
-  id: ({ requestId }) => `req_${requestId}`,
-};
-
-const describe = (
-  records: readonly AuditRecord[],
-  next: string | null,
-  losses: readonly AuditLoss[],
-): string => {
-  return [
-    records.length === 0 ? 'No records found.' : tableOf(records, COLUMNS),
-    ...losses
-      .map(toldLoss)
-      .map(
-        ({ since, until, requests }) =>
-          `Incomplete: from ${since} to ${until}, ${requests} requests of some callers were not recorded.`,
-      ),
-    ...(next ? [`More: --before ${next}`] : []),
-  ].join('\n');
+  id: 'requestId',
 };
 
 function parseKey(text: string): string {

@@ -59,6 +59,25 @@ export const failure = (message: string, advice: string, cause?: FaultKind): Ver
   ...(cause && { cause }),
 });
 
+/** The two stores. A check that needs one says nothing new while that one does not work. */
+type Store = 'postgres' | 'event store';
+
+export interface Check {
+  readonly name: string;
+  readonly needs: readonly Store[];
+  readonly run: (session: Session) => Promise<Verdict | readonly Verdict[]>;
+}
+
+export const check = (name: string, needs: readonly Store[], run: Check['run']): Check => ({
+  name,
+  needs,
+  run,
+});
+
+export const POSTGRES = ['postgres'] as const;
+export const EVENTS = ['event store'] as const;
+export const BOTH = ['postgres', 'event store'] as const;
+
 /** Ok below the first limit, a warning below the second, a failure at or above it. */
 export const graded = (
   value: number,
@@ -264,7 +283,7 @@ const describeCluster = ({ leader, followers, silent }: ClusterFacts): string =>
 const VERIFY_WITHIN_MS = 8_000;
 
 /** Whether the file of the embedded event store is sound: every record, the index and the heads. */
-export const checkStoreFile = async ({ EVENTSTORE_URL }: Config): Promise<readonly Verdict[]> => {
+const checkStoreFile = async ({ EVENTSTORE_URL }: Config): Promise<readonly Verdict[]> => {
   // The embedded store of a stack serves TLS only: another one has files of its own.
   if (process.env['DATABASE_URL'] || !readAddress(EVENTSTORE_URL).usesTls) return [];
   const folder = join(dataDirOf(process.env), 'event-store');
@@ -285,7 +304,7 @@ export const checkStoreFile = async ({ EVENTSTORE_URL }: Config): Promise<readon
 };
 
 /** One finding for all tables that were dropped, truncated or changed, with the command that leads out. */
-export const checkTables = async ({ pool, store, config }: Session): Promise<readonly Verdict[]> => {
+const checkTables = async ({ pool, store, config }: Session): Promise<readonly Verdict[]> => {
   // Tables that are not made yet are a matter for the check of migrations.
   if ((await pendingMigrations(config.DATABASE_URL, MODULES)).length > 0) return [];
   const { readModels, expendable, irreplaceable } = await findMissingTables(pool);
@@ -322,7 +341,7 @@ const wayOutByHand = ({ table, lacks }: MisshapenTable): string =>
     : `give ${table} its columns back as its migrations made them (${lacks.join(', ')}), or ops restore a backup`;
 
 /** One finding for all clocks: of this machine, both servers, and the processes that report. */
-export const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Verdict> => {
+const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Verdict> => {
   const { level, message } = await time.compare();
   const said = message[0]!.toUpperCase() + message.slice(1);
   if (level === 'refused')
@@ -447,7 +466,7 @@ const textOf = (file: string): string => {
 };
 
 /** An attacker inside the program gets the rights of its role, so the role should only read and write rows. */
-export const checkDatabaseRole = async (pool: Pool): Promise<Verdict> => {
+const checkDatabaseRole = async (pool: Pool): Promise<Verdict> => {
   const { role, superuser, administrator, owner } = await roleStanding(pool, MODULES);
   const may = [
     ...(superuser ? ['is a superuser'] : []),
@@ -550,7 +569,7 @@ export interface Replication {
  * Whether a standby is attached, and what a promotion would lose. Asked as the owner, if possible: the role of API and
  * worker may not know what other roles do.
  */
-export const checkStandby = async (config: Config): Promise<Verdict> => {
+const checkStandby = async (config: Config): Promise<Verdict> => {
   const client = new pg.Client({ connectionString: config.DATABASE_OWNER_URL ?? config.DATABASE_URL });
   client.on('error', () => undefined);
   await client.connect();
@@ -603,7 +622,7 @@ export const verdictOn = ({ standbys, synchronousNames, synchronousCommit }: Rep
     : ok(`${described}: a promotion loses no acknowledged commit`);
 };
 
-export const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Verdict> => {
+const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Verdict> => {
   const pending = await pendingMigrations(DATABASE_URL, MODULES);
   return pending.length === 0
     ? ok('the schema matches this program')
@@ -614,7 +633,7 @@ export const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Verdict
  * Opens the oldest and the newest data key, so that the operator learns of a lost key-encryption key before customers
  * do.
  */
-export const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Verdict> => {
+const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Verdict> => {
   const { rows } = await pool.query<{ subject_id: string }>(
     `(select subject_id from platform.subject_key order by created_at limit 1)
      union (select subject_id from platform.subject_key order by created_at desc limit 1)`,
@@ -660,7 +679,7 @@ export const checkDestroyedKeys = async (
 };
 
 /** Whether the portal's tokens can be verified: which of its keys work, and why the others do not. */
-export const checkIssuerKeys = async ({ queries }: Session): Promise<Verdict> => {
+const checkIssuerKeys = async ({ queries }: Session): Promise<Verdict> => {
   const { source, used, unused, failure: reason } = await queries.execute(new ExamineIssuerKeys());
   if (source === 'nowhere') return ok('none are accepted: no issuer is configured');
   if (reason !== null)
@@ -676,10 +695,7 @@ export const checkIssuerKeys = async ({ queries }: Session): Promise<Verdict> =>
 };
 
 /** The disk of the embedded stack's folder. Stores on other machines are not checked. */
-export const checkDisk = async ({
-  DISK_FOLDER: folder,
-  DISK_RESERVE_MIB: reserve,
-}: Config): Promise<Verdict> => {
+const checkDisk = async ({ DISK_FOLDER: folder, DISK_RESERVE_MIB: reserve }: Config): Promise<Verdict> => {
   if (folder === undefined) return ok('not checked: DISK_FOLDER is not set');
   const { bsize, blocks, bavail } = await statfs(folder);
   const free = (bavail * bsize) / 2 ** 20;
@@ -691,3 +707,27 @@ export const checkDisk = async ({
     ? warning(`${message}; new work is refused below ${reserve} MiB`, advice)
     : ok(message);
 };
+
+export const STORES: readonly Check[] = [
+  check('postgres', POSTGRES, ({ pool }) => checkPostgres(pool)),
+  check('event store', EVENTS, ({ store, config }) => checkEventStore(store, config)),
+];
+
+/** Checks of the stores, and of what connects them with the service. */
+export const STORE_CHECKS: readonly Check[] = [
+  // The first two: checks that meet damage or lack a table share their findings.
+  check('event store file', [], ({ config }) => checkStoreFile(config)),
+  check('tables', BOTH, checkTables),
+  check('clock', POSTGRES, ({ time }) => checkClock(time)),
+  check('certificates', [], ({ config }) => checkCertificates(config, Date.now())),
+  check('database role', POSTGRES, ({ pool }) => checkDatabaseRole(pool)),
+  check('connections', POSTGRES, ({ pool, config }) => checkConnections(pool, config)),
+  check('sessions', POSTGRES, ({ pool }) => checkSessions(pool)),
+  check('standby', POSTGRES, ({ config }) => checkStandby(config)),
+  check('migrations', POSTGRES, ({ config }) => checkMigrations(config)),
+  check('encryption keys', POSTGRES, ({ pool, keys }) => checkKeys(pool, keys)),
+  check('destroyed keys', POSTGRES, ({ pool, keys }) => checkDestroyedKeys(pool, keys)),
+  check('bearer tokens', [], checkIssuerKeys),
+];
+
+export const DISK: Check = check('disk', [], ({ config }) => checkDisk(config));

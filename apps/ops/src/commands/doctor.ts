@@ -21,25 +21,18 @@ import { print } from '../output.js';
 import { readConnection, withSession, type Session } from '../session.js';
 import { catalogueOf, ownerOf, parsePlace, problemOf, requireEvent, wayAround } from '../shown-event.js';
 import {
-  checkCertificates,
-  checkClock,
-  checkConnections,
-  checkDatabaseRole,
-  checkDestroyedKeys,
-  checkDisk,
-  checkEventStore,
-  checkIssuerKeys,
-  checkKeys,
-  checkMigrations,
-  checkPostgres,
-  checkSessions,
-  checkStandby,
-  checkStoreFile,
-  checkTables,
+  BOTH,
+  DISK,
+  EVENTS,
+  POSTGRES,
+  STORES,
+  STORE_CHECKS,
+  check,
   failure,
   graded,
   ok,
   warning,
+  type Check,
   type Finding,
   type Verdict,
 } from './doctor-stores.js';
@@ -50,40 +43,8 @@ import { BY_WORKERS_ALONE, LAGS_FROM_DAYS, retentionOfAll } from './retention.js
 /** Longest wait for one check. */
 const CHECK_WITHIN_MS = 10_000;
 
-/** The two stores. A check that needs one says nothing new while that one does not work. */
-type Store = 'postgres' | 'event store';
-
-export interface Check {
-  readonly name: string;
-  readonly needs: readonly Store[];
-  readonly run: (session: Session) => Promise<Verdict | readonly Verdict[]>;
-}
-
-const check = (name: string, needs: readonly Store[], run: Check['run']): Check => ({ name, needs, run });
-
-const POSTGRES = ['postgres'] as const;
-const EVENTS = ['event store'] as const;
-const BOTH = ['postgres', 'event store'] as const;
-
-export const STORES: readonly Check[] = [
-  check('postgres', POSTGRES, ({ pool }) => checkPostgres(pool)),
-  check('event store', EVENTS, ({ store, config }) => checkEventStore(store, config)),
-];
-
 export const CHECKS: readonly Check[] = [
-  // The first two: checks that meet damage or lack a table share their findings.
-  check('event store file', [], ({ config }) => checkStoreFile(config)),
-  check('tables', BOTH, checkTables),
-  check('clock', POSTGRES, ({ time }) => checkClock(time)),
-  check('certificates', [], ({ config }) => checkCertificates(config, Date.now())),
-  check('database role', POSTGRES, ({ pool }) => checkDatabaseRole(pool)),
-  check('connections', POSTGRES, ({ pool, config }) => checkConnections(pool, config)),
-  check('sessions', POSTGRES, ({ pool }) => checkSessions(pool)),
-  check('standby', POSTGRES, ({ config }) => checkStandby(config)),
-  check('migrations', POSTGRES, ({ config }) => checkMigrations(config)),
-  check('encryption keys', POSTGRES, ({ pool, keys }) => checkKeys(pool, keys)),
-  check('destroyed keys', POSTGRES, ({ pool, keys }) => checkDestroyedKeys(pool, keys)),
-  check('bearer tokens', [], checkIssuerKeys),
+  ...STORE_CHECKS,
   // A worker that does not reach the event store sends no heartbeat.
   check('workers', BOTH, ({ pool }) => checkWorkers(pool)),
   check('lag', BOTH, (session) => checkLag(session)),
@@ -100,7 +61,7 @@ export const CHECKS: readonly Check[] = [
   check('publications', POSTGRES, ({ pool, time }) => checkPublications(pool, time)),
   check('keys of readings', BOTH, (session) => checkKeysOfReadings(session)),
   check('webhook secrets', POSTGRES, ({ pool }) => checkSecrets(pool)),
-  check('disk', [], ({ config }) => checkDisk(config)),
+  DISK,
 ];
 
 export const addDoctorCommand = (doctor: Command): void => {
