@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NOTICES } from '#webhooks/http/notice.schema.js';
+import { NOTICES } from '#webhooks/http/event.schemas.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 import { thingsOf, type Ids } from './support/things.js';

@@ -1,4 +1,4 @@
-import { ALL_DELIVERIES } from '#webhooks/read-models/delivery/settled-sql.js';
+import { ALL_DELIVERIES } from '#webhooks/read-models/delivery-sql.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-import { ALL_DELIVERIES } from '#webhooks/read-models/delivery/settled-sql.js';
+import { ALL_DELIVERIES } from '#webhooks/read-models/delivery-sql.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

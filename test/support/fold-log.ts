@@ -10,7 +10,7 @@ import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { publicationDecider } from '#publishing/domain/publication/publication.decider.js';
 import { batchDecider } from '#readings/domain/batch/batch.decider.js';
 import { readingDecider } from '#readings/domain/reading/reading.decider.js';
-import { webhookEndpoint } from '#webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
+import { webhookEndpoint } from '#webhooks/domain/webhook-endpoint.decider.js';
 import { workspaceDecider } from '#workspaces/domain/workspace/workspace.decider.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { CATALOGUES } from '../golden/catalogues.js';

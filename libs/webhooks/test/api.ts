@@ -19,7 +19,7 @@ import { ProblemFilter } from '#platform/http/problem.filter.js';
 import { PlatformModule } from '#platform/platform.module.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { assertObserved, observeServer } from '../../../test/support/observe-contract.js';
-import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
+import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
 import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
 import type { TestDatabase } from './postgres.js';
 import { testConfig } from './service.js';

@@ -4,9 +4,9 @@
  * Prints one line of JSON: the results of each URL, the duration of the slowest attempt, and by how many bytes the
  * process grew at most.
  */
-import { PinnedConnections } from '#webhooks/processes/dispatch/pinned-connections.js';
+import { PinnedConnections } from '#webhooks/processes/dispatch/connections.js';
 import { Sender } from '#webhooks/processes/dispatch/sender.js';
-import type { AttemptResult } from '#webhooks/domain/delivery/attempt-result.js';
+import type { AttemptResult } from '#webhooks/domain/attempt.js';
 
 type Result = Pick<AttemptResult, 'error' | 'statusCode'>;
 

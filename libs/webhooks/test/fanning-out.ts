@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { runSteps } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
-import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
+import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
 import { startDatabase, type TestDatabase } from './postgres.js';
-import { ALL_DELIVERIES } from '../src/read-models/delivery/settled-sql.js';
+import { ALL_DELIVERIES } from '../src/read-models/delivery-sql.js';
 
 /** The fan-out on a database, fed with events. */
 export class FanningOut {

@@ -20,7 +20,7 @@ import { PlatformModule } from '#platform/platform.module.js';
 import { startDatabase, type TestDatabase } from './postgres.js';
 import { testConfig } from './service.js';
 import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
-import { SecretVault } from '../src/application/secrets/secret-vault.js';
+import { SecretVault } from '../src/application/vaults.js';
 
 const caller: Principal = {
   authMode: 'apiKey',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import type { ReplayRecord } from '../src/contracts/replay.js';
-import { replayTask } from '../src/application/replay/replay.job.js';
+import type { ReplayRecord } from '../src/contracts/deliveries.js';
+import { replayTask } from '../src/application/replay.js';
 import { TestApi } from './api.js';
 import { startDatabase, type TestDatabase } from './postgres.js';
 import { Receiver, eventually } from './receiver.js';

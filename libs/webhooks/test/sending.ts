@@ -1,8 +1,7 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach } from '@jest/globals';
-import type { ResolveHost } from '../src/application/resolve-host.js';
-import { PinnedConnections, type EgressProxy } from '../src/processes/dispatch/pinned-connections.js';
-import { Sender } from '../src/processes/dispatch/sender.js';
+import { type ResolveHost, Sender } from '../src/processes/dispatch/sender.js';
+import { PinnedConnections, type EgressProxy } from '../src/processes/dispatch/connections.js';
 import { Receiver } from './receiver.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');

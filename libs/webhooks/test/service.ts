@@ -11,31 +11,29 @@ import { settings as platform } from '#platform/config/settings.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { AsksForRefusal, type GetExternalId } from '#readings/contracts/index.js';
-import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
-import type { PublicEventType } from '../src/contracts/event-types.js';
-import type { NoticeType } from '../src/contracts/notice-types.js';
-import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
-import { AnswerVault } from '../src/application/answers/answer-vault.js';
-import { HeaderVault } from '../src/application/custom-headers/header-vault.js';
-import { DeleteWebhookEndpoint } from '../src/application/delete-webhook-endpoint/delete-webhook-endpoint.command.js';
-import { DeleteWebhookEndpointHandler } from '../src/application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
-import { EndpointAccess } from '../src/application/endpoint-access.js';
-import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
-import { RotateSecretHandler } from '../src/application/rotate-secret/rotate-secret.handler.js';
-import { EndpointStreams } from '../src/application/endpoint-streams.js';
-import { createWebhookEndpointExecutor } from '../src/webhook-endpoint.executor.js';
-import { resolveHost, type ResolveHost } from '../src/application/resolve-host.js';
-import { SecretVault } from '../src/application/secrets/secret-vault.js';
-import { KnownHosts } from '../src/application/verification/known-hosts.js';
+import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/endpoints.js';
+import type { PublicEventType, NoticeType } from '../src/contracts/events.js';
+import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint.js';
+import { AnswerVault, HeaderVault, SecretVault } from '../src/application/vaults.js';
+import {
+  DeleteWebhookEndpoint,
+  DeleteWebhookEndpointHandler,
+  RotateSecret,
+  type RotatedSecret,
+  RotateSecretHandler,
+} from '../src/application/endpoints.controller.js';
+import { EndpointAccess, KnownHosts } from '../src/application/endpoint-access.js';
+import { EndpointStreams, createWebhookEndpointExecutor } from '../src/application/endpoint-streams.js';
+import { resolveHost, type ResolveHost } from '../src/processes/dispatch/sender.js';
 import { Dispatcher } from '../src/processes/dispatch/dispatcher.js';
-import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
-import { skipNoted } from '../src/processes/skipping/skip-pending.js';
-import { EndpointRows } from '../src/read-models/endpoint/endpoint-rows.js';
+import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
+import { skipNoted } from '../src/processes/skip-pending.js';
+import { EndpointRows } from '../src/read-models/endpoints.js';
 import { PATIENT } from '../../../test/support/patience.js';
 import type { TestDatabase } from './postgres.js';
 import { eventually } from './receiver.js';
 import { settings, type Config } from '../src/settings.js';
-import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../src/read-models/delivery/settled-sql.js';
+import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../src/read-models/delivery-sql.js';
 
 export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ import { projectPath } from '#platform/project-path.js';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
-import { notifyDue } from '#webhooks/read-models/delivery/delivery-sql.js';
+import { notifyDue } from '#webhooks/read-models/delivery-sql.js';
 import { settings } from '../../../apps/service/src/settings.js';
 import { addEndpoint, eventBody, settingsFor } from './deliveries.js';
 

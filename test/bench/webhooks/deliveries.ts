@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { loadConfig } from '#platform/config/load-config.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
-import { notifyDue } from '#webhooks/read-models/delivery/delivery-sql.js';
-import { SecretVault } from '#webhooks/application/secrets/secret-vault.js';
+import { notifyDue } from '#webhooks/read-models/delivery-sql.js';
+import { SecretVault } from '#webhooks/application/vaults.js';
 import { settings } from '../../../apps/service/src/settings.js';
 
 const key = Buffer.alloc(32, 1).toString('base64');

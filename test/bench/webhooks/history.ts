@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { whenLocked } from '#webhooks/processes/settled/partitions.js';
+import { whenLocked } from '#webhooks/processes/retention.js';
 import { atMost, ratio, told } from '../report.js';
 import { addDeliveries } from './deliveries.js';
 import { PACE, arrivals, pacedLatency, sendingRate, start, untilSettled, type Setting } from './sending.js';

@@ -9,11 +9,10 @@ import { InputUnprocessable } from '#readings/application/generate-reading/gener
 import { ReadingTimers } from '#readings/application/reading-timers.js';
 import { RequestReading } from '#readings/application/request-reading/request-reading.command.js';
 import { AbandonReading, EraseReading, readingJobAfter } from '#readings/contracts/index.js';
-import { ChangeWebhookEndpoint } from '#webhooks/application/change-webhook-endpoint/change-webhook-endpoint.command.js';
-import { DeleteWebhookEndpoint } from '#webhooks/application/delete-webhook-endpoint/delete-webhook-endpoint.command.js';
+import { ChangeWebhookEndpoint } from '#webhooks/application/change-webhook-endpoint.js';
+import { DeleteWebhookEndpoint, RotateSecret } from '#webhooks/application/endpoints.controller.js';
 import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
-import { Redeliver } from '#webhooks/application/redeliver/redeliver.command.js';
-import { RotateSecret } from '#webhooks/application/rotate-secret/rotate-secret.command.js';
+import { Redeliver } from '#webhooks/application/deliveries.controller.js';
 import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '#webhooks/contracts/index.js';
 import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '#workspaces/contracts/index.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';

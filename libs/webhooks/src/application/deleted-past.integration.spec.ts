@@ -4,7 +4,7 @@ import { DAY_MS, runRetention } from '#platform/retention/retention.js';
 import { testKeyOf } from '../../test/api.js';
 import { batchEnded, reading, testReading } from '../../test/events.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
-import { webhookRetentions } from '../processes/retention/retentions.js';
+import { webhookRetentions } from '../processes/retention.js';
 
 /** When the events of the helpers happen. */
 const HAPPENED = Date.parse('2026-04-04T09:30:00Z');

@@ -1,11 +1,15 @@
-import { Injectable } from '@nestjs/common';
-import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
-import type { EndpointRefusal } from '../contracts/refusals.js';
-import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
-import { EndpointRows, healthState } from '../read-models/endpoint/endpoint-rows.js';
+import { Injectable, Inject } from '@nestjs/common';
+import type pg from 'pg';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG } from '#platform/tokens.js';
+import type { WebhookEndpointRecord } from '../contracts/endpoints.js';
+import type { EndpointRefusal, UrlRefusal } from '../contracts/refusals.js';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
+import { EndpointRows, healthState } from '../read-models/endpoints.js';
 import { EndpointStreams } from './endpoint-streams.js';
-import { HeaderVault } from './custom-headers/header-vault.js';
-import { SecretVault } from './secrets/secret-vault.js';
+import { HeaderVault, SecretVault } from './vaults.js';
+import { hostOfUrl, checkWebhookUrl, type UrlPolicy } from '../domain/webhook-url.js';
+import type { Config } from '../settings.js';
 
 export interface KnownEndpoint {
   readonly outcome: 'found';
@@ -81,4 +85,38 @@ export const recordOf = (
   const health = { state, failingSince, disabledReason, consecutiveFailures };
   const settings = { url, events, modes, notices, enabled, description, headerNames, maxPerSecond };
   return { endpointId, ...settings, createdAt, updatedAt, health, secretHint };
+};
+
+/** The hosts that a workspace sends to, or has sent to. */
+@Injectable()
+export class KnownHosts {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_VERIFY_ENDPOINTS'>,
+  ) {}
+
+  /** Whether events may be sent to this URL at once. @param url a webhook URL that was checked */
+  async needsNoProbe(workspaceId: string, url: string): Promise<boolean> {
+    if (!this.config.WEBHOOK_VERIFY_ENDPOINTS) return true;
+    const { rows } = await this.pool.query<{ url: string }>(
+      'select url from webhooks.endpoint where workspace_id = $1 and verified',
+      [workspaceId],
+    );
+    const host = hostOfUrl(url);
+    return rows.some((known) => hostOfUrl(known.url) === host);
+  }
+}
+
+export const urlPolicy = (config: Config): UrlPolicy => ({
+  allowHttp: config.WEBHOOK_ALLOW_HTTP,
+  allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+});
+
+/**
+ * Why a URL is no webhook URL; `null`: it may be one. Judges its text alone. Whoever could have a name resolved here would
+ * learn which names exist inside: what a name leads to is checked at each attempt.
+ */
+export const urlRefusal = (text: string, config: Config): UrlRefusal | null => {
+  const verdict = checkWebhookUrl(text, urlPolicy(config));
+  return verdict.ok ? null : { outcome: verdict.code, detail: verdict.detail };
 };

@@ -4,7 +4,7 @@ import { url } from '../../test/api.js';
 import { reading } from '../../test/events.js';
 import { deliveringRequests } from '../../test/webhook-requests.js';
 import { EndpointStreams } from './endpoint-streams.js';
-import { destroyUnused } from './secrets/unused-secrets.js';
+import { destroyUnused } from './unused-secrets.js';
 
 const test = deliveringRequests();
 const SECRET = 'Bearer 4f7c-secret';

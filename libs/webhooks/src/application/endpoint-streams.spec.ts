@@ -2,9 +2,8 @@ import { expect, it } from '@jest/globals';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import type { WebhookEndpointCommand } from '../domain/webhook-endpoint/webhook-endpoint.commands.js';
-import { EndpointStreams } from './endpoint-streams.js';
-import { createWebhookEndpointExecutor } from '../webhook-endpoint.executor.js';
+import type { WebhookEndpointCommand } from '../domain/webhook-endpoint.decider.js';
+import { EndpointStreams, createWebhookEndpointExecutor } from './endpoint-streams.js';
 
 const ENDPOINT = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
 const CHANGES = 200;

@@ -1,20 +1,37 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CommandExecutor, type Outcome } from '#event-sourcing/handling/command-executor.js';
+import { type EventStore, EVENT_STORE } from '#event-sourcing/store/event-store.js';
+import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
-import { isSetAside } from '#event-sourcing/core/event.js';
+import { isSetAside, type Recorded } from '#event-sourcing/core/event.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
-import type { Outcome } from '#event-sourcing/handling/command-executor.js';
-import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CLOCK } from '#platform/tokens.js';
+import { assertNever } from '#event-sourcing/core/decision.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../contracts/events.js';
-import type {
-  WebhookEndpointCommand,
-  WebhookEndpointRejection,
-} from '../domain/webhook-endpoint/webhook-endpoint.commands.js';
-import { webhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.decider.js';
-import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
-import { WEBHOOK_ENDPOINT_EXECUTOR, type WebhookEndpointExecutor } from '../webhook-endpoint.executor.js';
+import {
+  webhookEndpoint,
+  type WebhookEndpointCommand,
+  type WebhookEndpointRejection,
+  type WebhookEndpoint,
+} from '../domain/webhook-endpoint.decider.js';
+import type { RefusedByEndpoint } from '../contracts/refusals.js';
+
+/** A frequently changed endpoint needs a cache: only its new events are read again. */
+const CACHED_STREAMS = 500;
+
+/** Runs commands on `webhookEndpoint-<id>` streams only. */
+export const createWebhookEndpointExecutor = (store: EventStore) =>
+  new CommandExecutor(
+    scopedEventStore(store, [webhookEndpointEvents.category]),
+    webhookEndpointEvents,
+    webhookEndpoint,
+    { cachedStreams: CACHED_STREAMS },
+  );
+
+export type WebhookEndpointExecutor = ReturnType<typeof createWebhookEndpointExecutor>;
+export const WEBHOOK_ENDPOINT_EXECUTOR = Symbol('WebhookEndpointExecutor');
 
 export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, WebhookEndpointRejection>;
 
@@ -82,3 +99,28 @@ export class EndpointStreams {
     return { state, times };
   }
 }
+
+interface Decided {
+  readonly outcome: 'decided';
+  readonly state: WebhookEndpoint;
+  /** None when the command changed nothing. */
+  readonly events: readonly Recorded[];
+}
+
+/** What was decided on an endpoint's stream, or why it was refused. */
+export const decided = (outcome: EndpointOutcome): Decided | RefusedByEndpoint => {
+  if (outcome.kind !== 'rejected') {
+    const events = outcome.kind === 'accepted' ? outcome.events : [];
+    return { outcome: 'decided', state: outcome.state, events };
+  }
+  switch (outcome.code) {
+    case 'EndpointNotFound':
+      return { outcome: 'webhook_not_found' };
+    case 'RevisionMismatch':
+      return { outcome: 'endpoint_changed' };
+    case 'HeadersRequired':
+      return { outcome: 'headers_required' };
+    default:
+      return assertNever(outcome);
+  }
+};

@@ -4,10 +4,9 @@ import { TRIAL, testKeyOf, url } from '../../test/api.js';
 import { reading, released, testReading } from '../../test/events.js';
 import { NEVER } from '../../test/replaying.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
-import { Redeliver } from './redeliver/redeliver.command.js';
-import { RedeliverHandler } from './redeliver/redeliver.handler.js';
-import { replayTask } from './replay/replay.job.js';
-import { ALL_DELIVERIES } from '../read-models/delivery/settled-sql.js';
+import { Redeliver, RedeliverHandler } from './deliveries.controller.js';
+import { replayTask } from './replay.js';
+import { ALL_DELIVERIES } from '../read-models/delivery-sql.js';
 
 interface Listed {
   readonly data: readonly { endpointId?: string; deliveryId: string; readingId: string; livemode: boolean }[];

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { NameServer } from '../../test/name-server.js';
 import { eventually } from '../../test/receiver.js';
-import { hostResolver } from './resolve-host.js';
+import { hostResolver } from '../processes/dispatch/sender.js';
 
 const ipv4 = [192, 0, 2, 1];
 const ipv6 = [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];

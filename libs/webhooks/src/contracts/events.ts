@@ -1,8 +1,43 @@
 import { z } from 'zod';
 import { MODES } from '#event-sourcing/core/mode.js';
 import { event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
-import { PUBLIC_EVENT_TYPES } from './event-types.js';
-import { NOTICE_TYPES } from './notice-types.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+
+/** Event types that an endpoint may subscribe to, and the values of `x-service-event`: a closed set. */
+export const PUBLIC_EVENT_TYPES = [
+  'reading.completed',
+  'reading.published',
+  'reading.failed',
+  'reading.delayed',
+] as const;
+
+export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
+
+/**
+ * What an endpoint may ask to be told besides the events of readings, and values of `x-service-notice`: a closed set. Never
+ * in `x-service-event`: its values are a closed set of their own.
+ */
+export const NOTICE_TYPES = [
+  'batch.ended',
+  'credits.expiring',
+  'credits.low',
+  'endpoint.disabled',
+  'endpoint.failing',
+  'key.expiring',
+  'replay.finished',
+] as const;
+
+export type NoticeType = (typeof NOTICE_TYPES)[number];
+
+/** The probe of an endpoint that is not verified yet: the other value of `x-service-notice`. It is sent unasked. */
+export const VERIFICATION_NOTICE = 'endpoint.verification' as const;
+
+/** What a delivery brings. */
+export type DeliveredType = PublicEventType | NoticeType;
+
+/** Whether an endpoint may ask for it. */
+export const isNotice = (type: string): type is NoticeType => NOTICE_TYPES.some((one) => one === type);
 
 const settings = {
   /** Exactly as the caller sent it. */
@@ -49,3 +84,9 @@ export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
 });
 
 export type WebhookEndpointEvent = EventOf<typeof webhookEndpointEvents>;
+
+/** The id of the public event of this type that tells of a stored one (docs/adr/0009-ids-made-of-facts.md). */
+export const publicEventId = (
+  { stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>,
+  type: PublicEventType,
+): string => `evt_${uuid5(stream, String(revision), type)}`;

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { MODES } from '#event-sourcing/core/mode.js';
 import { apiPage, apiSchema, count, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
-import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
-import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
-import { DISABLED_REASONS } from '../contracts/events.js';
-import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
-import type { QueueHealthRecord } from '../contracts/health.js';
-import { NOTICE_TYPES } from '../contracts/notice-types.js';
-import { REPLAYABLE_STATUSES, type ReplayRecord } from '../contracts/replay.js';
-import { ATTEMPT_ERRORS } from '../domain/delivery/attempt-result.js';
-import type { AttemptRecord, DeliveryRecord } from '../read-models/delivery/delivery-rows.js';
+import { DELIVERY_STATUSES, REPLAYABLE_STATUSES, type ReplayRecord } from '../contracts/deliveries.js';
+import type { WebhookEndpointRecord, QueueHealthRecord, EndpointStats } from '../contracts/endpoints.js';
+import { DISABLED_REASONS, PUBLIC_EVENT_TYPES, NOTICE_TYPES } from '../contracts/events.js';
+import { ATTEMPT_ERRORS } from '../domain/attempt.js';
+import type { AttemptRecord, DeliveryRecord } from '../read-models/deliveries.js';
 
 const ENDPOINT_ID = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
 const DELIVERY_ID = '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10';
@@ -291,5 +287,42 @@ export const replaySchema = apiSchema<ReplayRecord>(
     deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
     createdAt: AT,
     finishedAt: null,
+  },
+);
+
+const figures = {
+  attempts: z
+    .record(z.string(), count())
+    .describe('Attempts by outcome: `succeeded`, or the class of failure'),
+  latencyMs: z
+    .object({
+      p50: count().describe('Half of them took at most so long'),
+      p95: count().describe('95 % of them'),
+      p99: count().describe('99 % of them'),
+    })
+    .nullable()
+    .describe('How long successful attempts took, in milliseconds; null: none succeeded'),
+};
+const example = {
+  attempts: { succeeded: 41, timeout: 1 },
+  latencyMs: { p50: 84, p95: 190, p99: 310 },
+};
+
+export const endpointStatsSchema = apiSchema<EndpointStats & { since: string; until: string }>(
+  'WebhookEndpointStats',
+  z.object({
+    since: instant().describe('The beginning of the first hour'),
+    until: instant().describe('The end of the time, exclusive'),
+    hours: z
+      .array(z.object({ hour: instant().describe('Its beginning'), ...figures }))
+      .describe('Hours with attempts, oldest first'),
+    total: z.object(figures).describe('All hours together'),
+  }),
+  'The attempts of an endpoint by hour.',
+  {
+    since: '2026-04-04T09:00:00.000Z',
+    until: '2026-04-04T10:00:00.000Z',
+    hours: [{ hour: '2026-04-04T09:00:00.000Z', ...example }],
+    total: example,
   },
 );

@@ -3,8 +3,8 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startDatabase, type TestDatabase } from '../../test/postgres.js';
 import { wipe } from '../../test/service.js';
-import { QueueHealth } from '../read-models/health/queue-health.js';
-import { WebhookMetrics } from './webhook-metrics.js';
+import { QueueHealth } from '../read-models/endpoints.js';
+import { WebhookMetrics } from '../webhook-metrics.js';
 
 const MINUTE = 60_000;
 const now = Date.now();

@@ -3,7 +3,7 @@ import { decode } from '#event-sourcing/core/event-catalogue.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { readingEvents } from '#readings/contracts/index.js';
-import { publicEventOf, type PublicEvent } from '#webhooks/domain/delivery/public-event.js';
+import { publicEventOf, type PublicEvent } from '#webhooks/domain/public-event.js';
 import type { World } from './world.js';
 import type { Report } from './history.js';
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { FindAnsweredDelivery } from '../../contracts/deliveries.js';
-import { FindAnsweredDeliveryHandler } from '../../read-models/delivery/answered-delivery.handler.js';
+import { FindAnsweredDeliveryHandler } from '../../read-models/deliveries.js';
 import { dispatching } from '../../../test/dispatching.js';
 import { reading } from '../../../test/events.js';
-import { AnswerVault } from './answer-vault.js';
+import { AnswerVault } from '../vaults.js';
 
 const MARKER = 'order-4711 of Eurydice';
 const test = dispatching();

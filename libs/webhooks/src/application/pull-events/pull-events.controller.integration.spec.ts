@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { failure, reading } from '../../../test/events.js';
 import { webhookRequests } from '../../../test/webhook-requests.js';
-import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
 
 interface Page {
   readonly data: readonly { id: string; type: string; readingId: string; sequence: number }[];

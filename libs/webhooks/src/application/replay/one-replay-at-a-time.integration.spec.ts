@@ -5,10 +5,10 @@ import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { eventually } from '../../../test/receiver.js';
 import { wipe } from '../../../test/service.js';
-import type { ReplayRecord } from '../../contracts/replay.js';
-import { replayTask, rescueAbandoned } from './replay.job.js';
-import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
-import { skipNext } from '../../processes/skipping/skip-pending.js';
+import type { ReplayRecord } from '../../contracts/deliveries.js';
+import { replayTask, rescueAbandoned } from '../replay.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
+import { skipNext } from '../../processes/skip-pending.js';
 
 const WS = 'ws_1';
 const SINCE = '2026-04-01T00:00:00Z';

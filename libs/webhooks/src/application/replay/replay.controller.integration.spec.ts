@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { transaction } from '#platform/postgres/pool.js';
 import { NEVER, SINCE, WS, replaying } from '../../../test/replaying.js';
-import type { ReplayRecord } from '../../contracts/replay.js';
-import { replayTask } from './replay.job.js';
+import type { ReplayRecord } from '../../contracts/deliveries.js';
+import { replayTask } from '../replay.js';
 
 const test = replaying();
 

@@ -4,8 +4,8 @@ import { failure, reading } from '../../../test/events.js';
 import { eventually, ok, status } from '../../../test/receiver.js';
 import { DAY, NEVER, SINCE, WS, replaying } from '../../../test/replaying.js';
 import { TestService } from '../../../test/service.js';
-import type { ReplayRecord } from '../../contracts/replay.js';
-import { replayTask } from './replay.job.js';
+import type { ReplayRecord } from '../../contracts/deliveries.js';
+import { replayTask } from '../replay.js';
 
 const test = replaying();
 

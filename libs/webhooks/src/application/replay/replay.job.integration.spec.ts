@@ -5,9 +5,9 @@ import { reading } from '../../../test/events.js';
 import { eventually } from '../../../test/receiver.js';
 import { DAY, NEVER, SINCE, WS, replaying } from '../../../test/replaying.js';
 import { TestService } from '../../../test/service.js';
-import type { ReplayRecord } from '../../contracts/replay.js';
-import { replayTask, rescueAbandoned } from './replay.job.js';
-import { skipNext } from '../../processes/skipping/skip-pending.js';
+import type { ReplayRecord } from '../../contracts/deliveries.js';
+import { replayTask, rescueAbandoned } from '../replay.js';
+import { skipNext } from '../../processes/skip-pending.js';
 
 const test = replaying();
 

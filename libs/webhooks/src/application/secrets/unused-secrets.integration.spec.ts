@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { randomUUID } from 'node:crypto';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { TestService, wipe } from '../../../test/service.js';
-import { destroyUnused } from './unused-secrets.js';
+import { destroyUnused } from '../unused-secrets.js';
 
 const HOUR = 3_600_000;
 const URL = 'http://127.0.0.1:8080/hook';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ATTEMPT_ERRORS, disablement, isOfReceiver, judgeStatus } from './attempt-result.js';
+import { ATTEMPT_ERRORS, disablement, isOfReceiver, judgeStatus } from '../attempt.js';
 
 const HOUR = 3_600_000;
 const failure = { statusCode: 500, consecutiveFailures: 10, failingSince: 0, at: 120 * HOUR };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Bulkhead, SLOW_MS, isSlow, type KnownEndpoint, type Slot } from './bulkhead.js';
+import { Bulkhead, SLOW_MS, isSlow, type KnownEndpoint, type Slot } from '../flow-control.js';
 
 const LIMIT = 5;
 const meet = (bulkhead: Bulkhead, count: number, of: string, isFailing = false): readonly KnownEndpoint[] =>

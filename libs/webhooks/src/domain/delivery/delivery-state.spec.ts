@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { STATUS_AFTER, eventOutcome, transitionAfterFailure } from './delivery-state.js';
+import { STATUS_AFTER, eventOutcome, transitionAfterFailure } from '../attempt.js';
 
 describe('A pending delivery', () => {
   it.each([

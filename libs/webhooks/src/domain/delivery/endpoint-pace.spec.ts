@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { EndpointPace } from './endpoint-pace.js';
+import { EndpointPace } from '../flow-control.js';
 
 /** Sends whenever it may, at each look. @returns when something was sent */
 const send = (pace: EndpointPace, looks: readonly number[]): readonly number[] => {

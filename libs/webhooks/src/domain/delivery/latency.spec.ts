@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { LATENCY_BOUNDS_MS, LATENCY_CLASSES, addCounts, percentile } from './latency.js';
+import { LATENCY_BOUNDS_MS, LATENCY_CLASSES, addCounts, percentile } from '../../read-models/hourly-stats.js';
 
 /** As the database classes a duration (count-attempts.ts). */
 const classOf = (ms: number): number => {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  LONGEST_RETRY_AFTER_MS,
-  parseRetryAfter,
-  pauseAfterOwnFailure,
-  retryPause,
-} from './retry-schedule.js';
+import { LONGEST_RETRY_AFTER_MS, parseRetryAfter, pauseAfterOwnFailure, retryPause } from '../attempt.js';
 
 const schedule = [0, 5_000, 300_000];
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { projectPath } from '#platform/project-path.js';
-import { formatSecret, serviceSignature, standardSignature } from './signed-headers.js';
+import { formatSecret, serviceSignature, standardSignature } from '../signed-headers.js';
 import { stripe } from '../../../test/stripe.js';
 
 interface Vector {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { WayOut } from './way-out.js';
+import { WayOut } from '../flow-control.js';
 
 const failed = { error: 'proxy_failed' } as const;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { canonicalHeaders, headerFaults } from './custom-headers.js';
+import { canonicalHeaders, headerFaults } from '../custom-headers.js';
 
 const codes = (headers: Readonly<Record<string, unknown>>) => headerFaults(headers).map(({ code }) => code);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isReachable, isSameAddress } from './addresses.js';
+import { isReachable, isSameAddress } from '../webhook-url.js';
 
 const EVERYTHING = ['0.0.0.0/0', '::/0'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkWebhookUrl, hostOfUrl, type UrlPolicy } from './webhook-url.js';
+import { checkWebhookUrl, hostOfUrl, type UrlPolicy } from '../webhook-url.js';
 
 const strict: UrlPolicy = { allowHttp: false, allowCidrs: [] };
 const lenient: UrlPolicy = { allowHttp: true, allowCidrs: [] };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
-import type { WebhookEndpointCommand } from './webhook-endpoint.commands.js';
-import { webhookEndpoint } from './webhook-endpoint.decider.js';
+import { type WebhookEndpointCommand, webhookEndpoint } from '../webhook-endpoint.decider.js';
 
 const ref = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;
 const settings = {

@@ -6,7 +6,7 @@ import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
-import { replayTask } from '../../application/replay/replay.job.js';
+import { replayTask } from '../../application/replay.js';
 
 const WS = 'ws_1';
 /** Spellings of internal addresses. `PORT` stands for the port of a server on this machine. */

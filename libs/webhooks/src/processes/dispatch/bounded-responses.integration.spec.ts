@@ -6,8 +6,8 @@ import { describe, expect, it } from '@jest/globals';
 import { makeCertificate } from '../../../test/certificate.js';
 import { eventually } from '../../../test/receiver.js';
 import { listen, rawServer, send, senderWith, sending } from '../../../test/sending.js';
-import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { PinnedConnections } from './pinned-connections.js';
+import type { AttemptResult } from '../../domain/attempt.js';
+import { PinnedConnections } from './connections.js';
 
 const test = sending();
 

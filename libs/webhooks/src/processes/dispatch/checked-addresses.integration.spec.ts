@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Receiver } from '../../../test/receiver.js';
 import { send, senderWith, sending } from '../../../test/sending.js';
-import type { ResolveHost } from '../../application/resolve-host.js';
+import type { ResolveHost } from './sender.js';
 
 const test = sending();
 

@@ -4,20 +4,19 @@ import { causedBy } from '#event-sourcing/core/request-context.js';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
 import type { QueryBus } from '@nestjs/cqrs';
 import { AsksForRefusal } from '#readings/contracts/index.js';
-import type { AnswerVault } from '../../application/answers/answer-vault.js';
+import type { AnswerVault, HeaderVault, SecretVault } from '../../application/vaults.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
-import type { HeaderVault } from '../../application/custom-headers/header-vault.js';
-import { wholeBody } from '../../application/whole-bodies.js';
-import type { SecretVault } from '../../application/secrets/secret-vault.js';
+import { wholeBody } from '../../read-models/event-feed.js';
 import {
   ASKED_REFUSAL,
   PROBE_PAUSE_MS,
   disablement,
   isOfWayOut,
   type AttemptResult,
-} from '../../domain/delivery/attempt-result.js';
-import { signedHeaders } from '../../domain/delivery/signed-headers.js';
-import { pauseAfterOwnFailure, retryPause } from '../../domain/delivery/retry-schedule.js';
+  pauseAfterOwnFailure,
+  retryPause,
+} from '../../domain/attempt.js';
+import { signedHeaders } from '../../domain/signed-headers.js';
 import type { DueDelivery } from './due-deliveries.js';
 import type { HeldEndpoint, HeldWorkspace } from './held-workspace.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
-import { STATUS_AFTER } from '../../domain/delivery/delivery-state.js';
-import { appendSettled } from '../../read-models/delivery/settled-sql.js';
+import { STATUS_AFTER } from '../../domain/attempt.js';
+import { appendSettled } from '../../read-models/delivery-sql.js';
 
 /** A due delivery that no earlier delivery of its reading holds up. */
 export interface DueDelivery {

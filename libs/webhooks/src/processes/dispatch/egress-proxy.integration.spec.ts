@@ -8,9 +8,8 @@ import { PATIENCE_MS } from '../../../test/sending.js';
 import { makeCertificate } from '../../../test/certificate.js';
 import { Proxy } from '../../../test/proxy.js';
 import { Receiver } from '../../../test/receiver.js';
-import { openSender } from './open-sender.js';
-import { PinnedConnections, egressProxy } from './pinned-connections.js';
-import { Sender } from './sender.js';
+import { openSender, Sender } from './sender.js';
+import { PinnedConnections, egressProxy } from './connections.js';
 
 const newFile = (): string => join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import { Exchange } from './exchange.js';
+import { Exchange } from './connections.js';
 
 /** A request on a connection that the spec speaks for. */
 const begun = () => {

@@ -6,9 +6,9 @@ import { eventuallyBy, type SetClock } from '../../../test/passing-time.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, ok, status } from '../../../test/receiver.js';
 import { TestService } from '../../../test/service.js';
-import { replayTask } from '../../application/replay/replay.job.js';
-import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
-import { skipNext } from '../skipping/skip-pending.js';
+import { replayTask } from '../../application/replay.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
+import { skipNext } from '../skip-pending.js';
 
 const WS = 'ws_1';
 const SECOND = 1_000;

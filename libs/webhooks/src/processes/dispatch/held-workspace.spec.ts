@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Bulkhead } from '../../domain/delivery/bulkhead.js';
+import { Bulkhead } from '../../domain/flow-control.js';
 import type { DueDelivery } from './due-deliveries.js';
 import { HeldWorkspace, type Moment } from './held-workspace.js';
 import type { EndpointSnapshot } from './workspace-leases.js';

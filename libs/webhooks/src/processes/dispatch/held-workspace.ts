@@ -1,6 +1,11 @@
-import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
-import { isSlow, type Bulkhead, type KnownEndpoint, type Slot } from '../../domain/delivery/bulkhead.js';
-import { EndpointPace } from '../../domain/delivery/endpoint-pace.js';
+import { PROBE_AFTER_FAILURES } from '../../domain/attempt.js';
+import {
+  isSlow,
+  type Bulkhead,
+  type KnownEndpoint,
+  type Slot,
+  EndpointPace,
+} from '../../domain/flow-control.js';
 import type { DueBatch, DueDelivery, DueQuery } from './due-deliveries.js';
 import type { EndpointSnapshot, WorkspaceLease } from './workspace-leases.js';
 

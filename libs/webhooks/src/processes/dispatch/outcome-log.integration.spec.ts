@@ -7,11 +7,11 @@ import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
-import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { noteSkipping, skipNext } from '../skipping/skip-pending.js';
+import type { AttemptResult } from '../../domain/attempt.js';
+import { noteSkipping, skipNext } from '../skip-pending.js';
 import { WorkspaceLeases, type EndpointSnapshot, type WorkspaceLease } from './workspace-leases.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
-import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
+import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
 
 const HOUR = 3_600_000;
 const LEASE_MS = 1_000;

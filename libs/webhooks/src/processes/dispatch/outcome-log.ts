@@ -1,9 +1,141 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
-import { PROBE_PAUSE_MS, isOfReceiver, type AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { transitionAfterFailure } from '../../domain/delivery/delivery-state.js';
-import { ADD_TO_SKIPPED, FAIL, PUT_OFF, SUCCEED } from './outcome-sql.js';
+import {
+  PROBE_AFTER_FAILURES,
+  STATUS_AFTER,
+  PROBE_PAUSE_MS,
+  isOfReceiver,
+  type AttemptResult,
+  transitionAfterFailure,
+} from '../../domain/attempt.js';
+import { appendSettled, appendSucceeded } from '../../read-models/delivery-sql.js';
+import { countAttempts } from '../../read-models/hourly-stats.js';
+
+/**
+ * SQL: the delivery waits for this attempt, and the worker still has the lease of its workspace. `status = 'pending'` would
+ * be the same as `settled_at is null`, but the planner would read all of a partial index with that condition.
+ */
+const IS_OPEN = `
+  delivery.delivery_id = done.delivery_id and delivery.settled_at is null and delivery.attempts = done.number - 1
+  and exists (select from webhooks.workspace_lease held
+              where held.workspace_id = delivery.workspace_id and held.lease = done.lease)`;
+
+/** SQL: the attempts to record: $1 to $9. */
+const DONE = `
+  done as (
+    select * from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::bytea[],
+                         $7::uuid[], $8::timestamptz[], $9::text[])
+      as done (delivery_id, number, started_at, duration_ms, status_code, answer, lease, ended_at, error)
+  )`;
+
+/** SQL: the attempts that settled a delivery. */
+const made = (ended: string): string => `
+  select done.delivery_id, done.number, done.started_at, done.duration_ms, done.status_code, done.error, done.answer
+  from done join ${ended} using (delivery_id)`;
+
+/** SQL: removes deliveries from the queue, with their last attempt counted. @param where of `delivery` and `done` */
+const take = (status: string, where: string): string => `
+    delete from webhooks.delivery using done
+    where ${IS_OPEN} and ${where}
+    returning delivery.delivery_id, delivery.endpoint_id, delivery.event_id, '${status}' as status,
+              done.number as attempts, delivery.test, delivery.redelivery, delivery.replay_id, delivery.created_at,
+              done.ended_at as settled_at`;
+
+/** SQL: successes. The other parts apply to the deliveries that the first one took from the queue. */
+export const SUCCEED = `
+  with ${DONE}, ended as (${take(STATUS_AFTER.succeed, 'true')}, done.started_at, done.duration_ms, done.status_code,
+              done.error
+  ), ${appendSucceeded('ended')}, summed as (${countAttempts('ended')}
+  ), recovered as (
+    update webhooks.endpoint_health set consecutive_failures = 0, failing_since = null, probe_at = null
+    where consecutive_failures > 0 and endpoint_id in (select endpoint_id from ended)
+    returning endpoint_id
+  )
+  select ended.delivery_id, recovered.endpoint_id is not null as has_recovered
+  from ended left join recovered using (endpoint_id)`;
+
+/**
+ * SQL: failures. $10: when the next attempt is due, null after the last. $11: the URL it was sent to; null when the failure does not count.
+ * $12: pause between probes (ms).
+ *
+ * Later deliveries of the reading cannot be sent before the next attempt, so they are due when it is. A failure of an
+ * earlier URL says nothing about the present one.
+ */
+export const FAIL = `
+  with ${DONE}, next as (
+    select * from unnest($1::uuid[], $10::timestamptz[], $11::text[]) as next (delivery_id, due_at, url)
+  ), ended as (${take(STATUS_AFTER.exhaust, 'exists (select from next where next.delivery_id = done.delivery_id and next.due_at is null)')}
+  ), retried as (
+    update webhooks.delivery set attempts = done.number, due_at = next.due_at
+    from done join next using (delivery_id)
+    where ${IS_OPEN}
+      and next.due_at is not null
+    returning delivery.delivery_id, delivery.endpoint_id, delivery.reading_id, delivery.sequence, delivery.redelivery,
+              delivery.due_at
+  ), kept as (
+    insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, answer, endpoint_id)
+    select done.delivery_id, number, started_at, duration_ms, status_code, error, answer, endpoint_id
+    from done join retried using (delivery_id)
+    on conflict do nothing
+  ), ${appendSettled('ended', made('ended'))}, followers as (
+    update webhooks.delivery follower set due_at = held.due_at
+    from (select endpoint_id, reading_id, min(sequence) as sequence, max(due_at) as due_at
+          from retried where not redelivery group by endpoint_id, reading_id) held
+    where follower.endpoint_id = held.endpoint_id and follower.reading_id = held.reading_id
+      and follower.sequence > held.sequence and follower.status = 'pending' and not follower.redelivery
+      and follower.due_at < held.due_at
+      and follower.delivery_id not in (select delivery_id from done)
+  ), failed as (
+    select delivery_id, endpoint_id from retried union all select delivery_id, endpoint_id from ended
+  ), summed as (${countAttempts('done join failed using (delivery_id)')}
+  ), counted as (
+    insert into webhooks.endpoint_health as health (endpoint_id, consecutive_failures, failing_since, probe_at)
+    select endpoint_id, count(*), min(ended_at),
+           case when count(*) >= ${PROBE_AFTER_FAILURES}
+                then max(ended_at) + $12::integer * interval '1 millisecond' end
+    from failed join done using (delivery_id) join next using (delivery_id)
+    join webhooks.endpoint using (endpoint_id)
+    where endpoint.url = next.url
+    group by endpoint_id order by endpoint_id
+    on conflict (endpoint_id) do update
+    set consecutive_failures = health.consecutive_failures + excluded.consecutive_failures,
+        failing_since = coalesce(health.failing_since, excluded.failing_since),
+        probe_at = case when health.consecutive_failures + excluded.consecutive_failures >= ${PROBE_AFTER_FAILURES}
+                        then (select max(ended_at) from failed join done using (delivery_id)
+                              where failed.endpoint_id = health.endpoint_id)
+                             + $12::integer * interval '1 millisecond' end
+    returning endpoint_id, consecutive_failures, failing_since
+  )
+  select failed.delivery_id, counted.consecutive_failures, counted.failing_since
+  from failed join next using (delivery_id) left join webhooks.endpoint using (endpoint_id)
+  left join counted on counted.endpoint_id = failed.endpoint_id and endpoint.url = next.url`;
+
+/** SQL: a delivery that was skipped while its attempt was under way stays so, with the attempt. */
+export const ADD_TO_SKIPPED = `
+  with ${DONE}
+  update webhooks.settled_delivery skipped
+  set attempts = done.number, started_at = done.started_at, duration_ms = done.duration_ms,
+      status_code = done.status_code, error = done.error, answer = done.answer,
+      earlier = case when skipped.started_at is null then skipped.earlier
+                     else coalesce(skipped.earlier, '[]') || jsonb_build_object(
+                       'number', skipped.attempts, 'startedAt', skipped.started_at, 'durationMs', skipped.duration_ms,
+                       'statusCode', skipped.status_code, 'error', skipped.error) end
+  from done
+  where skipped.delivery_id = done.delivery_id and skipped.status = 'skipped' and skipped.attempts = done.number - 1`;
+
+/** SQL: makes a delivery due later, $4, and with it the later ones of its reading, which cannot be sent before. */
+export const PUT_OFF = `
+  with done as (
+    select $1::uuid as delivery_id, $2::integer as number, $3::uuid as lease
+  ), held as (
+    update webhooks.delivery set due_at = $4 from done where ${IS_OPEN}
+    returning endpoint_id, reading_id, sequence, redelivery, due_at
+  )
+  update webhooks.delivery follower set due_at = held.due_at from held
+  where follower.endpoint_id = held.endpoint_id and follower.reading_id = held.reading_id
+    and follower.sequence > held.sequence and follower.status = 'pending' and not follower.redelivery
+    and not held.redelivery and follower.due_at < held.due_at`;
 
 /** An attempt that has ended. Times in milliseconds since the epoch. */
 export interface FinishedAttempt {

@@ -1,14 +1,106 @@
+import { Resolver } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
 import { SpanKind } from '@opentelemetry/api';
 import type pg from 'pg';
 import { LRUCache } from 'lru-cache';
+import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { isTracing, startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
-import type { ResolveHost } from '../../application/resolve-host.js';
-import { judgeStatus, type AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { parseRetryAfter } from '../../domain/delivery/retry-schedule.js';
-import { isAddress, isReachable, unbracketed } from '../../domain/url/addresses.js';
-import { checkWebhookUrl, type UrlPolicy, type UrlVerdict } from '../../domain/url/webhook-url.js';
-import { AttemptFailed, Exchange, classify, type Response } from './exchange.js';
-import type { PinnedConnections } from './pinned-connections.js';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
+import { judgeStatus, type AttemptResult, parseRetryAfter } from '../../domain/attempt.js';
+import {
+  isAddress,
+  isReachable,
+  unbracketed,
+  checkWebhookUrl,
+  type UrlPolicy,
+  type UrlVerdict,
+} from '../../domain/webhook-url.js';
+import {
+  AttemptFailed,
+  Exchange,
+  classify,
+  type Response,
+  PinnedConnections,
+  egressProxy,
+  type EgressProxy,
+} from './connections.js';
+import { urlPolicy } from '../../application/endpoint-access.js';
+import type { Config } from '../../settings.js';
+
+/** Every address of a host name; rejects when there is none. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+/** Longest whole look-up of a name. Answers received by then are used. */
+const LOOK_UP_MS = 5_000;
+/** Time after which a query is repeated: the first may have been lost. */
+const TRY_MS = 2_000;
+const TRIES = 2;
+/** How long the addresses that would be dialled wait for the others: some name servers never answer for one family. */
+const OTHER_FAMILY_MS = 500;
+
+export interface NameServers {
+  /** `address:port`; by default the machine's own name servers. */
+  readonly servers?: readonly string[];
+  readonly lookUpMs?: number;
+}
+
+/**
+ * Resolves names without the threads of the process. The system resolver occupies one of four threads for as long as a
+ * customer's name server takes. That would delay all other look-ups and the file access of this process. Names must
+ * therefore be complete and known to DNS: the hosts file and search domains do not apply.
+ *
+ * Each look-up has its own resolver. It can be cancelled alone, uses the current name servers, and is not slowed down
+ * by servers that failed for others. Concurrent callers for the same name share a look-up. Nothing is cached
+ * afterwards.
+ */
+export const hostResolver = ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {}): ResolveHost => {
+  const pending = new Map<string, Promise<readonly string[]>>();
+  const lookUp: ResolveHost = async (hostname) => {
+    const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+    if (servers) resolver.setServers(servers);
+    const cancelAfter = (milliseconds: number) => setTimeout(() => resolver.cancel(), milliseconds);
+    const timers = [cancelAfter(lookUpMs)];
+    const queries = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
+    const [ipv4, ipv6] = queries;
+    (isOnlyIpv6() ? ipv6 : ipv4).then(
+      () => timers.push(cancelAfter(OTHER_FAMILY_MS)),
+      () => undefined,
+    );
+    try {
+      return addressesIn(await Promise.allSettled(queries));
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+    }
+  };
+  return (hostname) => {
+    const known = pending.get(hostname);
+    if (known) return known;
+    const shared = lookUp(hostname).finally(() => pending.delete(hostname));
+    pending.set(hostname, shared);
+    return shared;
+  };
+};
+
+export const resolveHost = hostResolver();
+
+/** Addresses that this machine can reach come first: the first one is dialled. */
+const addressesIn = ([ipv4, ipv6]: readonly [
+  PromiseSettledResult<string[]>,
+  PromiseSettledResult<string[]>,
+]): readonly string[] => {
+  if (ipv4.status === 'rejected' && ipv6.status === 'rejected') throw ipv4.reason;
+  const [four, six] = [ipv4, ipv6].map((found) => (found.status === 'fulfilled' ? found.value : []));
+  return isOnlyIpv6() ? [...six!, ...four!] : [...four!, ...six!];
+};
+
+const isOnlyIpv6 = (): boolean => {
+  const outward = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:')),
+  );
+  return outward.length > 0 && outward.every(({ family }) => family === 'IPv6');
+};
 
 export interface OutgoingRequest {
   readonly endpointId: string;
@@ -179,4 +271,103 @@ const traceparentOf = async (pool: pg.Pool, eventId: string | undefined): Promis
     )
     .catch(() => null);
   return found?.rows[0]?.traceparent ?? null;
+};
+
+/** Longest wait (ms) for a connection to a receiver, and for its TLS. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+interface SenderParts {
+  readonly config: Config;
+  readonly resolve: ResolveHost;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly connectTimeoutMs?: number | undefined;
+}
+
+/** Builds what sends requests to receivers. @throws Error for a proxy or source addresses that cannot be used */
+export const openSender = ({
+  config,
+  resolve,
+  clock,
+  log,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+}: SenderParts): Sender => {
+  requireLogin(config);
+  requireUsable(config);
+  const connections = new PinnedConnections({
+    connectTimeoutMs,
+    allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+    proxy:
+      config.WEBHOOK_PROXY_URL === undefined
+        ? null
+        : egressProxy(config.WEBHOOK_PROXY_URL, config.WEBHOOK_PROXY_LOGIN_FILE, proxyReport(log)),
+    sources: config.WEBHOOK_SOURCE_ADDRESSES,
+  });
+  return new Sender(
+    connections,
+    resolve,
+    urlPolicy(config),
+    config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
+    () => clock.now(),
+    blockedReport(log),
+  );
+};
+
+/** Their owners learn only that the name cannot be used. */
+const blockedReport = (log: Pick<Logger, 'warn'>) => {
+  const recurring = new Recurring();
+  return (host: string, endpointId: string): void => {
+    const times = recurring.happened(`${endpointId} ${host}`);
+    if (times > 0)
+      log.warn({ host, endpointId, times }, 'the host of a webhook leads to an address that is not public');
+  };
+};
+
+/** Once as it is, then at growing intervals: without its proxy, every delivery fails. */
+const proxyReport = (log: Pick<Logger, 'warn'>): EgressProxy['report'] => {
+  const recurring = new Recurring();
+  return (reason) => {
+    const times = recurring.happened(reason);
+    if (times > 0) log.warn({ reason, times }, 'the proxy of webhooks cannot be used');
+  };
+};
+
+/** Otherwise every delivery would fail, and endpoints would be disabled for it. */
+const requireUsable = ({
+  WEBHOOK_SOURCE_ADDRESSES: addresses,
+  WEBHOOK_PROXY_URL: proxy,
+}: Pick<Config, 'WEBHOOK_SOURCE_ADDRESSES' | 'WEBHOOK_PROXY_URL'>): void => {
+  if (addresses.length > 0 && proxy !== undefined)
+    throw new Error(
+      'WEBHOOK_SOURCE_ADDRESSES: through WEBHOOK_PROXY_URL, receivers see the address of the proxy',
+    );
+  const own = new Set(
+    Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address)),
+  );
+  const [foreign] = addresses.filter((address) => !own.has(address));
+  if (foreign !== undefined)
+    throw new Error(`WEBHOOK_SOURCE_ADDRESSES: this machine does not have the address ${foreign}`);
+};
+
+/** Its errors name the setting, and never show the login. */
+const requireLogin = ({
+  WEBHOOK_PROXY_URL: proxy,
+  WEBHOOK_PROXY_LOGIN_FILE: file,
+}: Pick<Config, 'WEBHOOK_PROXY_URL' | 'WEBHOOK_PROXY_LOGIN_FILE'>): void => {
+  if (file === undefined) return;
+  const refuse = (reason: string): never => {
+    throw new Error(`WEBHOOK_PROXY_LOGIN_FILE: ${reason}`);
+  };
+  if (proxy === undefined) return refuse('is for WEBHOOK_PROXY_URL, which is not set');
+  if (new URL(proxy).username !== '') return refuse('WEBHOOK_PROXY_URL has a login, too; set one of the two');
+  const login = contentsOf(file) ?? refuse('the file cannot be read');
+  if (!/^[^:\s]+:.+$/.test(login.trim())) return refuse('the file must hold user:password');
+};
+
+const contentsOf = (file: string): string | null => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
 };

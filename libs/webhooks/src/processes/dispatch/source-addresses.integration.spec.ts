@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { rawServer, send, senderWith, sending } from '../../../test/sending.js';
-import { openSender } from './open-sender.js';
+import { openSender } from './sender.js';
 import type { Config } from '../../settings.js';
 
 const test = sending();

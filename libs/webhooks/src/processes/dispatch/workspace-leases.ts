@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
-import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
-import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
+import { PROBE_AFTER_FAILURES } from '../../domain/attempt.js';
+import type { EndpointSecret } from '../../domain/webhook-endpoint.decider.js';
 
 /** The right to send for a workspace: until it expires, no other worker does. */
 export interface WorkspaceLease {

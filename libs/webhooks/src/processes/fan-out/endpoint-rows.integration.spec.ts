@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { endpoint, reading, secretRef } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
-import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
-import { skipNext } from '../skipping/skip-pending.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
+import { skipNext } from '../skip-pending.js';
 
 const test = fanningOut();
 const A = endpoint('we_a');

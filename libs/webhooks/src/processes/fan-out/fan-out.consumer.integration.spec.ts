@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { endpoint, failure, reading, stored } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
-import { fanOutConsumer } from './fan-out.consumer.js';
+import { fanOutConsumer } from '../fan-out.consumer.js';
 
 const test = fanningOut();
 const A = endpoint('we_a');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { batchEnded, endpoint, reading } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
-import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
 
 const test = fanningOut();
 const asked = (id: string, settings: object = {}) =>

@@ -5,12 +5,10 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { runRetention } from '#platform/retention/retention.js';
 import { batchEnded, endpoint } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
-import { NOTICE_TYPES } from '../../contracts/notice-types.js';
+import { NOTICE_TYPES } from '../../contracts/events.js';
 import { LEAST_NOTICE_DAYS, settings } from '../../settings.js';
-import { webhookRetentions } from '../retention/retentions.js';
-import { accountLooks } from './account-looks.js';
-import { endpointLooks } from './endpoint-looks.js';
-import { noticeRound, type Look } from './notice-watch.js';
+import { webhookRetentions } from '../retention.js';
+import { accountLooks, endpointLooks, noticeRound, type Look } from '../notices.js';
 
 const test = fanningOut();
 const NOW = Date.parse('2026-04-04T09:30:00.000Z');

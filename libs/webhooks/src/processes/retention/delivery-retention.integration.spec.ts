@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { DAY_MS, retentionStatus, runRetention } from '#platform/retention/retention.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { wipe } from '../../../test/service.js';
-import { deliveryRetention } from './delivery-retention.js';
+import { deliveryRetention } from '../retention.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const MANY = 5_001;

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DAY_MS, retentionStatus, runRetention } from '#platform/retention/retention.js';
 import { fanningOut } from '../../../test/fanning-out.js';
 import { batchEnded, endpoint, failure, reading, testReading } from '../../../test/events.js';
-import { webhookRetentions } from './retentions.js';
+import { webhookRetentions } from '../retention.js';
 
 /** When the events of the helpers happen. */
 const HAPPENED = Date.parse('2026-04-04T09:30:00Z');

@@ -5,8 +5,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { dispatching } from '../../../test/dispatching.js';
 import { reading } from '../../../test/events.js';
 import { Receiver, eventually } from '../../../test/receiver.js';
-import { whenLocked } from '../settled/partitions.js';
-import { webhookRetentions } from './retentions.js';
+import { whenLocked, webhookRetentions } from '../retention.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const NEVER = new AbortController().signal;

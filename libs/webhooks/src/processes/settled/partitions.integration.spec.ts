@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { wipe } from '../../../test/service.js';
-import { whenLocked } from './partitions.js';
+import { whenLocked } from '../retention.js';
 
 const NEVER = new AbortController().signal;
 

@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { systemClock } from '#event-sourcing/core/clock.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
-import { rescueReplays } from '../../application/replay/replay.job.js';
-import { skipNoted } from './skip-pending.js';
+import { rescueReplays } from '../../application/replay.js';
+import { skipNoted } from '../skip-pending.js';
 
 const fails = (): Promise<never> => Promise.reject(new Error('Query read timeout'));
 const pool = { connect: fails, query: fails } as unknown as pg.Pool;

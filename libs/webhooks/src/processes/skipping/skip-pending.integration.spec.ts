@@ -4,11 +4,11 @@ import { reading, testReading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
-import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
-import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
+import type { EndpointChanges } from '../../domain/webhook-endpoint.decider.js';
+import { DeliveryRows } from '../../read-models/deliveries.js';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
-import { skipNext } from './skip-pending.js';
-import { ALL_DELIVERIES } from '../../read-models/delivery/settled-sql.js';
+import { skipNext } from '../skip-pending.js';
+import { ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
 
 /** More than are skipped at once. */
 const MANY = 12_000;

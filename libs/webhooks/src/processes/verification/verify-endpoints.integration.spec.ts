@@ -5,13 +5,11 @@ import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
-import { resolveHost } from '../../application/resolve-host.js';
-import { FindVerification } from '../../contracts/verification.js';
-import { FindVerificationHandler } from '../../read-models/verification/find-verification.handler.js';
-import type { WebhookEndpointCommand } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
-import { serviceSignature } from '../../domain/delivery/signed-headers.js';
-import { openSender } from '../dispatch/open-sender.js';
-import { probeDue } from './verify-endpoints.js';
+import { resolveHost, openSender } from '../dispatch/sender.js';
+import { FindVerification } from '../../contracts/endpoints.js';
+import { FindVerificationHandler, probeDue } from '../verification.js';
+import type { WebhookEndpointCommand } from '../../domain/webhook-endpoint.decider.js';
+import { serviceSignature } from '../../domain/signed-headers.js';
 
 let database: TestDatabase;
 let service: TestService;

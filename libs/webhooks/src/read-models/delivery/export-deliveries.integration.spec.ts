@@ -4,8 +4,7 @@ import { dispatching } from '../../../test/dispatching.js';
 import { reading } from '../../../test/events.js';
 import { eventually, ok, status } from '../../../test/receiver.js';
 import { ExportDeliveries } from '../../contracts/deliveries.js';
-import { DeliveryRows } from './delivery-rows.js';
-import { ExportDeliveriesHandler } from './export-deliveries.handler.js';
+import { DeliveryRows, ExportDeliveriesHandler } from '../deliveries.js';
 
 const test = dispatching();
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from '@jest/globals';
 import { webhookRequests } from '../../../test/webhook-requests.js';
-import { DeliveryRows, type DeliveryFilter } from './delivery-rows.js';
+import { DeliveryRows, type DeliveryFilter } from '../deliveries.js';
 
 /** Above the number of events whose deliveries are looked up one by one. */
 const MANY = 1_100;

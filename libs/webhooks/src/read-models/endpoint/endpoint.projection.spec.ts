@@ -2,7 +2,7 @@ import { describe, it } from '@jest/globals';
 import { given } from '#event-sourcing/testing/projection-spec.js';
 import { recorded } from '#event-sourcing/testing/recorded.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
-import { endpointProjection } from './endpoint.projection.js';
+import { endpointProjection } from '../../projections.js';
 
 const ID = 'we_1';
 const FIRST = '0d9a4d0e-6a53-4a41-9b8e-2f6a3f3c1b70';

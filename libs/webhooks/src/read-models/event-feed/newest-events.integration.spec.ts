@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { FindToldEvent, ListNewestEvents } from '../../contracts/feed.js';
-import { GetEndpointQueue } from '../../contracts/health.js';
-import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import { FindToldEvent, ListNewestEvents } from '../../contracts/deliveries.js';
+import { GetEndpointQueue } from '../../contracts/endpoints.js';
+import { PUBLIC_EVENT_TYPES } from '../../contracts/events.js';
 import { reading } from '../../../test/events.js';
 import { eventually } from '../../../test/receiver.js';
 import { webhookRequests } from '../../../test/webhook-requests.js';
-import { GetEndpointQueueHandler } from '../health/queue-health.js';
-import { FindToldEventHandler, ListNewestEventsHandler } from './newest-events.js';
+import { GetEndpointQueueHandler } from '../endpoints.js';
+import { FindToldEventHandler, ListNewestEventsHandler } from '../event-feed.js';
 
 const test = webhookRequests();
 

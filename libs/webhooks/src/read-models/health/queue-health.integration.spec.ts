@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
-import { FindWebhookEndpoint } from '../../contracts/health.js';
-import { EndpointRows } from '../endpoint/endpoint-rows.js';
-import { FindWebhookEndpointHandler } from '../endpoint/find-endpoint.handler.js';
-import { QueueHealth } from './queue-health.js';
+import { FindWebhookEndpoint } from '../../contracts/endpoints.js';
+import { EndpointRows, FindWebhookEndpointHandler, QueueHealth } from '../endpoints.js';
 
 const BUSY = 'we_busy';
 const SETTLED = 200_000;

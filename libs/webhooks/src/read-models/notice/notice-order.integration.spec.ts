@@ -1,8 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { webhookRequests } from '../../../test/webhook-requests.js';
-import { ListNewestEvents } from '../../contracts/feed.js';
-import { ListNewestEventsHandler } from '../event-feed/newest-events.js';
-import { NoticeFeed } from './notice-feed.js';
+import { ListNewestEvents } from '../../contracts/deliveries.js';
+import { ListNewestEventsHandler, NoticeFeed } from '../event-feed.js';
 
 /** Enough for positions of one and of two digits: as texts they have another order. */
 const NOTICES = 12;

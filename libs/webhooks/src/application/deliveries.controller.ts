@@ -1,0 +1,425 @@
+import { Inject, HttpCode, Param, Post, Get, Query, Req } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { ApiBody, ApiOperation, ApiQuery } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Command } from '#platform/cqrs/message.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { CLOCK } from '#platform/tokens.js';
+import { PrepareTrialReading } from '#readings/contracts/index.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { Requester } from '#platform/http/requester.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
+import { OptionalBody } from '#platform/http/optional-body.pipe.js';
+import { setAbout } from '#platform/audit/personal-data.js';
+import { seesMode } from '#platform/auth/livemode.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
+import { type PublicEventType, PUBLIC_EVENT_TYPES, NOTICE_TYPES } from '../contracts/events.js';
+import type {
+  EndpointRefusal,
+  TooManyTestEvents,
+  TrialRefusal,
+  DeliveryNotFound,
+  NoLongerKept,
+} from '../contracts/refusals.js';
+import { type DeliveryRecord, DeliveryRows, type DeliveryFilter } from '../read-models/deliveries.js';
+import { madeUpEvent } from '../domain/public-event.js';
+import {
+  isReferenced,
+  showsExternalIds,
+  storedBody,
+  INSERT_SKIPPED,
+  lockRequestsOf,
+  OPEN_ENDPOINT,
+  probeNow,
+  NEVER_ATTEMPTED,
+  ALL_DELIVERIES,
+} from '../read-models/delivery-sql.js';
+import { EndpointAccess } from './endpoint-access.js';
+import {
+  orProblem,
+  EndpointRoutes,
+  WritesWebhooks,
+  problemOf,
+  NamesDelivery,
+  ReadsWebhooks,
+} from '../http/routes.js';
+import { deliverySchema, deliveryHistorySchema, deliveryPageSchema } from '../http/webhook.schemas.js';
+import { SendTestEventDto } from '../http/bodies.js';
+import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
+import {
+  LIVEMODE_SHOWN,
+  readChoice,
+  readFlag,
+  readInstant,
+  readModes,
+  readUuid,
+  type QueryValue,
+} from '../http/query-parameters.js';
+import { DeletedPast } from '../read-models/event-feed.js';
+
+export type SendTestEventResult =
+  | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
+  | EndpointRefusal
+  | TooManyTestEvents
+  | TrialRefusal;
+
+/** Sends an endpoint a trial: an event about a test reading, which is made if the workspace has none. */
+export class SendTestEvent extends Command<SendTestEventResult> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    /** The modes that the caller sees. Without test, the external id of the reading is not shown. */
+    readonly sees: readonly Mode[],
+    readonly type: PublicEventType,
+    readonly by: RequestContext,
+  ) {
+    super();
+  }
+}
+
+/** Trials that may wait to be sent to each endpoint: they are free of charge. */
+const TRIALS_PER_ENDPOINT = 10;
+
+@CommandHandler(SendTestEvent)
+export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly deliveries: DeliveryRows,
+    private readonly commands: CommandBus,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, workspaceId, sees, type, by }: SendTestEvent): Promise<SendTestEventResult> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    const trial = await this.commands.execute(new PrepareTrialReading(workspaceId, by));
+    if (trial.outcome !== 'ready') return trial;
+    const occurredAt = instant(this.clock.now());
+    // A queue of its own: neither does a trial wait for events of the reading, nor they for it.
+    const [eventId, queue, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
+    const { readingId, bodyHead, bodyTail } = madeUpEvent(
+      { eventId, type, workspaceId, occurredAt },
+      { readingId: trial.readingId, livemode: false, document: trial.document },
+      { trial: true },
+    );
+    const isQueued = await transaction(this.pool, async (client) => {
+      await lockRequestsOf(client, endpointId);
+      if (!(await this.hasPlace(client, endpointId))) return false;
+      await client.query(
+        `with ${OPEN_ENDPOINT}, sample as (
+         insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at,
+                                            livemode, shows_external_id)
+         select $3, $4, $5::uuid, $6, 0, ${storedBody('$7::text', 'shows', 'is_referenced')}, $8::timestamptz, false,
+                shows and is_referenced
+         from (select ${showsExternalIds('$4')} as shows, $11::boolean and ${isReferenced('$5::uuid')} as is_referenced) reference
+         returning event_id, workspace_id, sequence, occurred_at
+       ), skipped as (${INSERT_SKIPPED}
+         select $9, $1, event_id, 'skipped', 0, true, false, occurred_at, occurred_at
+         from sample cross join open_endpoint where not is_open
+       ), inserted as (
+         insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                        due_at, test, created_at)
+         select $9, $1, workspace_id, event_id, $10::uuid, sequence, 'pending', occurred_at, true, occurred_at
+         from sample cross join open_endpoint where is_open
+       )
+       select pg_notify('webhooks_due', $4)`,
+        [
+          endpointId,
+          known.record.enabled,
+          eventId,
+          workspaceId,
+          readingId,
+          type,
+          `${bodyHead}0${bodyTail}`,
+          occurredAt,
+          deliveryId,
+          queue,
+          sees.includes('test'),
+        ],
+      );
+      await probeNow(client, endpointId, occurredAt);
+      return true;
+    });
+    return isQueued
+      ? { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, deliveryId))! }
+      : { outcome: 'too_many_test_events', limit: TRIALS_PER_ENDPOINT };
+  }
+
+  private async hasPlace(client: pg.PoolClient, endpointId: string): Promise<boolean> {
+    const { rowCount } = await client.query(
+      `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
+      [endpointId, TRIALS_PER_ENDPOINT],
+    );
+    return (rowCount ?? 0) < TRIALS_PER_ENDPOINT;
+  }
+}
+
+/** Tokens of the policy `manage` that a trial takes: unlike deliveries, none waits longer because others failed. */
+const COST = 10;
+
+@EndpointRoutes()
+export class SendTestEventController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('test')
+  @WritesWebhooks()
+  @RateLimited('manage', COST)
+  @HttpCode(202)
+  @ApiOperation({
+    operationId: 'sendTestEvent',
+    summary: 'Send a trial to an endpoint',
+    description:
+      'The event is about a test reading of the workspace, which is made if there is none. Its result and document can be fetched with a test key. The body has `trial: true` and `livemode: false`, whatever the modes of the endpoint; the header `X-Service-Test` is `true`. A trial counts as 10 requests of the policy `manage`.',
+  })
+  @ApiBody({ type: SendTestEventDto, required: false })
+  @Answers(202, 'The delivery is queued', deliverySchema)
+  @Refuses('unsupported_event_type', 'insufficient_credits', 'billing_misconfigured')
+  async test(
+    @Param('endpointId') endpointId: string,
+    @OptionalBody() { type }: SendTestEventDto,
+    @Caller() { workspaceId, sees }: Principal,
+    @Requester() by: RequestContext,
+  ) {
+    return orProblem(await this.commands.execute(new SendTestEvent(endpointId, workspaceId, sees, type, by)))
+      .delivery;
+  }
+}
+
+const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] as const;
+
+@EndpointRoutes()
+export class ShowDeliveriesController {
+  constructor(
+    private readonly rows: DeliveryRows,
+    private readonly deleted: DeletedPast,
+    private readonly cursors: PageCursors,
+  ) {}
+
+  @Get('deliveries')
+  @ReadsWebhooks()
+  @ApiOperation({
+    operationId: 'listDeliveries',
+    summary: 'List the deliveries to an endpoint',
+    description:
+      'Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`.',
+  })
+  @ApiQuery({
+    name: 'status',
+    required: false,
+    description: 'Comma-separated',
+    schema: { type: 'array', items: { type: 'string', enum: [...DELIVERY_STATUSES] } },
+    explode: false,
+  })
+  @ApiQuery({
+    name: 'type',
+    required: false,
+    description: 'Comma-separated',
+    schema: { type: 'array', items: { type: 'string', enum: [...DELIVERED_TYPES] } },
+    explode: false,
+  })
+  @ApiQuery({ name: 'readingId', required: false, schema: { type: 'string', format: 'uuid' } })
+  @ApiQuery({
+    name: 'since',
+    required: false,
+    description: 'Created at or after this time',
+    schema: { type: 'string', format: 'date-time' },
+  })
+  @ApiQuery({
+    name: 'until',
+    required: false,
+    description: 'Created before this time',
+    schema: { type: 'string', format: 'date-time' },
+  })
+  @ApiQuery({
+    name: 'undelivered',
+    required: false,
+    description: 'Only deliveries of events that have not reached the endpoint by any delivery',
+    schema: { type: 'boolean', default: false },
+  })
+  @ApiQuery(LIVEMODE_SHOWN)
+  @Answers(200, 'A page of deliveries', deliveryPageSchema)
+  @Refuses('unsupported_event_type')
+  async list(
+    @Param('endpointId') endpointId: string,
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Query() query: Readonly<Record<string, QueryValue>>,
+    @Caller() caller: Principal,
+  ) {
+    const filter: DeliveryFilter = {
+      statuses: readChoice('status', query['status'], DELIVERY_STATUSES),
+      types: readChoice('type', query['type'], DELIVERED_TYPES, 'unsupported_event_type'),
+      readingId: readUuid('readingId', query['readingId']),
+      since: readInstant('since', query['since']),
+      until: readInstant('until', query['until']),
+      undelivered: readFlag('undelivered', query['undelivered']),
+      modes: readModes(query['livemode'], caller),
+    };
+    const scope = ['deliveries', caller.workspaceId, endpointId, JSON.stringify(filter)];
+    const page = this.cursors.read(limit, cursor, ...scope);
+    const { records, after } = await this.rows.page(endpointId, page.limit + 1, page.after, filter);
+    const endOf = ({ createdAt, deliveryId }: (typeof records)[0]) => [createdAt, deliveryId];
+    const shown = this.cursors.page(records, page.limit, endOf, ...scope);
+    return after === null ? shown : { ...shown, nextCursor: this.cursors.seal(after, ...scope) };
+  }
+
+  @Get('deliveries/:deliveryId')
+  @ReadsWebhooks()
+  @ApiOperation({
+    operationId: 'getDelivery',
+    summary: 'Get a delivery with all its attempts',
+    description: 'Of a receiver’s answers, shows only the status and the class of error.',
+  })
+  @NamesDelivery()
+  @Refuses('no_longer_kept')
+  @Answers(200, 'The delivery', deliveryHistorySchema)
+  async one(
+    @Param('endpointId') endpointId: string,
+    @Param('deliveryId') deliveryId: string,
+    @Caller() caller: Principal,
+    @Req() request: Request,
+  ) {
+    const record = await this.rows.find(endpointId, deliveryId);
+    if (!record || !(record.test || seesMode(caller, record.livemode)))
+      throw problemOf(await this.deleted.refusalOfDelivery(endpointId, caller.sees));
+    if (record.readingId) setAbout(request, record.readingId);
+    return { ...record, history: await this.rows.attempts(deliveryId) };
+  }
+}
+
+/** `delivery` is the redelivery: a new one, or the one that was already waiting. */
+export type RedeliverResult =
+  | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
+  | EndpointRefusal
+  | DeliveryNotFound
+  | NoLongerKept;
+
+/** Sends the event of a delivery once more. A redelivery that is already waiting is sent at once instead. */
+export class Redeliver extends Command<RedeliverResult> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly deliveryId: string,
+    /** The modes of the events that the caller may send again. */
+    readonly sees: readonly Mode[],
+  ) {
+    super();
+  }
+}
+
+/** The event of delivery $3. */
+const EVENT = `(select event_id from ${ALL_DELIVERIES} where delivery_id = $3)`;
+
+/** A pending redelivery counts as the requested one. So does a skipped one while the endpoint is disabled. */
+const FIND = `
+  with ${OPEN_ENDPOINT}
+  select delivery_id from ${ALL_DELIVERIES} cross join open_endpoint
+  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null
+    and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
+  order by created_at limit 1`;
+
+/** Makes a scheduled redelivery due now. */
+const SEND_NOW = `
+  update webhooks.delivery set due_at = $2 where delivery_id = $1 and status = 'pending' and due_at > $2`;
+
+/** A redelivery that was skipped without an attempt is replaced. */
+const REMOVE_SKIPPED = `
+  delete from webhooks.settled_delivery unsent
+  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null and ${NEVER_ATTEMPTED}
+    and delivery_id <> $3 and $2`;
+
+const ADD = `
+  with ${OPEN_ENDPOINT}, again as (
+    select delivery.endpoint_id, event.workspace_id, event_id, event.reading_id, event.sequence, delivery.test, is_open
+    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) cross join open_endpoint
+    where delivery.delivery_id = $3
+  ), skipped as (${INSERT_SKIPPED}
+    select $5, endpoint_id, event_id, 'skipped', 0, test, true, $4::timestamptz, $4::timestamptz
+    from again where not is_open
+  )
+  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                 due_at, test, redelivery, created_at)
+  select $5, endpoint_id, workspace_id, event_id, coalesce(reading_id, $5), sequence, 'pending', $4::timestamptz, test,
+         true, $4::timestamptz
+  from again where is_open`;
+
+@CommandHandler(Redeliver)
+export class RedeliverHandler implements ICommandHandler<Redeliver> {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly deliveries: DeliveryRows,
+    private readonly deleted: DeletedPast,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, workspaceId, deliveryId, sees }: Redeliver): Promise<RedeliverResult> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    const first = await this.deliveries.find(endpointId, deliveryId);
+    if (!first || !(first.test || seesMode({ sees }, first.livemode)))
+      return this.deleted.refusalOfDelivery(endpointId, sees);
+    const { enabled, modes } = known.record;
+    const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
+    const again = await this.queue(endpointId, workspaceId, receives, deliveryId);
+    return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
+  }
+
+  /** @returns the id of the redelivery, which may be an existing one */
+  private queue(
+    endpointId: string,
+    workspaceId: string,
+    receives: boolean,
+    deliveryId: string,
+  ): Promise<string> {
+    const at = instant(this.clock.now());
+    return transaction(this.pool, async (client) => {
+      await lockRequestsOf(client, endpointId);
+      const of = [endpointId, receives, deliveryId];
+      const found = await client.query<{ delivery_id: string }>(FIND, of);
+      const known = found.rows[0]?.delivery_id;
+      const again = known ?? randomUUID();
+      if (known) await client.query(SEND_NOW, [known, at]);
+      else {
+        await client.query(REMOVE_SKIPPED, of);
+        await client.query(ADD, [...of, at, again]);
+      }
+      await probeNow(client, endpointId, at);
+      await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
+      return again;
+    });
+  }
+}
+
+@EndpointRoutes()
+export class RedeliverController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('deliveries/:deliveryId/redeliver')
+  @WritesWebhooks()
+  @HttpCode(202)
+  @ApiOperation({
+    operationId: 'redeliver',
+    summary: 'Send a delivery again',
+    description:
+      'Creates a new delivery of the same event, with the same id and bytes. A redelivery that is already waiting is sent at once instead.',
+  })
+  @NamesDelivery()
+  @Refuses('no_longer_kept')
+  @Answers(202, 'The new delivery is queued', deliverySchema)
+  async redeliver(
+    @Param('endpointId') endpointId: string,
+    @Param('deliveryId') deliveryId: string,
+    @Caller() { workspaceId, sees }: Principal,
+  ) {
+    return orProblem(await this.commands.execute(new Redeliver(endpointId, workspaceId, deliveryId, sees)))
+      .delivery;
+  }
+}

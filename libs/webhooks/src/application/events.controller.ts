@@ -1,0 +1,164 @@
+import { Controller, Get, Headers, Query, Res, Param, Req } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { QueryBus } from '@nestjs/cqrs';
+import type { Response, Request } from 'express';
+import { GivesPersonalData, setAbout } from '#platform/audit/personal-data.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { sendJson } from '#platform/http/send-json.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { invalidParameter } from '#platform/http/query-parameters.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
+import { Problem } from '#platform/http/problem.js';
+import {
+  PUBLIC_EVENT_TYPES,
+  type PublicEventType,
+  NOTICE_TYPES,
+  isNotice,
+  type DeliveredType,
+} from '../contracts/events.js';
+import { NoticeFeed, wholeBody, DeletedPast, EventFeed } from '../read-models/event-feed.js';
+import { eventPageSchema, eventOrNoticeSchema } from '../http/event.schemas.js';
+import { problemOf, NamesEvent } from '../http/routes.js';
+import { LIVEMODE_SHOWN, readChoice, readModes, type QueryValue } from '../http/query-parameters.js';
+
+/** The position before the first event, for the cursor of an empty feed. */
+const BEFORE_THE_FIRST = '-1';
+
+/** The feed of the events that webhooks push. */
+@Controller('api/v1/events')
+@Accepts({ apiKey: 'events:read', bearer: 'events:read' })
+@ApiTags('Events')
+export class PullEventsController {
+  constructor(
+    private readonly feed: EventFeed,
+    private readonly notices: NoticeFeed,
+    private readonly deleted: DeletedPast,
+    private readonly cursors: PageCursors,
+    private readonly queries: QueryBus,
+  ) {}
+
+  @Get()
+  @GivesPersonalData()
+  @ApiOperation({
+    operationId: 'listEvents',
+    summary: 'Pull the events of the workspace',
+    description:
+      'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410.',
+  })
+  @ApiQuery({
+    name: 'type',
+    required: false,
+    description:
+      'Comma-separated types of events, or of notices; default: all types of events. A cursor is valid only with the same types',
+    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] } },
+    explode: false,
+  })
+  @ApiQuery(LIVEMODE_SHOWN)
+  @Answers(200, 'A page of events', eventPageSchema, ['ETag'])
+  @Refuses('unsupported_event_type', 'no_longer_kept')
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Query('type') type: QueryValue,
+    @Query('livemode') livemode: QueryValue,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Caller() caller: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const types = readChoice(
+      'type',
+      type,
+      [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES],
+      'unsupported_event_type',
+    );
+    const { workspaceId } = caller;
+    const modes = readModes(livemode, caller);
+    const scope = ['events', workspaceId, ...modes, ...(types ?? [])];
+    const { limit: count, after } = this.cursors.read(limit, cursor, ...scope);
+    const start = after?.[0] ?? null;
+    const found = await this.read(workspaceId, count + 1, start, types, modes);
+    // After the page was read, so that nothing can be deleted in between unnoticed.
+    const past = await this.deleted.ofFeed(workspaceId, types ?? PUBLIC_EVENT_TYPES, modes);
+    if (start !== null && past !== null && BigInt(past.position) > BigInt(start))
+      throw problemOf({ outcome: 'no_longer_kept', keptSince: past.keptSince, field: '?cursor' });
+    const page = found.slice(0, count);
+    const end = page.at(-1)?.position ?? start ?? past?.position ?? BEFORE_THE_FIRST;
+    const rest = JSON.stringify({
+      nextCursor: this.cursors.seal([end], ...scope),
+      hasMore: found.length > count,
+    });
+    sendJson(response, `{"data":[${page.map(({ body }) => body).join()}],${rest.slice(1)}`, ifNoneMatch);
+  }
+
+  /** Events and notices have an order each, so a page has only one kind. @throws Problem validation_failed */
+  private async read(
+    workspaceId: string,
+    limit: number,
+    after: string | null,
+    types: readonly DeliveredType[] | null,
+    modes: readonly Mode[],
+  ): Promise<readonly { readonly position: string; readonly body: string }[]> {
+    const notices = types?.filter(isNotice) ?? [];
+    if (notices.length === 0) {
+      const eventTypes = types as readonly PublicEventType[] | null;
+      const events = await this.feed.page(workspaceId, limit, after, eventTypes, modes);
+      const bodies = events.map(async (event) => ({
+        position: event.position,
+        body: await wholeBody(event, this.queries),
+      }));
+      return Promise.all(bodies);
+    }
+    if (notices.length < (types?.length ?? 0))
+      throw invalidParameter(
+        'type',
+        'must name types of events, or of notices: each has an order of its own',
+      );
+    return this.notices.page(workspaceId, limit, after, notices, modes);
+  }
+}
+
+/** One event, as webhooks push it. */
+@Controller('api/v1/events')
+@Accepts({ apiKey: 'events:read', bearer: 'events:read' })
+@ApiTags('Events')
+export class ShowEventController {
+  constructor(
+    private readonly feed: EventFeed,
+    private readonly deleted: DeletedPast,
+    private readonly queries: QueryBus,
+  ) {}
+
+  @Get(':eventId')
+  @GivesPersonalData()
+  @ApiOperation({
+    operationId: 'getEvent',
+    summary: 'Get an event',
+    description:
+      'Returns the same bytes as its webhooks; also those of a notice. Once events of the workspace are deleted after their term, an unknown id is 410: the service keeps no list of deleted ids.',
+  })
+  @NamesEvent()
+  @Answers(200, 'The event or notice', eventOrNoticeSchema, ['ETag'])
+  @Refuses('no_longer_kept')
+  async one(
+    @Param('eventId') eventId: string,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Caller() { workspaceId, sees }: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const event = await this.feed.find(eventId, sees);
+    if (event === null) throw await this.missing(workspaceId, sees);
+    if (event.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    if (event.readingId !== null) setAbout(request, event.readingId);
+    sendJson(response, await wholeBody(event, this.queries), ifNoneMatch);
+  }
+
+  /** Depends on the caller's own workspace alone, so it tells nothing of others. */
+  private async missing(workspaceId: string, modes: Principal['sees']): Promise<Problem> {
+    const past = await this.deleted.ofFeed(workspaceId, null, modes);
+    return past === null
+      ? new Problem('not_found', { detail: 'The workspace has no such event' })
+      : problemOf({ outcome: 'no_longer_kept', keptSince: past.keptSince, field: null });
+  }
+}

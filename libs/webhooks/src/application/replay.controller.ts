@@ -1,0 +1,135 @@
+import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
+import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { parseInstant } from '#platform/http/instant.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
+import { CONFIG } from '#platform/tokens.js';
+import { ReplayEvents, StopReplay, type ReplayRecord } from '../contracts/deliveries.js';
+import type { Config } from '../settings.js';
+import { ReplayRows } from './replay.js';
+import { ReplayDto } from '../http/bodies.js';
+import {
+  orProblem,
+  problemOf,
+  EndpointRoutes,
+  NamesReplay,
+  ReadsWebhooks,
+  WritesWebhooks,
+} from '../http/routes.js';
+import { replaySchema } from '../http/webhook.schemas.js';
+
+const LOOK_AGAIN_MS = 50;
+/** Tokens of the policy `manage` that a replay takes: each of its events is stored and sent again. */
+const COST = 10;
+
+@EndpointRoutes()
+export class ReplayController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly rows: ReplayRows,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUN_WAIT_MS'>,
+  ) {}
+
+  @Post('replay')
+  @WritesWebhooks()
+  @OwnIdempotency()
+  @RateLimited('manage', COST)
+  @HttpCode(202)
+  @ApiOperation({
+    operationId: 'replayEvents',
+    summary: 'Send past events of the workspace to an endpoint',
+    description:
+      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time for each mode; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 10 requests of the policy `manage`.',
+  })
+  @Answers(
+    202,
+    'The replay is queued, or the dry run has counted; `Location` shows the progress',
+    replaySchema,
+    ['Location'],
+  )
+  @Refuses('unsupported_event_type', 'precondition_failed', 'replay_in_progress', 'no_longer_kept')
+  async replay(
+    @Param('endpointId') endpointId: string,
+    @Body() { since, until, types, statuses, dryRun }: ReplayDto,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Caller() { workspaceId, sees }: Principal,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const choice = {
+      since: parseInstant(since)!,
+      until: until === undefined ? null : parseInstant(until),
+      types: types ? [...new Set(types)] : null,
+      statuses: statuses ? [...new Set(statuses)] : null,
+      modes: sees,
+      dryRun,
+    };
+    const key = readIdempotencyKey(idempotencyKey);
+    const { outcome, record } = orProblem(
+      await this.commands.execute(new ReplayEvents(endpointId, workspaceId, choice, key)),
+    );
+    response.set('Location', `/api/v1/webhooks/${endpointId}/replays/${record.replayId}`);
+    if (outcome === 'repeated') response.set('Idempotency-Replayed', 'true');
+    return dryRun ? this.counted(record) : record;
+  }
+
+  /** A dry run ends within moments. Holds the request until then, so that its answer has the count. */
+  private async counted(queued: ReplayRecord): Promise<ReplayRecord> {
+    const givesUpAt = performance.now() + this.config.WEBHOOK_DRY_RUN_WAIT_MS;
+    let record = queued;
+    while (record.finishedAt === null && performance.now() < givesUpAt) {
+      await delay(LOOK_AGAIN_MS);
+      record = (await this.rows.find(queued.endpointId, queued.replayId)) ?? record;
+    }
+    return record;
+  }
+
+  @Get('replays/:replayId')
+  @ReadsWebhooks()
+  @ApiOperation({
+    operationId: 'getReplay',
+    summary: 'Get the progress of a replay',
+    description: 'Also counts its deliveries by status.',
+  })
+  @NamesReplay()
+  @Answers(200, 'The replay', replaySchema)
+  async get(
+    @Param('endpointId') endpointId: string,
+    @Param('replayId') replayId: string,
+    @Caller() caller: Principal,
+  ) {
+    return this.own(endpointId, replayId, caller);
+  }
+
+  @Delete('replays/:replayId')
+  @WritesWebhooks()
+  @ApiOperation({
+    operationId: 'stopReplay',
+    summary: 'Stop a replay',
+    description:
+      'It queues nothing more; queued deliveries are still sent. A replay that has ended does not change.',
+  })
+  @NamesReplay()
+  @Answers(200, 'The replay as it is now', replaySchema)
+  async stop(
+    @Param('endpointId') endpointId: string,
+    @Param('replayId') replayId: string,
+    @Caller() caller: Principal,
+  ) {
+    await this.own(endpointId, replayId, caller);
+    return orProblem(await this.commands.execute(new StopReplay(endpointId, caller.workspaceId, replayId)))
+      .record;
+  }
+
+  /** A key sees the replays that send events of its own mode alone. */
+  private async own(endpointId: string, replayId: string, { sees }: Principal): Promise<ReplayRecord> {
+    const record = await this.rows.find(endpointId, replayId);
+    if (!record?.modes.every((mode) => sees.includes(mode))) throw problemOf({ outcome: 'replay_not_found' });
+    return record;
+  }
+}

@@ -1,0 +1,447 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { randomUUID } from 'node:crypto';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { isUuid } from '#platform/text/uuid.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { addJob, handleJobs, jobKind, type JobTask } from '#platform/jobs/job.js';
+import type { Statement } from '#event-sourcing/projections/statement.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
+import { CLOCK } from '#platform/tokens.js';
+import type { PublicEventType } from '../contracts/events.js';
+import {
+  ALL_DELIVERIES,
+  EVENT_OUTCOME,
+  NEVER_ATTEMPTED,
+  LOCK_ENDPOINT,
+  lockRequestsOf,
+} from '../read-models/delivery-sql.js';
+import {
+  GetReplay,
+  type ReplayableStatus,
+  type ReplayRecord,
+  ReplayEvents,
+  UNDELIVERED_STATUSES,
+  type ReplayChoice,
+  type RequestedReplay,
+  StopReplay,
+  type StopReplayResult,
+} from '../contracts/deliveries.js';
+import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from '../contracts/refusals.js';
+import { DeletedPast } from '../read-models/event-feed.js';
+import { EndpointAccess } from './endpoint-access.js';
+
+interface Columns {
+  readonly replay_id: string;
+  readonly endpoint_id: string;
+  readonly since: Date;
+  readonly until: Date;
+  readonly types: PublicEventType[];
+  readonly statuses: ReplayableStatus[];
+  readonly modes: Mode[];
+  readonly dry_run: boolean;
+  readonly state: ReplayRecord['state'];
+  readonly events: number;
+  readonly progress: number;
+  readonly deliveries: Partial<ReplayRecord['deliveries']>;
+  readonly created_at: Date;
+  readonly finished_at: Date | null;
+}
+
+const SELECT = `
+  select replay.*,
+         (case when state in ('finished', 'stopped') then 1
+               else coalesce(position / greatest(last_position, 1), 0) end)::float8 as progress,
+         (select coalesce(json_object_agg(status, count), '{}')
+          from (select status, count(*)::integer from ${ALL_DELIVERIES} where delivery.replay_id = replay.replay_id
+                group by status) counted) as deliveries
+  from webhooks.replay`;
+
+const NONE = { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 };
+
+/** Reads replays. */
+@Injectable()
+export class ReplayRows {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  /** A replay of this endpoint, or `null`, also for a replay of another endpoint. */
+  async find(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
+    if (!isUuid(replayId)) return null;
+    return this.first('where replay_id = $1 and endpoint_id = $2', [replayId, endpointId]);
+  }
+
+  findByKey(endpointId: string, idempotencyKey: string): Promise<ReplayRecord | null> {
+    return this.first('where idempotency_key = $1 and endpoint_id = $2', [idempotencyKey, endpointId]);
+  }
+
+  private async first(where: string, values: readonly string[]): Promise<ReplayRecord | null> {
+    const { rows } = await this.pool.query<Columns>(`${SELECT} ${where}`, [...values]);
+    return rows[0] ? fromColumns(rows[0]) : null;
+  }
+}
+
+@QueryHandler(GetReplay)
+export class GetReplayHandler implements IQueryHandler<GetReplay> {
+  constructor(private readonly rows: ReplayRows) {}
+
+  execute({ endpointId, replayId }: GetReplay): Promise<ReplayRecord | null> {
+    return this.rows.find(endpointId, replayId);
+  }
+}
+
+const fromColumns = (row: Columns): ReplayRecord => ({
+  replayId: row.replay_id,
+  endpointId: row.endpoint_id,
+  since: row.since.toISOString(),
+  until: row.until.toISOString(),
+  types: row.types,
+  statuses: row.statuses,
+  modes: row.modes,
+  dryRun: row.dry_run,
+  state: row.state,
+  events: row.events,
+  progress: row.progress,
+  deliveries: { ...NONE, ...row.deliveries },
+  createdAt: row.created_at.toISOString(),
+  finishedAt: row.finished_at?.toISOString() ?? null,
+});
+
+const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
+
+/** Events of the log read in one transaction. */
+const PAGE = 1_000;
+/** A replay without progress for this long has lost its worker, or waits. */
+const ABANDONED_AFTER_MS = 30_000;
+/** A replay without progress for so long (ms) is stopped, so that another can start. */
+const GIVE_UP_AFTER_MS = 86_400_000;
+const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
+/** How long a job works before it yields its job slot, so that large replays do not occupy every slot. */
+const TIME_SLICE_MS = 1_000;
+/** After generation and publication, whose jobs have 0. */
+const PRIORITY = 10;
+/** How long a finished replay can be looked up. Its Idempotency-Key is remembered equally long. */
+const KEPT_FOR_MS = 30 * 86_400_000;
+const FORGET_AT_ONCE = 1_000;
+
+/** SQL that adds the job of a replay. */
+export const addReplayJob = (replayId: string): Statement =>
+  addJob(REPLAY_EVENTS, { replayId }, { key: `${REPLAY_EVENTS.task}:${replayId}`, priority: PRIORITY });
+
+interface Open {
+  readonly endpoint_id: string;
+  readonly dry_run: boolean;
+}
+
+/**
+ * One page. The outcome of each event at the endpoint decides whether it is chosen; a real run then inserts its
+ * delivery. A dry run differs only in not inserting, so both choose the same events.
+ *
+ * Deliveries of one page are due a microsecond apart, in log order. Pending deliveries are never chosen. Deliveries
+ * that an earlier replay left unsent are replaced, so successive replays add no more than is sent.
+ */
+const REPLAY_PAGE = `
+  with replay as (
+    select * from webhooks.replay where replay_id = $1
+  ), page as (
+    select event.* from replay cross join lateral (
+      select event_id, reading_id, type, sequence, occurred_at, livemode, event.position
+      from webhooks.public_event event
+      where event.workspace_id = replay.workspace_id and event.position > coalesce(replay.position, -1)
+        and event.position <= replay.last_position
+      order by event.position
+      limit ${PAGE}
+    ) event
+  ), chosen as (
+    select page.*, row_number() over (order by page.position) as place
+    from page cross join replay
+    cross join lateral (
+      select ${EVENT_OUTCOME} as outcome
+      from ${ALL_DELIVERIES}
+      where delivery.endpoint_id = replay.endpoint_id and delivery.event_id = page.event_id
+    ) found
+    where page.occurred_at >= replay.since and page.occurred_at < replay.until
+      and page.type = any (replay.types)
+      and case when page.livemode then 'live' else 'test' end = any (replay.modes) and found.outcome = any (replay.statuses)
+  ), unsent as (
+    delete from webhooks.settled_delivery unsent using chosen, replay
+    where not replay.dry_run and unsent.endpoint_id = replay.endpoint_id and unsent.event_id = chosen.event_id
+      and unsent.replay_id <> replay.replay_id and ${NEVER_ATTEMPTED}
+  ), inserted as (
+    insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                   replay_id, created_at)
+    select webhooks.delivery_id(replay.endpoint_id, chosen.event_id || '|' || replay.replay_id, replay.created_at),
+           replay.endpoint_id, replay.workspace_id, chosen.event_id, chosen.reading_id, chosen.sequence, 'pending',
+           $2::timestamptz + chosen.place * interval '1 microsecond', replay.replay_id, $2
+    from chosen cross join replay
+    where not replay.dry_run
+    on conflict (delivery_id) do nothing
+  )
+  update webhooks.replay
+  set position = coalesce((select max(position) from page), position),
+      events = events + (select count(*) from chosen),
+      state = case when (select count(*) from page) < ${PAGE} then 'finished' else 'running' end,
+      finished_at = case when (select count(*) from page) < ${PAGE} then $2::timestamptz end,
+      updated_at = $2
+  where replay_id = $1
+  returning state, workspace_id`;
+
+/**
+ * Works through a replay for a time slice. Each page is a transaction, so a retried job resumes after the last page. A
+ * job whose time slice is over enqueues itself again, behind the waiting jobs.
+ */
+export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
+  handleJobs(REPLAY_EVENTS, async ({ replayId }, signal) => {
+    const endsAt = performance.now() + TIME_SLICE_MS;
+    while (await replayPage(pool, replayId, instant(clock.now()))) {
+      // Throwing returns the job to the queue for another worker.
+      signal.throwIfAborted();
+      if (performance.now() < endsAt) continue;
+      const { text, values } = addReplayJob(replayId);
+      await pool.query(text, values as unknown[]);
+      return;
+    }
+  });
+
+/**
+ * While deliveries are being skipped, the outcome of their events is unknown. The replay then waits for the rescue,
+ * without occupying a worker.
+ * @returns whether there is more to do now
+ */
+const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
+  transaction(pool, async (client) => {
+    const { rows } = await client.query<Open>(
+      `select endpoint_id, dry_run from webhooks.replay
+       where replay_id = $1 and state in ('queued', 'running') for update`,
+      [replayId],
+    );
+    const [open] = rows;
+    if (!open) return false;
+    const { isEnabled, isSkipping } = await lockEndpoint(client, open.endpoint_id);
+    if (isSkipping) return false;
+    if (!isEnabled && !open.dry_run) {
+      await client.query(
+        `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2 where replay_id = $1`,
+        [replayId, at],
+      );
+      return false;
+    }
+    const moved = await client.query<{ state: string; workspace_id: string }>(REPLAY_PAGE, [replayId, at]);
+    const { state, workspace_id: workspaceId } = moved.rows[0]!;
+    await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
+    return state === 'running';
+  });
+
+/**
+ * The endpoint cannot be disabled until the page commits. Otherwise its deliveries would be sent when it is enabled
+ * again.
+ */
+const lockEndpoint = async (
+  client: pg.PoolClient,
+  endpointId: string,
+): Promise<{ readonly isEnabled: boolean; readonly isSkipping: boolean }> => {
+  const locked = await client.query<{ is_open: boolean }>(LOCK_ENDPOINT, [endpointId]);
+  // A separate statement sees notes committed before the lock.
+  const noted = await client.query('select from webhooks.skipping where endpoint_id = $1', [endpointId]);
+  // An endpoint without a row is new and not projected yet.
+  return { isEnabled: locked.rows[0]?.is_open ?? true, isSkipping: noted.rows.length > 0 };
+};
+
+/**
+ * Adds the jobs of stalled replays again: the job queue would keep the job of a killed worker for hours. Stops replays
+ * that no worker can continue, and deletes those that ended long ago.
+ */
+export const rescueReplays = (pool: pg.Pool, clock: Clock, log: Pick<Logger, 'warn'>): WorkLoop =>
+  repeatedWork(
+    `${REPLAY_EVENTS.task}.rescue`,
+    LOOK_FOR_ABANDONED_EVERY_MS,
+    async () => {
+      await rescueAbandoned(pool, clock.now());
+      await forgetEnded(pool, clock.now());
+    },
+    log,
+  );
+
+/** @param now milliseconds since the epoch */
+export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void> => {
+  await pool.query(
+    `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2
+     where state in ('queued', 'running') and updated_at < $1`,
+    [instant(now - GIVE_UP_AFTER_MS), instant(now)],
+  );
+  const { rows } = await pool.query<{ replay_id: string }>(
+    `select replay_id from webhooks.replay where state in ('queued', 'running') and updated_at < $1
+     order by updated_at limit 100`,
+    [instant(now - ABANDONED_AFTER_MS)],
+  );
+  for (const { replay_id: replayId } of rows) {
+    const { text, values } = addReplayJob(replayId);
+    await pool.query(text, values as unknown[]);
+  }
+};
+
+/** @param now milliseconds since the epoch */
+export const forgetEnded = async (pool: pg.Pool, now: number): Promise<void> => {
+  await pool.query(
+    `delete from webhooks.replay where replay_id in (
+       select replay_id from webhooks.replay where finished_at < $1 order by finished_at limit ${FORGET_AT_ONCE})`,
+    [instant(now - KEPT_FOR_MS)],
+  );
+};
+
+interface Requested {
+  readonly endpointId: string;
+  readonly workspaceId: string;
+  readonly idempotencyKey: string | null;
+  readonly at: string;
+}
+
+/** Dry runs that may wait for each endpoint: each reads the whole span again. */
+const DRY_RUNS_PER_ENDPOINT = 10;
+
+@CommandHandler(ReplayEvents)
+export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly rows: ReplayRows,
+    private readonly deleted: DeletedPast,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({
+    endpointId,
+    workspaceId,
+    choice,
+    idempotencyKey,
+  }: ReplayEvents): Promise<RequestedReplay | EndpointRefusal | ReplayRefusal | NoLongerKept> {
+    const found = await this.access.find(endpointId, workspaceId);
+    if (found.outcome !== 'found') return found;
+    const endpoint = found.record;
+    const known = idempotencyKey === null ? null : await this.rows.findByKey(endpointId, idempotencyKey);
+    if (known) return again(known, choice);
+    if (!endpoint.enabled && !choice.dryRun) return { outcome: 'endpoint_disabled' };
+    const at = instant(this.clock.now());
+    const chosen: ReplayChoice = {
+      since: choice.since,
+      until: choice.until ?? at,
+      types: choice.types ?? endpoint.events,
+      statuses: choice.statuses ?? UNDELIVERED_STATUSES,
+      modes: endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true),
+      dryRun: choice.dryRun,
+    };
+    const past = await this.deleted.ofFeed(workspaceId, chosen.types, chosen.modes);
+    if (past !== null && chosen.since < past.keptSince)
+      return { outcome: 'no_longer_kept', keptSince: past.keptSince, field: '/since' };
+    const replayId = randomUUID();
+    const stored = await this.store(replayId, { endpointId, workspaceId, idempotencyKey, at }, chosen);
+    if (stored === 'stored') {
+      return { outcome: 'queued', record: (await this.rows.find(endpointId, replayId))! };
+    }
+    if (stored === 'known') return again((await this.rows.findByKey(endpointId, idempotencyKey!))!, choice);
+    return { outcome: 'replay_in_progress', endpointId, replayId: stored.runs };
+  }
+
+  /** @returns `known` when another request with its key was faster; `runs`: the replay that must end first */
+  private store(
+    replayId: string,
+    by: Requested,
+    choice: ReplayChoice,
+  ): Promise<'stored' | 'known' | { readonly runs: string }> {
+    const { endpointId, workspaceId, idempotencyKey, at } = by;
+    const { since, until, types, statuses, modes, dryRun } = choice;
+    return transaction(this.pool, async (client) => {
+      await lockRequestsOf(client, endpointId);
+      const isKnown = await client.query(
+        'select from webhooks.replay where endpoint_id = $1 and idempotency_key = $2',
+        [endpointId, idempotencyKey],
+      );
+      if (isKnown.rowCount === 1) return 'known';
+      const runs = await this.inTheWay(client, endpointId, choice);
+      if (runs !== null) return { runs };
+      await client.query(
+        `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, modes, dry_run, state,
+                                      last_position, idempotency_key, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $11, $8, 'queued',
+                 (select max(position) from webhooks.public_event where workspace_id = $3), $9, $10, $10)`,
+        [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at, modes],
+      );
+      const { text, values } = addReplayJob(replayId);
+      await client.query(text, values as unknown[]);
+      return 'stored';
+    });
+  }
+
+  /**
+   * The id of the oldest unfinished replay of the endpoint, when no further one may run beside it. Test keys and live
+   * keys are not in each other's way.
+   */
+  private async inTheWay(
+    client: pg.PoolClient,
+    endpointId: string,
+    { dryRun, modes }: ReplayChoice,
+  ): Promise<string | null> {
+    const { rows } = await client.query<{ replay_id: string }>(
+      `select replay_id from webhooks.replay
+       where endpoint_id = $1 and dry_run = $2 and modes && $3 and state in ('queued', 'running')
+       order by created_at`,
+      [endpointId, dryRun, modes],
+    );
+    const limit = dryRun ? DRY_RUNS_PER_ENDPOINT : 1;
+    return rows.length < limit ? null : (rows[0]?.replay_id ?? null);
+  }
+}
+
+/** The first answer again, if it is the same request that comes again under its key. */
+const again = (
+  known: ReplayRecord,
+  { since, until, types, statuses, modes, dryRun }: ReplayEvents['choice'],
+): RequestedReplay | ReplayRefusal => {
+  const isSame =
+    known.since === since &&
+    known.dryRun === dryRun &&
+    (until === null || known.until === until) &&
+    (types === null || sameMembers(known.types, types)) &&
+    (statuses === null || sameMembers(known.statuses, statuses)) &&
+    (modes === null || known.modes.every((mode) => modes.includes(mode)));
+  if (!isSame) return { outcome: 'different_request' };
+  const record: ReplayRecord = {
+    ...known,
+    state: 'queued',
+    events: 0,
+    progress: 0,
+    deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
+    finishedAt: null,
+  };
+  return { outcome: 'repeated', record };
+};
+
+const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((member) => b.includes(member));
+
+@CommandHandler(StopReplay)
+export class StopReplayHandler implements ICommandHandler<StopReplay> {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly rows: ReplayRows,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, workspaceId, replayId }: StopReplay): Promise<StopReplayResult> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    if (!(await this.rows.find(endpointId, replayId))) return { outcome: 'replay_not_found' };
+    // Waits for the page in progress. The job then finds nothing more to do.
+    await this.pool.query(
+      `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2
+       where replay_id = $1 and state in ('queued', 'running')`,
+      [replayId, instant(this.clock.now())],
+    );
+    return { outcome: 'ended', record: (await this.rows.find(endpointId, replayId))! };
+  }
+}

@@ -1,0 +1,149 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { inSteps } from '#platform/retention/rows.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
+import type { EndpointStreams } from './endpoint-streams.js';
+
+const EVERY_MS = 3_600_000;
+/** A longer round ends here: each endpoint costs a read of its stream. The next one begins with what is left. */
+const ROUND_MS = 300_000;
+/** An event may be about to name a younger secret. */
+const MINIMUM_AGE = '1 hour';
+/** Endpoints found with one statement. */
+const PAGE = 500;
+/** Rows deleted with one statement. */
+const AT_ONCE = 1_000;
+
+export interface CleanUpParts {
+  readonly pool: pg.Pool;
+  readonly streams: Pick<EndpointStreams, 'load'>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** What an endpoint's events name, and what is destroyed once they no longer do. */
+interface Sealed {
+  readonly table: string;
+  readonly ref: string;
+  /**
+   * SQL: the endpoint's row does not use it either. Workers send what their row names, also while it is behind the stream.
+   * $1: now.
+   */
+  readonly isUnused: string;
+  /** References that the endpoint still uses. @param now milliseconds since the epoch */
+  readonly used: (endpoint: WebhookEndpoint, now: number) => readonly string[];
+}
+
+const SEALED: readonly Sealed[] = [
+  {
+    table: 'webhooks.secret',
+    ref: 'secret_ref',
+    isUnused: `not exists (
+      select from jsonb_array_elements(endpoint.secrets) used
+      where used ->> 'ref' = stored.secret_ref::text
+        and coalesce((used ->> 'validUntil')::timestamptz > $1::timestamptz, true))`,
+    used: ({ secrets }, now) =>
+      secrets
+        .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > now)
+        .map(({ ref }) => ref),
+  },
+  {
+    table: 'webhooks.endpoint_headers',
+    ref: 'headers_ref',
+    isUnused: 'endpoint.headers_ref is distinct from stored.headers_ref',
+    used: ({ existence, headersRef }) => (existence === 'live' && headersRef !== null ? [headersRef] : []),
+  },
+];
+
+/** SQL: rows of a table that may be unused. $1: now. */
+const unusedRows = ({ table, isUnused }: Sealed): string =>
+  `from ${table} stored left join webhooks.endpoint on endpoint.endpoint_id = stored.endpoint_id
+   where stored.created_at < $1::timestamptz - interval '${MINIMUM_AGE}' and ${isUnused}`;
+
+const ALL_UNUSED = SEALED.map(
+  (sealed) => `select stored.endpoint_id, stored.workspace_id, stored.created_at ${unusedRows(sealed)}`,
+).join(' union all ');
+
+/** Endpoints with such rows, one of each workspace first, so that none waits behind all of another. $2: not these. */
+const PROPOSED = `
+  select endpoint_id
+  from (
+    select endpoint_id, min(created_at) as since,
+           row_number() over (partition by workspace_id order by min(created_at), endpoint_id) as turn
+    from (${ALL_UNUSED}) unused
+    where endpoint_id <> all ($2::text[])
+    group by workspace_id, endpoint_id) proposed
+  order by turn, since, endpoint_id limit ${PAGE}`;
+
+/** $2: the endpoint, $3: what it uses. */
+const destroyOf = (sealed: Sealed): string => `
+  delete from ${sealed.table} where ${sealed.ref} in (
+    select stored.${sealed.ref} ${unusedRows(sealed)}
+      and stored.endpoint_id = $2 and stored.${sealed.ref} <> all ($3::uuid[]) limit ${AT_ONCE})`;
+
+/**
+ * Destroys secrets that no longer sign: their overlap has ended, newer ones replaced them, or their request failed
+ * before its event. Signing never depends on this: the time stamp ends an overlap. Likewise custom headers that were
+ * replaced: those of the endpoint's last settings are sent.
+ */
+export const destroyUnusedSecrets = (parts: CleanUpParts & { readonly clock: Clock }): WorkLoop =>
+  repeatedWork(
+    'webhooks.unused-secrets',
+    EVERY_MS,
+    (signal) => {
+      const round = AbortSignal.any([signal, AbortSignal.timeout(ROUND_MS)]);
+      return destroyUnused(parts, parts.clock.now(), round);
+    },
+    parts.log,
+  );
+
+/**
+ * One round. The tables only propose; the endpoint's stream decides, because a lagging fan-out must not cost a secret.
+ * An endpoint whose stream cannot be read keeps what it has, and does not hold up the others.
+ * @param now milliseconds since the epoch
+ * @returns how many were destroyed
+ * @throws StoreUnavailable, or an error of PostgreSQL: the next round tries again
+ */
+export const destroyUnused = async (
+  parts: CleanUpParts,
+  now: number,
+  signal: AbortSignal,
+): Promise<number> => {
+  const seen: string[] = [];
+  for (let destroyed = 0; ;) {
+    const { rows } = await parts.pool.query<{ endpoint_id: string }>(PROPOSED, [instant(now), seen]);
+    for (const { endpoint_id: endpointId } of rows) {
+      if (signal.aborted) return destroyed;
+      seen.push(endpointId);
+      destroyed += await destroyUnusedOf(parts, endpointId, now, signal).catch((error: unknown) => {
+        if (isDependencyAway(error)) throw error;
+        const reason = error instanceof Error ? error.message : 'unknown';
+        parts.log.warn({ endpointId, reason }, 'unused secrets stay: the endpoint cannot be read');
+        return 0;
+      });
+    }
+    if (rows.length < PAGE) return destroyed;
+  }
+};
+
+const destroyUnusedOf = async (
+  { pool, streams }: CleanUpParts,
+  endpointId: string,
+  now: number,
+  signal: AbortSignal,
+): Promise<number> => {
+  const endpoint = await streams.load(endpointId);
+  let destroyed = 0;
+  for (const sealed of SEALED) {
+    const values = [instant(now), endpointId, sealed.used(endpoint, now)];
+    destroyed += await inSteps(
+      AT_ONCE,
+      signal,
+      async () => (await pool.query(destroyOf(sealed), values)).rowCount ?? 0,
+    );
+  }
+  return destroyed;
+};

@@ -1,0 +1,247 @@
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { assertNever, accept, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
+import { instant } from '#event-sourcing/core/clock.js';
+import type { Decider } from '#event-sourcing/core/decider.js';
+import type {
+  PublicEventType,
+  NoticeType,
+  DisabledReason,
+  WebhookEndpointEvent,
+} from '../contracts/events.js';
+
+/** Settings that an owner may change. An omitted member stays unchanged. */
+export interface EndpointChanges {
+  readonly url?: string;
+  readonly events?: readonly PublicEventType[];
+  readonly modes?: readonly Mode[];
+  readonly notices?: readonly NoticeType[];
+  readonly description?: string | null;
+  readonly headersRef?: string | null;
+  readonly maxPerSecond?: number | null;
+  /** With a URL: whether its host needs no probe. A new URL without it is not verified. */
+  readonly verified?: boolean;
+  readonly enabled?: boolean;
+}
+
+export type WebhookEndpointCommand =
+  | {
+      readonly type: 'CreateEndpoint';
+      readonly workspaceId: string;
+      readonly url: string;
+      readonly events: readonly PublicEventType[];
+      readonly modes: readonly Mode[];
+      readonly notices: readonly NoticeType[];
+      readonly description: string | null;
+      readonly headersRef: string | null;
+      readonly maxPerSecond: number | null;
+      readonly verified: boolean;
+      readonly secretRef: string;
+    }
+  | {
+      readonly type: 'ChangeEndpoint';
+      readonly changes: EndpointChanges;
+      /** Revisions at which the caller allows the change; `null`: any. */
+      readonly ifRevision: readonly bigint[] | null;
+    }
+  /** `at`: milliseconds since the epoch. */
+  | {
+      readonly type: 'RotateSecret';
+      readonly secretRef: string;
+      readonly at: number;
+      readonly overlapSeconds: number;
+    }
+  /** `url`: where the attempt that causes this was sent. */
+  | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason; readonly url: string }
+  /** `url`: where the probe was sent. */
+  | { readonly type: 'VerifyEndpoint'; readonly url: string }
+  | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
+
+export type WebhookEndpointRejection =
+  | { readonly code: 'EndpointNotFound'; readonly details: null }
+  | { readonly code: 'RevisionMismatch'; readonly details: null }
+  /** The URL leads to another origin, and the change neither replaces nor removes the custom headers. */
+  | { readonly code: 'HeadersRequired'; readonly details: null };
+
+export interface EndpointSecret {
+  readonly ref: string;
+  /** RFC 3339; `null` for the newest, which does not expire. */
+  readonly validUntil: string | null;
+}
+
+/** Old secrets that may sign beside the newest. */
+const OLD_SECRETS = 2;
+
+export interface WebhookEndpoint {
+  readonly existence: 'none' | 'live' | 'deleted';
+  readonly workspaceId: string;
+  readonly url: string;
+  readonly events: readonly PublicEventType[];
+  readonly modes: readonly Mode[];
+  readonly notices: readonly NoticeType[];
+  readonly description: string | null;
+  readonly headersRef: string | null;
+  readonly maxPerSecond: number | null;
+  readonly verified: boolean;
+  readonly enabled: boolean;
+  readonly disabledReason: DisabledReason | null;
+  /** Newest first. */
+  readonly secrets: readonly EndpointSecret[];
+  /** Of the last event folded; -1 before the first. */
+  readonly revision: bigint;
+}
+
+export const noEndpoint: WebhookEndpoint = {
+  existence: 'none',
+  workspaceId: '',
+  url: '',
+  events: [],
+  modes: [],
+  notices: [],
+  description: null,
+  headersRef: null,
+  maxPerSecond: null,
+  verified: false,
+  enabled: false,
+  disabledReason: null,
+  secrets: [],
+  revision: -1n,
+};
+
+export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): WebhookEndpoint => {
+  const state = { ...before, revision: before.revision + 1n };
+  switch (event.type) {
+    case 'WebhookEndpointCreated': {
+      const { secretRef, ...settings } = event.data;
+      const secrets = [{ ref: secretRef, validUntil: null }];
+      return { ...state, existence: 'live', ...settings, secrets, enabled: true };
+    }
+    case 'WebhookEndpointUpdated':
+      return { ...state, ...event.data };
+    case 'WebhookEndpointVerified':
+      return { ...state, verified: true };
+    case 'WebhookEndpointSecretRotated':
+      return {
+        ...state,
+        secrets: rotated(state.secrets, event.data.secretRef, event.data.previousValidUntil),
+      };
+    case 'WebhookEndpointDisabled':
+      return { ...state, enabled: false, disabledReason: event.data.reason };
+    case 'WebhookEndpointEnabled':
+      return { ...state, enabled: true, disabledReason: null };
+    case 'WebhookEndpointDeleted':
+      return { ...state, existence: 'deleted', enabled: false, secrets: [] };
+    default:
+      return assertNever(event);
+  }
+};
+
+/** The secrets after a rotation, newest first. If there are too many old ones, those that expire first are dropped. */
+export const rotated = (
+  [current, ...older]: readonly EndpointSecret[],
+  ref: string,
+  previousValidUntil: string,
+): readonly EndpointSecret[] => {
+  const old = current ? [{ ref: current.ref, validUntil: previousValidUntil }, ...older] : older;
+  const kept = old.toSorted((a, b) => endOf(b) - endOf(a)).slice(0, OLD_SECRETS);
+  return [{ ref, validUntil: null }, ...old.filter((secret) => kept.includes(secret))];
+};
+
+const endOf = ({ validUntil }: EndpointSecret): number =>
+  validUntil === null ? Infinity : Date.parse(validUntil);
+
+type EndpointDecision = Decision<WebhookEndpointEvent, WebhookEndpointRejection>;
+
+const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): EndpointDecision => {
+  if (command.type === 'CreateEndpoint') return create(command, state);
+  if (state.existence !== 'live') return reject('EndpointNotFound', null);
+  switch (command.type) {
+    case 'ChangeEndpoint': {
+      if (!allows(command.ifRevision, state)) return reject('RevisionMismatch', null);
+      if (leavesHeaders(command.changes, state)) return reject('HeadersRequired', null);
+      const events = changeEvents(command.changes, state);
+      return events.length > 0 ? accept(...events) : ignore('NothingChanges');
+    }
+    case 'RotateSecret': {
+      if (state.secrets.some(({ ref }) => ref === command.secretRef)) return ignore('AlreadyRotated');
+      const previousValidUntil = instant(command.at + command.overlapSeconds * 1_000);
+      return accept({
+        type: 'WebhookEndpointSecretRotated',
+        data: { secretRef: command.secretRef, previousValidUntil },
+      });
+    }
+    case 'DisableEndpoint':
+      if (!state.enabled) return ignore('AlreadyDisabled');
+      // Failures of an earlier URL say nothing about the present one.
+      if (command.url !== state.url) return ignore('MovedMeanwhile');
+      return accept({ type: 'WebhookEndpointDisabled', data: { reason: command.reason } });
+    case 'VerifyEndpoint':
+      if (state.verified) return ignore('AlreadyVerified');
+      if (command.url !== state.url) return ignore('MovedMeanwhile');
+      return accept({ type: 'WebhookEndpointVerified', data: { url: command.url } });
+    case 'DeleteEndpoint':
+      return allows(command.ifRevision, state)
+        ? accept({ type: 'WebhookEndpointDeleted', data: {} })
+        : reject('RevisionMismatch', null);
+    default:
+      return assertNever(command);
+  }
+};
+
+const create = (
+  { type: _, ...settings }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
+  state: WebhookEndpoint,
+): EndpointDecision => {
+  const { events, modes, notices } = settings;
+  return state.existence === 'none'
+    ? accept({
+        type: 'WebhookEndpointCreated',
+        data: { ...settings, events: [...events], modes: [...modes], notices: [...notices] },
+      })
+    : ignore('AlreadyCreated');
+};
+
+/** The settings of an endpoint, each list a copy. */
+const settingsOf = (
+  { url, events, modes, notices, description, headersRef, maxPerSecond, verified }: WebhookEndpoint,
+  changes: EndpointChanges = {},
+) => {
+  const { enabled: _, ...chosen } = changes;
+  const settings = { url, events, modes, notices, description, headersRef, maxPerSecond, ...chosen };
+  return {
+    ...settings,
+    // Another URL is not verified by what was said of this one.
+    verified: settings.url === url ? verified : (changes.verified ?? false),
+    events: [...settings.events],
+    modes: [...settings.modes],
+    notices: [...settings.notices],
+  };
+};
+
+/** Headers may be credentials for one receiver, which nobody is shown again. So they do not follow the URL to another. */
+const leavesHeaders = ({ url, headersRef }: EndpointChanges, state: WebhookEndpoint): boolean =>
+  url !== undefined && headersRef === undefined && state.headersRef !== null && leadsElsewhere(url, state);
+
+/** Whether a URL leads to another scheme, host or port. */
+export const leadsElsewhere = (url: string, state: Pick<WebhookEndpoint, 'url'>): boolean =>
+  new URL(url).origin !== new URL(state.url).origin;
+
+const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
+  const [before, after] = [settingsOf(state), settingsOf(state, changes)];
+  const happened: WebhookEndpointEvent[] =
+    JSON.stringify(before) === JSON.stringify(after) ? [] : [{ type: 'WebhookEndpointUpdated', data: after }];
+  if (changes.enabled === false && state.enabled) {
+    happened.push({ type: 'WebhookEndpointDisabled', data: { reason: 'requested' } });
+  }
+  if (changes.enabled === true && !state.enabled) happened.push({ type: 'WebhookEndpointEnabled', data: {} });
+  return happened;
+};
+
+const allows = (revisions: readonly bigint[] | null, { revision }: WebhookEndpoint): boolean =>
+  revisions === null || revisions.includes(revision);
+
+export const webhookEndpoint: Decider<
+  WebhookEndpointCommand,
+  WebhookEndpointEvent,
+  WebhookEndpoint,
+  WebhookEndpointRejection
+> = { initialState: noEndpoint, decide, evolve };

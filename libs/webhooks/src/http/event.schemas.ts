@@ -1,0 +1,452 @@
+import { z } from 'zod';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { apiSchema, count, instant, text, uuid, refTo } from '#platform/http/openapi/api-schema.js';
+import {
+  VERIFICATION_NOTICE,
+  type NoticeType,
+  PUBLIC_EVENT_TYPES,
+  type PublicEventType,
+  NOTICE_TYPES,
+} from '../contracts/events.js';
+import {
+  creditsExpiring,
+  creditsLow,
+  endpointDisabled,
+  endpointFailing,
+  keyExpiring,
+  replayFinished,
+  noticeOf,
+  noticeOfFinding,
+  probeOf,
+} from '../domain/notice.js';
+import { API_VERSION, madeUpEvent, withExternalId } from '../domain/public-event.js';
+
+const AT = '2026-04-04T09:30:00.000Z';
+const EARLIER = '2026-04-04T08:30:00.000Z';
+const LATER = '2026-04-11T00:00:00.000Z';
+const workspaceId = 'ws_4rT9vXk2LmQ8sYw1ZbN6cD';
+const endpointId = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
+const replayId = '2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62';
+const ofEndpoint = { endpointId, workspaceId, modes: ['live'] as const };
+
+const head = (type: string) => ({
+  id: text(/^evt_/).describe(
+    'The same in every attempt, redelivery and page; use it to recognise duplicates',
+  ),
+  type: z.literal(type).describe('What it is about'),
+  apiVersion: z.literal(API_VERSION).describe('The version of this body'),
+  createdAt: instant().describe('When it happened, or when the service found it'),
+  workspaceId: z.string().describe('The workspace that is told'),
+  livemode: z.boolean().describe('False for test readings, a test key, or an endpoint of test mode alone'),
+});
+const aboutEndpoint = { endpointId: text(/^we_/).describe('The endpoint') };
+const path = (what: string) => z.string().describe(`Path of ${what}`);
+
+interface Kind {
+  readonly schema: z.ZodType<object>;
+  readonly example: object;
+}
+
+/** The schema of one type of notice, with a real body as its example. @param body JSON */
+const kind = (
+  id: string,
+  type: string,
+  description: string,
+  about: z.ZodRawShape,
+  data: z.ZodRawShape,
+  links: z.ZodRawShape,
+  body: string,
+): Kind => {
+  const details = z.object({ ...data, links: z.object(links).describe('Where to look') });
+  const schema = z.object({ ...head(type), ...about, data: details.describe('What is known of it') });
+  const example = JSON.parse(body) as object;
+  return { schema: apiSchema<object>(id, schema, description, example), example };
+};
+
+const counts = { items: 3, refused: 1, published: 1, failed: 1, erased: 0, notAccepted: 0 };
+const metadata = {
+  ...{ correlationId: '', causationId: '', workspaceId, actor: '' },
+  ...{ occurredAt: AT, schemaVersion: 1 },
+};
+const ended = noticeOf({
+  ...{ id: '', stream: 'batch-0d9b7c1e-2f64-8a35-9c1d-6e0f4b2a7d18', revision: 1n, position: 0n },
+  type: 'BatchEnded',
+  data: { workspaceId, livemode: true, ...counts, endedAt: AT },
+  metadata,
+});
+
+/** Each type of notice. */
+export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, Kind>> = {
+  'batch.ended': kind(
+    'BatchEndedNotice',
+    'batch.ended',
+    'Each accepted reading of a batch has ended.',
+    { batchId: uuid().describe('The batch') },
+    {
+      endedAt: instant().describe('`endedAt` of the batch'),
+      counts: z
+        .object({
+          items: count().describe('Readings in the request'),
+          refused: count().describe('Those that the request refused'),
+          published: count().describe('Those whose documents can be fetched'),
+          failed: count().describe('Those that failed'),
+          erased: count().describe('Those whose personal data was erased'),
+          notAccepted: count().describe(
+            'Those that an interrupted request did not accept, and that no repeated request did within a day',
+          ),
+        })
+        .describe('How the readings of the batch ended; all but `items` add up to it'),
+    },
+    { batch: path('the batch') },
+    ended.body,
+  ),
+  'credits.expiring': kind(
+    'CreditsExpiringNotice',
+    'credits.expiring',
+    'Credits of a grant expire within seven days.',
+    {},
+    {
+      grantId: z.string().describe('The grant, as `GET /api/v1/credits` names it'),
+      remaining: count().describe('Its credits that nothing has reserved'),
+      expiresAt: instant().describe('When they expire'),
+    },
+    { credits: path('the credits') },
+    noticeOfFinding(
+      creditsExpiring({ workspaceId, grantId: 'plan:1:2026-04', remaining: 120, expiresAt: LATER }),
+      AT,
+    ).body,
+  ),
+  'credits.low': kind(
+    'CreditsLowNotice',
+    'credits.low',
+    'Few credits are left of what the workspace had after its last grant.',
+    {},
+    {
+      available: count().describe('Credits that can be reserved'),
+      toppedUpTo: count().describe('Credits available and reserved after the last grant'),
+      percent: count().describe('The mark: fewer than this share of `toppedUpTo` are available'),
+    },
+    { credits: path('the credits') },
+    noticeOfFinding(
+      creditsLow({
+        ...{ workspaceId, available: 20, toppedUpTo: 400 },
+        ...{ toppedUpBy: 'plan:1:2026-04', percent: 10 },
+      }),
+      AT,
+    ).body,
+  ),
+  'endpoint.disabled': kind(
+    'EndpointDisabledNotice',
+    'endpoint.disabled',
+    'The service has disabled an endpoint.',
+    aboutEndpoint,
+    {
+      disabledAt: instant().describe('When it was disabled'),
+      reason: z
+        .enum(['gone', 'failing'])
+        .describe('`gone`: it answered 410; `failing`: too long without a success'),
+    },
+    { endpoint: path('the endpoint') },
+    noticeOfFinding(endpointDisabled({ ...ofEndpoint, disabledAt: AT, reason: 'gone' }), AT).body,
+  ),
+  'endpoint.failing': kind(
+    'EndpointFailingNotice',
+    'endpoint.failing',
+    'No delivery has reached an endpoint for an hour.',
+    aboutEndpoint,
+    {
+      failingSince: instant().describe('The first failure since the last success'),
+      consecutiveFailures: count().describe('Failed attempts since the last success'),
+    },
+    { endpoint: path('the endpoint'), health: path('its health') },
+    noticeOfFinding(endpointFailing({ ...ofEndpoint, failingSince: EARLIER, consecutiveFailures: 4 }), AT)
+      .body,
+  ),
+  [VERIFICATION_NOTICE]: kind(
+    'EndpointVerificationNotice',
+    VERIFICATION_NOTICE,
+    'Asks a new endpoint whether it expects webhooks.',
+    aboutEndpoint,
+    {},
+    { endpoint: path('the endpoint') },
+    probeOf({ ...ofEndpoint, url: 'https://receiver.example.com/hook', livemode: true, at: AT }).body,
+  ),
+  'key.expiring': kind(
+    'KeyExpiringNotice',
+    'key.expiring',
+    'An API key expires within fourteen days.',
+    { keyId: z.string().describe('The key, as the list of keys names it') },
+    { expiresAt: instant().describe('When it stops working') },
+    { keys: path('the keys') },
+    noticeOfFinding(keyExpiring({ workspaceId, mode: 'live', keyId: 'k3Xw9PqZ', expiresAt: LATER }), AT).body,
+  ),
+  'replay.finished': kind(
+    'ReplayFinishedNotice',
+    'replay.finished',
+    'A replay has queued all its events, or was stopped.',
+    { ...aboutEndpoint, replayId: uuid().describe('The replay') },
+    {
+      state: z.enum(['finished', 'stopped']).describe('How it ended'),
+      events: count().describe('Events that it queued'),
+      finishedAt: instant().describe('When it ended'),
+    },
+    { replay: path('the replay') },
+    noticeOfFinding(
+      replayFinished({ ...ofEndpoint, replayId, state: 'finished', events: 41, finishedAt: AT }),
+      AT,
+    ).body,
+  ),
+};
+
+const { [VERIFICATION_NOTICE]: _, ...told } = NOTICES;
+
+export const noticeSchema = apiSchema<object>(
+  'Notice',
+  z.union(Object.values(told).map(({ schema }) => schema) as never),
+  'What a workspace is told besides the events of its readings, without personal data. `type` tells which.',
+  NOTICES['batch.ended'].example,
+);
+
+const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
+
+const publicEvent = z.object({
+  id: text(/^evt_/).describe(
+    'The same in every attempt, redelivery and page; use it to recognise duplicates',
+  ),
+  type: z.enum(PUBLIC_EVENT_TYPES).describe('What happened to the reading'),
+  apiVersion: z.literal(API_VERSION).describe('The version of this body'),
+  createdAt: instant().describe('When it happened'),
+  workspaceId: z.string().describe('The workspace that owns the reading'),
+  livemode: z.boolean().describe('False for an event of a test reading'),
+  trial: z.literal(true).optional().describe('Only in a trial, which `POST …/test` sends'),
+  readingId: uuid().describe('The reading that the event is about'),
+  sequence: z
+    .int()
+    .min(0)
+    .describe('Counts the public events of the reading, from 1 without gaps; 0 for a trial'),
+  data: z
+    .object({
+      status: z
+        .enum(['queued', 'processing', 'completed', 'failed'])
+        .describe('The state of the reading at that moment'),
+      document: z
+        .object({
+          available: z.boolean().describe('Whether it can be fetched'),
+          version: z.int().min(1).nullable().describe('Counts the published documents of the reading'),
+          artifactId: text(/^art_/).nullable().describe('Names this version of the document'),
+          publishedAt: instant().nullable().describe('The date in the documents'),
+        })
+        .describe('The published document; its members are null until it is available'),
+      error: z
+        .object({
+          code: z.string().describe('Why the reading failed'),
+          title: z.string().describe('The same in words'),
+          retryable: z.boolean().describe('Whether a new reading may succeed'),
+          occurredAt: instant().describe('When the reading failed'),
+        })
+        .nullable()
+        .describe('Only in `reading.failed`'),
+      links: z
+        .object({
+          reading: z.string().describe('Path of the reading'),
+          result: z.string().describe('Path of its result'),
+          document: z.string().describe('Path of its document as `document_v1`'),
+          markdown: z.string().describe('Path of its document as Markdown'),
+          pdf: z.string().describe('Path of its document as PDF'),
+        })
+        .describe('Where to fetch what the event is about'),
+    })
+    .describe('The reading at that moment, without personal data'),
+  externalId: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'Your own id of the reading; null without one, and after its erasure. Absent when your workspace switched it off, and in events of earlier versions',
+    ),
+});
+
+type PublicEventBody = z.infer<typeof publicEvent>;
+
+/** A real body of this type with example ids. */
+export const publicEventExample = (type: PublicEventType): PublicEventBody => {
+  const { bodyHead, bodyTail } = madeUpEvent(
+    {
+      eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
+      type,
+      workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
+      occurredAt: AT,
+    },
+    {
+      readingId: READING_ID,
+      livemode: true,
+      document: { version: 1, artifactId: `art_${READING_ID}`, publishedAt: AT },
+    },
+  );
+  const sequence = type === 'reading.published' ? 2 : 1;
+  return JSON.parse(withExternalId(`${bodyHead}${sequence}${bodyTail}`, 'order-4711')) as PublicEventBody;
+};
+
+export const publicEventSchema = apiSchema(
+  'PublicEvent',
+  publicEvent,
+  'An event about a reading, without personal data.',
+  publicEventExample('reading.completed'),
+);
+
+export const eventOrNoticeSchema = apiSchema(
+  'EventOrNotice',
+  z.union([publicEventSchema as z.ZodType<object>, noticeSchema]),
+  'An event or a notice, as webhooks push it.',
+  publicEventExample('reading.completed'),
+);
+
+export const eventPageSchema = apiSchema(
+  'EventPage',
+  z.object({
+    data: z
+      .array(eventOrNoticeSchema)
+      .describe('The events of this page; notices if you ask for their types'),
+    nextCursor: z.string().describe('Never null: store it, and send it as `cursor` later'),
+    hasMore: z.boolean().describe('Whether more events wait already'),
+  }),
+  'Events of the workspace, or its notices, oldest first.',
+  {
+    data: [publicEventExample('reading.completed')],
+    nextCursor: 'q1ZKzi9KVbIy0FFKK8pNVrIyqgUA',
+    hasMore: false,
+  },
+);
+
+const SUMMARIES: Readonly<Record<PublicEventType, string>> = {
+  'reading.completed': 'The result of a reading is available: `/result` answers 200',
+  'reading.published': 'All formats of a document version are available',
+  'reading.failed': 'A reading has failed, and its credits are released',
+  'reading.delayed': 'A reading takes longer than usual',
+};
+
+const NOTICE_SUMMARIES: Readonly<Record<keyof typeof NOTICES, string>> = {
+  'batch.ended': 'Each accepted reading of a batch has ended: published, failed or erased',
+  'credits.expiring': 'Credits of a grant expire within seven days',
+  'credits.low': 'Few credits are left of what the workspace had after its last grant',
+  'endpoint.disabled': 'The service has disabled an endpoint',
+  'endpoint.failing': 'No delivery has reached an endpoint for an hour',
+  'endpoint.verification': 'Answer 2xx if you expect webhooks at this URL',
+  'key.expiring': 'An API key expires within fourteen days',
+  'replay.finished': 'A replay has queued all its events, or was stopped',
+};
+
+const ASKED =
+  'A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.';
+const UNASKED =
+  'A notice to an endpoint that is not verified, where the operator has this required. Its events wait until it answers 2xx. Signed like an event, but without `X-Service-Event`.';
+
+const header = (name: string, description: string, example: string, required = true) => ({
+  name,
+  in: 'header' as const,
+  required,
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+const TYPE = header('X-Service-Event', 'The type of the event', 'reading.completed');
+const NOTICE_TYPE = header('X-Service-Notice', 'The type of the notice', 'batch.ended');
+
+const DELIVERY_HEADERS = [
+  header('X-Service-Timestamp', 'Unix seconds of this attempt', '1775295000'),
+  header(
+    'X-Service-Signature',
+    'HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off',
+    't=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  ),
+  header('X-Service-Event-Id', 'The `id` in the body', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
+  header(
+    'X-Service-Delivery-Id',
+    'The `deliveryId` of this delivery',
+    '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10',
+  ),
+  header('X-Service-Attempt', 'Counts from 1', '1'),
+  header('X-Service-Test', '`true` for a trial', 'true', false),
+  header('X-Service-Redelivery', '`true` for a redelivery or a replay', 'true', false),
+  header('Webhook-Id', 'As in Standard Webhooks', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
+  header('Webhook-Timestamp', 'As in Standard Webhooks', '1775295000'),
+  header(
+    'Webhook-Signature',
+    'As in Standard Webhooks; the key is the base64-decoded part of the same secret',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+];
+
+/** The requests to webhook endpoints, for the `webhooks` of an OpenAPI 3.1 document. */
+export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> => ({
+  ...Object.fromEntries(
+    PUBLIC_EVENT_TYPES.map((type) => [
+      type,
+      request(type, {
+        summary: SUMMARIES[type],
+        description:
+          'Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.',
+        parameters: [TYPE, ...DELIVERY_HEADERS],
+        schema: publicEventSchema,
+        example: publicEventExample(type),
+      }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    [...NOTICE_TYPES, VERIFICATION_NOTICE].map((type) => [
+      type,
+      request(type, {
+        summary: NOTICE_SUMMARIES[type],
+        description: type === VERIFICATION_NOTICE ? UNASKED : ASKED,
+        parameters: [NOTICE_TYPE, ...DELIVERY_HEADERS],
+        schema: NOTICES[type].schema,
+        example: NOTICES[type].example,
+      }),
+    ]),
+  ),
+});
+
+interface Described {
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: ReturnType<typeof header>[];
+  readonly schema: Parameters<typeof refTo>[0];
+  readonly example: object;
+}
+
+const request = (type: string, { summary, description, parameters, schema, example }: Described) => ({
+  post: {
+    operationId: type.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase()),
+    tags: ['Webhooks'],
+    summary,
+    description,
+    security: [],
+    parameters,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            allOf: [
+              refTo(schema),
+              {
+                type: 'object' as const,
+                properties: {
+                  type: { type: 'string' as const, enum: [type], description: 'The type of this event' },
+                },
+              },
+            ],
+          },
+          example,
+        },
+      },
+    },
+    responses: {
+      '2XX': {
+        description: 'Received, within 15 seconds. The service retries any other outcome over three days',
+      },
+      '410': { description: 'The endpoint is disabled at once' },
+    },
+  },
+});

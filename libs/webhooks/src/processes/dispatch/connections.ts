@@ -1,0 +1,350 @@
+import http from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { constants } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { DEFAULT_CIPHERS } from 'node:tls';
+import { LRUCache } from 'lru-cache';
+import type { AttemptError } from '../../domain/attempt.js';
+import { isAddress, isReachable, isSameAddress, portOf } from '../../domain/webhook-url.js';
+
+/** Bytes read and kept of a response body. */
+const READ_BYTES = 65_536;
+const KEPT_BYTES = 4_096;
+/**
+ * Bytes of one response with everything around its body. HTTP has parts of unlimited length that a client skips silently:
+ * interim responses, chunk extensions, empty lines, the reason phrase. They could keep a worker busy until the deadline.
+ */
+const RESPONSE_BYTES = 262_144;
+/** Pieces in which a response may come, chunks and interim responses too: each costs as much as a thousand bytes. */
+const RESPONSE_PIECES = 4_096;
+/** Session tickets of TLS 1.3 in one exchange. Servers send two; they are outside the bytes of the response. */
+const SESSION_TICKETS = 16;
+
+export interface Response {
+  readonly statusCode: number;
+  /** Each as it was sent. */
+  readonly retryAfter: readonly string[];
+  /** The first bytes. */
+  readonly body: Uint8Array;
+}
+
+/** One HTTP request and its final response: interim ones say nothing about the outcome (RFC 9110, 15.2). */
+export class Exchange {
+  readonly response: Promise<Response>;
+  isCancelled = false;
+  private resolve!: (response: Response) => void;
+  private reject!: (reason: unknown) => void;
+  private request: ClientRequest | null = null;
+
+  constructor() {
+    this.response = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+
+  /** Ends the exchange with this reason, with or without a connection. */
+  cancel(reason: Error): void {
+    // What has been read already comes in thousands of pieces more.
+    if (this.isCancelled) return;
+    this.isCancelled = true;
+    this.reject(reason);
+    this.request?.destroy(reason);
+  }
+
+  /**
+   * Sends a request. Reads bounded parts of the response as it arrives, and closes the connection of a longer one. If the
+   * receiver was closing a kept connection meanwhile, another request follows: receivers know a repeat by its event id.
+   */
+  begin(open: () => ClientRequest, body: Uint8Array): void {
+    const request = open();
+    this.request = request;
+    let [bytes, pieces] = [0, 0];
+    const countPiece = (): void => {
+      pieces += 1;
+      if (pieces > RESPONSE_PIECES) this.cancel(new AttemptFailed('invalid_response'));
+    };
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > RESPONSE_BYTES) this.cancel(new AttemptFailed('invalid_response'));
+      countPiece();
+    };
+    let tickets = 0;
+    const countTicket = (): void => {
+      tickets += 1;
+      if (tickets > SESSION_TICKETS) this.cancel(new AttemptFailed('invalid_response'));
+    };
+    request.once('socket', (socket) => {
+      socket.on('data', count).on('session', countTicket);
+      request.once('close', () => socket.off('data', count).off('session', countTicket));
+    });
+    request.on('information', countPiece);
+    request.once('response', (response) => {
+      response.on('data', countPiece);
+      this.read(response);
+    });
+    // A response 101 to a request that asked for no other protocol.
+    request.once('upgrade', (response, socket) => {
+      socket.destroy();
+      this.finish(response, []);
+    });
+    request.on('error', (error) => {
+      if (request.reusedSocket && bytes === 0 && !this.isCancelled) this.begin(open, body);
+      else this.reject(error);
+    });
+    request.end(body);
+  }
+
+  private read(response: IncomingMessage): void {
+    const kept: Buffer[] = [];
+    let readBytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      // A copy: the chunk is part of a larger buffer.
+      if (readBytes < KEPT_BYTES) kept.push(Buffer.from(chunk.subarray(0, KEPT_BYTES - readBytes)));
+      readBytes += chunk.length;
+      if (readBytes < READ_BYTES) return;
+      this.finish(response, kept);
+      this.request?.destroy();
+    });
+    response.once('end', () => this.finish(response, kept));
+    response.on('error', this.reject);
+  }
+
+  private finish({ statusCode, headersDistinct }: IncomingMessage, kept: readonly Buffer[]): void {
+    const { 'retry-after': retryAfter = [] } = headersDistinct;
+    this.resolve({ statusCode: statusCode!, retryAfter, body: Buffer.concat(kept) });
+  }
+}
+
+/** An attempt that we failed ourselves, with its class of error. */
+export class AttemptFailed extends Error {
+  override readonly name = 'AttemptFailed';
+  constructor(readonly reason: AttemptError) {
+    super(reason);
+  }
+}
+
+const CONNECT_CODES = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+]);
+const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+/** OpenSSL's verification errors have no common prefix. */
+const TLS_CODES =
+  /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(VERIFY|GET_ISSUER|DECRYPT)|HOSTNAME_MISMATCH|EPROTO$|CRL_|INVALID_(CA|PURPOSE))/;
+
+/** The class of an error of the network or the receiver, by its code. */
+export const classify = (error: unknown): AttemptError => {
+  if (error instanceof AttemptFailed) return error.reason;
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string') return 'invalid_response';
+  if (TLS_CODES.test(code)) return 'tls_error';
+  if (CONNECT_CODES.has(code)) return 'connect_failed';
+  if (code === 'ETIMEDOUT') return 'timeout';
+  if (LOST_CODES.has(code)) return 'connection_lost';
+  return 'invalid_response';
+};
+
+/** An HTTP proxy for all requests to receivers. */
+export interface EgressProxy {
+  readonly hostname: string;
+  readonly port: number;
+  /** The value of Proxy-Authorization, for each connection; `null`: the proxy needs none. @throws Error when it cannot be read */
+  readonly authorization: () => string | null;
+  /** Told each time why the proxy cannot be used. The reason never holds the login. */
+  readonly report: (reason: string) => void;
+}
+
+/**
+ * @param url http://host:port, with user and password if the proxy needs them
+ * @param loginFile a file with user:password instead. It is read for each connection, so a change needs no restart
+ */
+export const egressProxy = (
+  url: string,
+  loginFile?: string,
+  report: EgressProxy['report'] = () => undefined,
+): EgressProxy => {
+  const { hostname, port, username, password } = new URL(url);
+  const login = username === '' ? null : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+  return {
+    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port || 80),
+    authorization: () =>
+      loginFile === undefined ? login && basic(login) : basic(readFileSync(loginFile, 'utf8').trim()),
+    report,
+  };
+};
+
+export interface ConnectionLimits {
+  /** For TCP and TLS together. */
+  readonly connectTimeoutMs: number;
+  readonly allowCidrs: readonly string[];
+  /** `null`: receivers are connected to directly. */
+  readonly proxy: EgressProxy | null;
+  /** Addresses of this machine to connect from, one of each family at most; none, or absent: the system chooses. */
+  readonly sources?: readonly string[];
+}
+
+const KEPT_RECEIVERS = 1_000;
+/** How long an idle connection is kept; the receiver may ask for less. */
+const KEEP_ALIVE_MS = 10_000;
+const RESPONSE_HEADER_BYTES = 16_384;
+
+/**
+ * Keep-alive connections, each to one checked address. The host name is used for SNI, certificate and Host only, so DNS
+ * cannot redirect a connection (rebinding). Proxy variables of the environment have no effect.
+ */
+export class PinnedConnections {
+  private readonly agents = new LRUCache<string, http.Agent>({ max: KEPT_RECEIVERS });
+
+  constructor(private readonly limits: ConnectionLimits) {}
+
+  /**
+   * A request to this address that has yet to be ended.
+   * @param owner owners share no connections, even to one address
+   * @param headers names and values in turns, without Host
+   * @throws AttemptFailed when there is no source to connect from
+   */
+  post(owner: string, url: URL, address: string, headers: readonly string[]): http.ClientRequest {
+    const key = `${owner} ${url.origin} ${address}`;
+    const agent = this.agents.get(key) ?? this.open(url, address);
+    this.agents.set(key, agent);
+    const { request } = url.protocol === 'https:' ? https : http;
+    return request(url, {
+      method: 'POST',
+      headers: ['host', url.host, ...headers],
+      agent,
+      maxHeaderSize: RESPONSE_HEADER_BYTES,
+    });
+  }
+
+  /** The address to connect to, of those of one receiver: the first of a family that has a source. */
+  choose(addresses: readonly string[]): string {
+    return addresses.find((address) => this.sourceFor(address) !== undefined) ?? addresses[0]!;
+  }
+
+  private open(url: URL, address: string): http.Agent {
+    const { connectTimeoutMs, proxy } = this.limits;
+    const source = this.sourceFor(address);
+    // Without an own address of its family the system would choose one, which no receiver expects.
+    if (source === undefined) throw new AttemptFailed('connect_failed');
+    const isTls = url.protocol === 'https:';
+    const agent = new (isTls ? https : http).Agent({
+      keepAlive: true,
+      timeout: KEEP_ALIVE_MS,
+      // An agent's own options precede those of its requests.
+      host: address,
+      servername: isAddress(url.hostname) ? '' : url.hostname,
+      // Set here, so that no environment variable can disable it.
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      // With DHE the receiver chooses the numbers, and a prime of 10,000 bits takes a second of the worker's only thread.
+      ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+      ...(source !== null && { localAddress: source }),
+    });
+    const connect = agent.createConnection.bind(agent);
+    const dial = (options: object): Socket => {
+      const socket = connect(options) as Socket;
+      const timer = setTimeout(() => socket.destroy(new AttemptFailed('timeout')), connectTimeoutMs);
+      socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+      return socket.once('close', () => clearTimeout(timer));
+    };
+    agent.createConnection = (options, callback) => {
+      if (!proxy) {
+        const socket = dial(options);
+        return socket.once('connect', () => {
+          if (!this.leadsTo(address, socket)) socket.destroy(new AttemptFailed('blocked_address'));
+        });
+      }
+      openTunnel(proxy, address, portOf(url), connectTimeoutMs).then(
+        (socket) => callback?.(null, isTls ? dial({ ...options, socket }) : socket.setNoDelay(true)),
+        (error: unknown) => callback?.(error as Error, null as never),
+      );
+      return undefined;
+    };
+    return agent;
+  }
+
+  /** The address of this machine to connect from; `null`: the system chooses; `undefined`: none of this family. */
+  private sourceFor(address: string): string | null | undefined {
+    const { sources = [] } = this.limits;
+    return sources.length === 0 ? null : sources.find((one) => one.includes(':') === address.includes(':'));
+  }
+
+  private leadsTo(address: string, { remoteAddress = '' }: Socket): boolean {
+    return isSameAddress(remoteAddress, address) && isReachable(remoteAddress, this.limits.allowCidrs);
+  }
+}
+
+const loginAt = (proxy: EgressProxy): string | null => {
+  try {
+    return proxy.authorization();
+  } catch {
+    throw proxyFailed(proxy, 'its login cannot be read');
+  }
+};
+
+/** A fault of the way out, and never of the receiver. */
+const proxyFailed = (proxy: EgressProxy, reason: string): AttemptFailed => {
+  proxy.report(reason);
+  return new AttemptFailed('proxy_failed');
+};
+
+/**
+ * Asks the proxy to connect to an address (CONNECT, RFC 9110, 9.3.6). The request names the checked address and never a
+ * host name, so the proxy resolves nothing.
+ */
+const openTunnel = async (
+  proxy: EgressProxy,
+  address: string,
+  port: number,
+  timeoutMs: number,
+): Promise<Socket> => {
+  const authorization = loginAt(proxy);
+  return new Promise((resolve, reject) => {
+    const authority = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+    const connect = http.request({
+      hostname: proxy.hostname,
+      port: proxy.port,
+      method: 'CONNECT',
+      path: authority,
+      agent: false,
+      headers: {
+        host: authority,
+        ...(authorization === null ? {} : { 'proxy-authorization': authorization }),
+      },
+    });
+    // Once the proxy has taken the connection, the receiver may be the reason.
+    let isConnected = false;
+    connect.once('socket', (socket) => socket.once('connect', () => (isConnected = true)));
+    const failed = (error: AttemptError, reason: string): AttemptFailed =>
+      isConnected ? new AttemptFailed(error) : proxyFailed(proxy, reason);
+    const timer = setTimeout(() => connect.destroy(failed('timeout', 'ETIMEDOUT')), timeoutMs);
+    connect.once('connect', ({ statusCode }, socket) => {
+      clearTimeout(timer);
+      if (statusCode === 200) return resolve(socket);
+      socket.destroy();
+      reject(
+        statusCode === 407 ? proxyFailed(proxy, 'it refuses the login') : new AttemptFailed('connect_failed'),
+      );
+    });
+    connect.once('response', (response) => {
+      clearTimeout(timer);
+      response.destroy();
+      reject(new AttemptFailed('connect_failed'));
+    });
+    connect.once('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      reject(error instanceof AttemptFailed ? error : failed('connect_failed', error.code ?? 'unknown'));
+    });
+    connect.end();
+  });
+};

@@ -1,0 +1,233 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { sql, type Statement } from '#event-sourcing/projections/statement.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { hostOfUrl } from '../domain/webhook-url.js';
+import type { HeaderVault, SecretVault } from '../application/vaults.js';
+import type { EndpointStreams } from '../application/endpoint-streams.js';
+import { isOfReceiver, retryPause } from '../domain/attempt.js';
+import { signedHeaders } from '../domain/signed-headers.js';
+import { probeOf, type Probe } from '../domain/notice.js';
+import type { EndpointSecret } from '../domain/webhook-endpoint.decider.js';
+import type { Config } from '../settings.js';
+import type { SendsRequests } from './dispatch/sender.js';
+import { FindVerification, type VerificationRecord } from '../contracts/endpoints.js';
+
+/** No workspace makes the service probe a host more often than this. */
+export const PROBE_REST_MS = 60_000;
+
+/** An endpoint waits for a probe of this URL. The same event twice changes nothing; another URL begins anew. @param at RFC 3339 */
+export const askForProbe = (endpointId: string, url: string, at: string): Statement => sql`
+  insert into webhooks.verification as known (endpoint_id, url, host, asked_at, due_at)
+  values (${endpointId}, ${url}, ${hostOfUrl(url)}, ${at}, ${at})
+  on conflict (endpoint_id) do update
+  set url = excluded.url, host = excluded.host, asked_at = excluded.asked_at, attempts = 0, last_error = null,
+      due_at = excluded.due_at
+  where known.url <> excluded.url`;
+
+/** The next probe comes at once, or when the host has had its rest. @param at RFC 3339 */
+export const probeAgain = (endpointId: string, at: string): Statement => sql`
+  update webhooks.verification set attempts = 0, due_at = ${at}
+  where endpoint_id = ${endpointId}`;
+
+/** The endpoint needs no probe (any more). */
+export const endProbes = (endpointId: string): Statement =>
+  sql`delete from webhooks.verification where endpoint_id = ${endpointId}`;
+
+const EVERY_MS = 1_000;
+const AT_ONCE = 20;
+
+interface VerificationParts {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_LEASE_MS'>;
+  readonly vault: SecretVault;
+  readonly headers: HeaderVault;
+  readonly streams: EndpointStreams;
+  /** Opened while the loop runs. */
+  readonly openSender: () => SendsRequests;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+interface DueProbe {
+  readonly endpoint_id: string;
+  readonly workspace_id: string;
+  readonly url: string;
+  readonly host: string;
+  readonly attempts: number;
+  readonly asked_at: Date;
+  readonly livemode: boolean;
+  readonly secrets: readonly EndpointSecret[];
+  readonly headers_ref: string | null;
+}
+
+/**
+ * One endpoint of a host at a time, the longest due first. The lease is the time of the next probe: it moves before the
+ * request is sent. Two workers that claim endpoints of one host wait for each other at its rest, and one of them gets it.
+ * $2: how long the lease lasts (ms).
+ */
+const CLAIM = `
+  with due as (
+    select endpoint_id, workspace_id, verification.host, due_at
+    from webhooks.verification join webhooks.endpoint using (endpoint_id)
+    where due_at <= $1 and not verified and enabled and deleted_at is null and endpoint.url = verification.url
+      and not exists (
+        select from webhooks.probe_rest rest
+        where rest.workspace_id = endpoint.workspace_id and rest.host = verification.host and rest.rests_until > $1)
+    order by due_at limit ${AT_ONCE} for update of verification skip locked
+  ), rested as (
+    insert into webhooks.probe_rest as known (workspace_id, host, rests_until)
+    select distinct workspace_id, host, $1::timestamptz + ${PROBE_REST_MS} * interval '1 millisecond' from due
+    order by workspace_id, host
+    on conflict (workspace_id, host) do update set rests_until = excluded.rests_until where known.rests_until <= $1
+    returning workspace_id, host
+  ), chosen as (
+    select distinct on (workspace_id, host) endpoint_id, host from due join rested using (workspace_id, host)
+    order by workspace_id, host, due_at
+  )
+  update webhooks.verification probe
+  set due_at = $1::timestamptz + $2::integer * interval '1 millisecond'
+  from chosen join webhooks.endpoint using (endpoint_id)
+  where probe.endpoint_id = chosen.endpoint_id
+  returning probe.endpoint_id, endpoint.workspace_id, probe.url, chosen.host, probe.attempts, probe.asked_at, 'live' = any (endpoint.modes) as livemode,
+            endpoint.secrets, endpoint.headers_ref`;
+
+/** A host that has agreed needs no rest before the next endpoint on it is probed. $1: workspace, $2: host. */
+const END_REST = 'delete from webhooks.probe_rest where workspace_id = $1 and host = $2';
+
+/** Rests that were over an hour ago, so that no claim of now needs them. */
+const FORGET_RESTS = `delete from webhooks.probe_rest where rests_until < $1::timestamptz - interval '1 hour'`;
+
+/**
+ * Sends a signed probe to each endpoint that is not verified, until it answers 2xx. Its deliveries wait meanwhile, outside
+ * of the queue of probes. When the schedule of retries has ended, the endpoint is disabled.
+ */
+export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
+  name: 'webhooks.verification',
+  role: 'webhooks',
+  async run(signal) {
+    const sender = parts.openSender();
+    const round = (): Promise<void> => probeDue(parts, sender);
+    signal.addEventListener('abort', () => sender.cancel(), { once: true });
+    await repeatedWork('webhooks.verification', EVERY_MS, round, parts.log).run(signal);
+  },
+});
+
+/** One round. A kill after the answer costs another probe. */
+export const probeDue = async (parts: VerificationParts, sender: SendsRequests): Promise<void> => {
+  const { pool, clock, config } = parts;
+  const leaseMs = Math.max(config.WEBHOOK_LEASE_MS, PROBE_REST_MS);
+  const { rows } = await pool.query<DueProbe>({
+    // Every worker asks each second, and planning takes longer than finding nothing.
+    name: 'probes-due',
+    text: CLAIM,
+    values: [instant(clock.now()), leaseMs],
+  });
+  if (rows.length > 0) await pool.query(FORGET_RESTS, [instant(clock.now())]);
+  await Promise.all(rows.map((due) => probe(parts, sender, due)));
+};
+
+const probe = async (parts: VerificationParts, sender: SendsRequests, due: DueProbe): Promise<void> => {
+  const { clock, vault, headers, config, pool, streams, log } = parts;
+  const { endpoint_id: endpointId, workspace_id: workspaceId, url, livemode } = due;
+  const number = due.attempts + 1;
+  const at = clock.now();
+  const { eventId, deliveryId, type, body }: Probe = probeOf({
+    endpointId,
+    workspaceId,
+    url,
+    livemode,
+    at: due.asked_at.toISOString(),
+  });
+  const refs = due.secrets
+    .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > at)
+    .map(({ ref }) => ref);
+  const bytes = Buffer.from(body, 'utf8');
+  const signed = signedHeaders({
+    deliveryId,
+    eventId,
+    type,
+    attempt: number,
+    test: false,
+    redelivery: false,
+    body: bytes,
+    secrets: await vault.open(endpointId, refs),
+    timestamp: Math.floor(at / 1_000),
+  });
+  const custom = await headers.open(endpointId, due.headers_ref);
+  const result = await sender.send({ endpointId, url, headers: { ...custom, ...signed }, body: bytes });
+  if (result === 'cancelled') return;
+  const context = {
+    workspaceId,
+    by: causedBy({ correlationId: eventId, causationId: eventId }, 'webhooks.verification'),
+  };
+  if (result.error === null) {
+    await streams.execute(
+      endpointId,
+      { type: 'VerifyEndpoint', url },
+      { ...context, intent: `verify|${url}|${number}` },
+    );
+    await pool.query(END_REST, [workspaceId, due.host]);
+    log.info({ endpointId }, 'webhook endpoint verified');
+    return;
+  }
+  const isCounted = isOfReceiver(result.error);
+  const backOffMs = retryPause(config.WEBHOOK_RETRY_SCHEDULE_MS, deliveryId, number, result.retryAfterMs);
+  await pool.query(
+    `update webhooks.verification set attempts = $3, last_error = $4, due_at = $5
+     where endpoint_id = $1 and url = $2`,
+    [
+      endpointId,
+      url,
+      isCounted ? number : due.attempts,
+      result.error,
+      instant(clock.now() + (backOffMs ?? PROBE_REST_MS)),
+    ],
+  );
+  const reason = result.statusCode === 410 ? 'gone' : 'failing';
+  if (!isCounted || (backOffMs !== null && reason !== 'gone')) return;
+  await streams.execute(
+    endpointId,
+    { type: 'DisableEndpoint', reason, url },
+    { ...context, intent: `disable|${deliveryId}|${number}|${at}` },
+  );
+  log.warn({ endpointId, reason }, 'webhook endpoint disabled: it answered no probe');
+};
+
+interface Columns {
+  readonly asked_at: Date;
+  readonly attempts: number;
+  readonly due_at: Date;
+  readonly last_error: string | null;
+}
+
+@QueryHandler(FindVerification)
+export class FindVerificationHandler implements IQueryHandler<FindVerification> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute({ endpointId }: FindVerification): Promise<VerificationRecord | null> {
+    const { rows } = await this.pool.query<Columns>(
+      `select asked_at, attempts, greatest(due_at, rest.rests_until) as due_at, last_error
+       from webhooks.verification
+       join webhooks.endpoint using (endpoint_id)
+       left join webhooks.probe_rest rest
+         on rest.workspace_id = endpoint.workspace_id and rest.host = verification.host
+       where endpoint_id = $1`,
+      [endpointId],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    return {
+      askedAt: row.asked_at.toISOString(),
+      attempts: row.attempts,
+      nextProbeAt: row.due_at.toISOString(),
+      lastError: row.last_error,
+    };
+  }
+}

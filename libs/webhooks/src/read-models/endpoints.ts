@@ -1,0 +1,272 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { CLOCK } from '#platform/tokens.js';
+import {
+  type WebhookEndpointRecord,
+  FindWebhookEndpoint,
+  type FoundEndpoint,
+  GetEndpointQueue,
+  ListWebhookEndpoints,
+  type EndpointHealth,
+  type EndpointQueue,
+  type QueueHealthRecord,
+  firstHour,
+} from '../contracts/endpoints.js';
+import type { PublicEventType, NoticeType, DisabledReason } from '../contracts/events.js';
+import { freeAt } from './delivery-sql.js';
+
+/** A projected endpoint: its record and fields that its owner does not see. */
+export interface EndpointRow {
+  readonly record: WebhookEndpointRecord;
+  readonly workspaceId: string;
+  readonly revision: bigint;
+  readonly deleted: boolean;
+}
+
+export interface EndpointColumns {
+  readonly endpoint_id: string;
+  readonly workspace_id: string;
+  readonly url: string;
+  readonly events: PublicEventType[];
+  readonly modes: Mode[];
+  readonly notices: NoticeType[];
+  readonly description: string | null;
+  readonly enabled: boolean;
+  readonly disabled_reason: DisabledReason | null;
+  readonly revision: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly deleted_at: Date | null;
+  readonly consecutive_failures: number | null;
+  readonly failing_since: Date | null;
+  readonly hint: string | null;
+  readonly header_names: string[] | null;
+  readonly max_per_second: number | null;
+  readonly verified: boolean;
+}
+
+/** Columns and tables of an endpoint, for queries to extend. */
+export const ENDPOINT_COLUMNS = `
+  endpoint.*, health.consecutive_failures, health.failing_since, secret.hint, custom.names as header_names`;
+export const ENDPOINT_TABLES = `
+  from webhooks.endpoint
+  left join webhooks.endpoint_health health using (endpoint_id)
+  left join webhooks.secret on secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid
+  left join webhooks.endpoint_headers custom on custom.headers_ref = endpoint.headers_ref`;
+const SELECT = `select ${ENDPOINT_COLUMNS} ${ENDPOINT_TABLES}`;
+
+const OWN_PROJECTION_MS = 750;
+const OWN_PROJECTION_POLL_MS = 15;
+
+/** Reads the endpoints that the fan-out has projected. */
+@Injectable()
+export class EndpointRows {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async find(endpointId: string): Promise<EndpointRow | null> {
+    const { rows } = await this.pool.query<EndpointColumns>(`${SELECT} where endpoint.endpoint_id = $1`, [
+      endpointId,
+    ]);
+    return rows[0] ? endpointFromColumns(rows[0]) : null;
+  }
+
+  /**
+   * A page of a workspace's endpoints, newest first, after the given instant of creation and id.
+   * @param sees only endpoints for one of these modes
+   */
+  async page(
+    workspaceId: string,
+    sees: readonly Mode[],
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly WebhookEndpointRecord[]> {
+    const { rows } = await this.pool.query<EndpointColumns>(
+      `${SELECT}
+       where endpoint.workspace_id = $1 and endpoint.deleted_at is null and endpoint.modes && $5::text[]
+         and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
+       order by endpoint.created_at desc, endpoint.endpoint_id desc
+       limit $4`,
+      [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit, sees],
+    );
+    return rows.map((row) => endpointFromColumns(row).record);
+  }
+
+  /** Waits a short time until the caller's own write is visible here. */
+  async waitFor(endpointId: string, revision: bigint): Promise<void> {
+    const givesUpAt = performance.now() + OWN_PROJECTION_MS;
+    while (performance.now() < givesUpAt) {
+      const { rowCount } = await this.pool.query(
+        'select from webhooks.endpoint where endpoint_id = $1 and revision >= $2',
+        [endpointId, String(revision)],
+      );
+      if (rowCount === 1) return;
+      await delay(OWN_PROJECTION_POLL_MS);
+    }
+  }
+}
+
+export const endpointFromColumns = (row: EndpointColumns): EndpointRow => ({
+  workspaceId: row.workspace_id,
+  revision: BigInt(row.revision),
+  deleted: row.deleted_at !== null,
+  record: {
+    endpointId: row.endpoint_id,
+    url: row.url,
+    events: row.events,
+    modes: row.modes,
+    notices: row.notices,
+    enabled: row.enabled,
+    description: row.description,
+    headerNames: row.header_names ?? [],
+    maxPerSecond: row.max_per_second,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    health: {
+      state: healthState(row.enabled, row.verified, row.consecutive_failures ?? 0),
+      failingSince: row.failing_since?.toISOString() ?? null,
+      disabledReason: row.disabled_reason,
+      consecutiveFailures: row.consecutive_failures ?? 0,
+    },
+    secretHint: row.hint ?? '',
+  },
+});
+
+export const healthState = (
+  enabled: boolean,
+  verified: boolean,
+  consecutiveFailures: number,
+): WebhookEndpointRecord['health']['state'] => {
+  if (!enabled) return 'disabled';
+  if (!verified) return 'unverified';
+  return consecutiveFailures > 0 ? 'failing' : 'ok';
+};
+
+@QueryHandler(FindWebhookEndpoint)
+export class FindWebhookEndpointHandler implements IQueryHandler<FindWebhookEndpoint> {
+  constructor(private readonly rows: EndpointRows) {}
+
+  async execute({ endpointId }: FindWebhookEndpoint): Promise<FoundEndpoint | null> {
+    const found = await this.rows.find(endpointId);
+    return found && !found.deleted ? { endpoint: found.record, workspaceId: found.workspaceId } : null;
+  }
+}
+
+/**
+ * Pending deliveries of a query's `endpoint`, and its `health`. The last success is that of the hourly sums: the history
+ * has no index that finds it behind many skipped deliveries.
+ */
+const QUEUE_COLUMNS = `
+  (select count(*)::integer from webhooks.delivery
+   where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
+  (select ${freeAt('min(due_at)')} from webhooks.delivery
+   where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as next_at,
+  (select last_at from webhooks.endpoint_hour
+   where endpoint_hour.endpoint_id = endpoint.endpoint_id and outcome = 'succeeded'
+   order by hour desc limit 1) as last_success_at`;
+
+/**
+ * The same with recent attempts. They are sums: the history has no index by the time of an attempt, and millions of rows.
+ * $1: the first hour that counts.
+ */
+const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
+  (select coalesce(json_object_agg(outcome, attempts), '{}')
+   from (select outcome, sum(attempts)::integer as attempts from webhooks.endpoint_hour
+         where endpoint_hour.endpoint_id = endpoint.endpoint_id and hour >= $1
+         group by outcome) summed) as attempts`;
+
+interface QueueColumns {
+  readonly pending: number;
+  readonly next_at: Date | null;
+  readonly last_success_at: Date | null;
+}
+
+interface HealthColumns extends QueueColumns {
+  readonly attempts: Readonly<Record<string, number>>;
+}
+
+/** Reports the health of endpoint queues. */
+@Injectable()
+export class QueueHealth {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async of(endpointId: string): Promise<QueueHealthRecord> {
+    const now = this.clock.now();
+    const { rows } = await this.pool.query<HealthColumns>(
+      `select ${HEALTH_COLUMNS}
+       from (select $2::text as endpoint_id) endpoint left join webhooks.endpoint_health health using (endpoint_id)`,
+      [instant(firstHour(now)), endpointId],
+    );
+    return healthFromColumns(rows[0]!, now);
+  }
+
+  /** Endpoints that are not deleted, the longest waiting first. `null`: no filter. */
+  async list(by: {
+    readonly endpointId: string | null;
+    readonly workspaceId: string | null;
+  }): Promise<readonly EndpointHealth[]> {
+    const now = this.clock.now();
+    const { rows } = await this.pool.query<EndpointColumns & HealthColumns>(
+      `select ${ENDPOINT_COLUMNS}, ${HEALTH_COLUMNS} ${ENDPOINT_TABLES}
+       where endpoint.deleted_at is null and ($2::text is null or endpoint.endpoint_id = $2)
+         and ($3::text is null or endpoint.workspace_id = $3)
+       order by next_at nulls last, endpoint.created_at`,
+      [instant(firstHour(now)), by.endpointId, by.workspaceId],
+    );
+    return rows.map((row) => ({
+      endpoint: endpointFromColumns(row).record,
+      workspaceId: row.workspace_id,
+      ...healthFromColumns(row, now),
+    }));
+  }
+}
+
+const healthFromColumns = (
+  { pending, next_at: nextAt, last_success_at: lastSuccessAt, attempts }: HealthColumns,
+  now: number,
+): QueueHealthRecord => ({
+  pending,
+  queueAgeSeconds: nextAt === null ? 0 : Math.max(0, Math.round((now - nextAt.getTime()) / 1_000)),
+  nextAttemptAt: nextAt?.toISOString() ?? null,
+  lastSuccessAt: lastSuccessAt?.toISOString() ?? null,
+  attempts,
+});
+
+@QueryHandler(ListWebhookEndpoints)
+export class ListWebhookEndpointsHandler implements IQueryHandler<ListWebhookEndpoints> {
+  constructor(private readonly queues: QueueHealth) {}
+
+  execute({ workspaceId, endpointId }: ListWebhookEndpoints): Promise<readonly EndpointHealth[]> {
+    return this.queues.list({ endpointId, workspaceId });
+  }
+}
+
+@QueryHandler(GetEndpointQueue)
+export class GetEndpointQueueHandler implements IQueryHandler<GetEndpointQueue> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute({ workspaceId, endpointId }: GetEndpointQueue): Promise<EndpointQueue | null> {
+    const { rows } = await this.pool.query<QueueColumns & { readonly valid_until: Date | null }>(
+      `select ${QUEUE_COLUMNS},
+         (select max((secret ->> 'validUntil')::timestamptz) from jsonb_array_elements(endpoint.secrets) secret) as valid_until
+       from webhooks.endpoint left join webhooks.endpoint_health health using (endpoint_id)
+       where endpoint.endpoint_id = $1 and endpoint.workspace_id = $2 and endpoint.deleted_at is null`,
+      [endpointId, workspaceId],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    return {
+      pending: row.pending,
+      nextAttemptAt: row.next_at?.toISOString() ?? null,
+      lastSuccessAt: row.last_success_at?.toISOString() ?? null,
+      oldSecretsValidUntil: row.valid_until?.toISOString() ?? null,
+    };
+  }
+}
