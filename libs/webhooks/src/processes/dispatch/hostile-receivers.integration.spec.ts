@@ -1,163 +1,338 @@
+import { constants } from 'node:crypto';
+import type { Agent } from 'node:https';
+import { createServer as createTlsServer } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, afterAll, afterEach, beforeAll } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '#platform/project-path.js';
-import { PATIENCE_MS } from '../../../test/sending.js';
-import type { Attempts } from '../../../test/attempts.js';
 import { makeCertificate, type Identity } from '../../../test/certificate.js';
+import { eventually } from '../../../test/receiver.js';
+import { listen, rawServer, send, senderWith, sending, PATIENCE_MS } from '../../../test/sending.js';
+import type { AttemptResult } from '../../domain/attempt.js';
+import { PinnedConnections } from './connections.js';
+import type { Attempts } from '../../../test/attempts.js';
 
-const MIB = 1_048_576;
-/** One that a receiver reaches that answers without end. */
-const SHORT_MS = 1_000;
-const open: { server: Server; sockets: Set<Socket> }[] = [];
+const test = sending();
 
-const listen = async (server: Server): Promise<number> => {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-  });
-  open.push({ server, sockets });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-};
-afterEach(async () => {
-  for (const { server, sockets } of open.splice(0)) {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
-
-/** Attempts made by a separate process. */
-const attempts = async (
-  urls: readonly string[],
-  options: { timeoutMs?: number; repeats?: number; environment?: NodeJS.ProcessEnv } = {},
-): Promise<Attempts> => {
-  const { timeoutMs = PATIENCE_MS, repeats = 1, environment = {} } = options;
-  const program = projectPath('dist/libs/webhooks/test/attempts.js');
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [program, String(timeoutMs), String(repeats), ...urls],
-    { env: { ...process.env, ...environment }, timeout: 2 * PATIENCE_MS },
+/** What the first message of a TLS client offers (RFC 8446, 4.1.2). */
+const cipherSuitesOf = (hello: Buffer): readonly number[] => {
+  // The record's header, the message's, its version, and a random number.
+  const session = 5 + 4 + 2 + 32;
+  const suites = session + 1 + hello[session]!;
+  return Array.from({ length: hello.readUInt16BE(suites) / 2 }, (_, n) =>
+    hello.readUInt16BE(suites + 2 + 2 * n),
   );
-  return JSON.parse(stdout) as Attempts;
 };
 
-/** Writes the chunk repeatedly, as fast as it is read. */
-const pour = (socket: Socket, chunk: Buffer | string): void => {
-  const more = (): void => {
-    while (!socket.destroyed && socket.write(chunk));
-    if (!socket.destroyed) socket.once('drain', more);
-  };
-  more();
-};
+describe('A hostile receiver', () => {
+  it('that never answers ends in a timeout', async () => {
+    test.receiver.answer = () => undefined;
+    expect(await send(senderWith({ exchangeTimeoutMs: 200 }), test.receiver.url)).toMatchObject({
+      error: 'timeout',
+    });
+  });
 
-describe('The memory of a worker', () => {
-  /** A server below HTTP that answers any request. */
-  const answering = async (answer: (socket: Socket) => void): Promise<string> => {
-    const server = createServer((socket) => void socket.once('data', () => answer(socket)));
-    return `http://127.0.0.1:${await listen(server)}/`;
-  };
+  it('that drips ends in a timeout of the whole exchange', async () => {
+    test.receiver.answer = (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 20);
+      response.once('close', () => clearInterval(drip));
+    };
+    expect(await send(senderWith({ exchangeTimeoutMs: 300 }), test.receiver.url)).toMatchObject({
+      error: 'timeout',
+    });
+  });
 
-  it('stays flat, and every deadline is kept, whatever receivers answer', async () => {
-    const gigabyte = await answering((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${1_024 * MIB}\r\n\r\n`);
-      pour(socket, Buffer.alloc(65_536, 'x'));
-    });
-    const bomb = gzipSync(Buffer.alloc(64 * MIB));
-    const bombing = await answering((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
-      socket.write(bomb);
-    });
-    const headers = await answering((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n');
-      pour(socket, `x-more: ${'y'.repeat(1_000)}\r\n`);
-    });
-    const interim = await answering((socket) => pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'));
-    const dripping = await answering((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
-      const drip = setInterval(() => socket.write('.'), 50);
-      socket.once('close', () => clearInterval(drip));
-    });
-    const repeats = 8;
-    const each = (...found: readonly object[]) =>
-      found.map((result) => Array.from({ length: repeats }, () => result));
-    // Cut off long before the deadline.
-    const cutOff = await attempts([gigabyte, bombing, headers, interim], { repeats });
-    expect(cutOff.results).toEqual(
-      each(
-        { error: null, statusCode: 200 },
-        { error: null, statusCode: 200 },
-        { error: 'invalid_response', statusCode: null },
-        { error: 'invalid_response', statusCode: null },
+  it('that answers without end is read for 64 KiB and kept for 4 KiB', async () => {
+    let written = 0;
+    test.receiver.answer = (response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(16_384, 'x');
+      const pour = (): void => {
+        while (!response.destroyed && response.write(chunk)) written += chunk.length;
+        if (!response.destroyed) response.once('drain', pour);
+      };
+      pour();
+    };
+    const result = (await send(senderWith(), test.receiver.url)) as AttemptResult;
+    expect(result).toMatchObject({ error: null, statusCode: 200 });
+    expect(result.responseBody).toHaveLength(4_096);
+    await eventually(() => test.receiver.open === 0);
+    expect(written).toBeLessThan(16_777_216);
+  });
+
+  it('that sends a compression bomb has it kept without decompression', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    test.receiver.answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+    const { responseBody } = (await send(senderWith(), test.receiver.url)) as AttemptResult;
+    expect(Buffer.from(responseBody!)).toEqual(bomb.subarray(0, 4_096));
+  });
+
+  it('that sends a megabyte of headers is cut off', async () => {
+    const url = await rawServer((socket) =>
+      socket.once('data', () =>
+        socket.write(`HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(1_000)}\r\n`),
       ),
     );
-    // It would go on for more than an hour.
-    const late = await attempts([dripping], { timeoutMs: SHORT_MS, repeats });
-    expect(late.results).toEqual(each({ error: 'timeout', statusCode: null }));
-    expect(late.slowestMs).toBeLessThan(PATIENCE_MS);
-    for (const { grownBytes } of [cutOff, late]) expect(grownBytes).toBeLessThan(64 * MIB);
+    expect(await send(senderWith(), url)).toMatchObject({ error: 'invalid_response' });
+  });
+
+  it('is heard after a few interim responses, whose headers are ignored', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nretry-after: 3600\r\n\r\n';
+    const url = await rawServer((socket) =>
+      socket.once('data', () =>
+        socket.end(`${early.repeat(8)}HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`),
+      ),
+    );
+    expect(await send(senderWith(), url)).toMatchObject({ statusCode: 503, retryAfterMs: null });
+  });
+
+  const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  it.each([
+    ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['empty lines', '', '\r\n'],
+    ['the words after a status', 'HTTP/1.1 200 ', 'O'],
+    ['the extension of a chunk', `${CHUNKED}1;`, 'x'],
+    ['the length of a chunk', CHUNKED, '0'],
+    ['trailers', `${CHUNKED}0\r\n`, 'x-more: y\r\n'],
+  ])('that sends %s without end is not listened to until its deadline', async (_, start, more) => {
+    const chunk = more.repeat(1_000);
+    const url = await rawServer((socket) =>
+      socket.once('data', () => {
+        const pour = (): void => {
+          while (!socket.destroyed && socket.write(chunk));
+          if (!socket.destroyed) socket.once('drain', pour);
+        };
+        socket.write(start);
+        pour();
+      }),
+    );
+    expect(await send(senderWith(), url)).toMatchObject({ error: 'invalid_response' });
+  });
+
+  it('may answer repeatedly on one connection, however large the total', async () => {
+    test.receiver.answer = (response) => response.writeHead(200).end('x'.repeat(60_000));
+    const sender = senderWith();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      expect(await send(sender, test.receiver.url)).toMatchObject({ error: null, statusCode: 200 });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(test.receiver.sockets.size).toBe(1);
+  });
+
+  it('that does not speak HTTP differs from one that hangs up', async () => {
+    const garbage = await rawServer((socket) =>
+      socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
+    );
+    expect(await send(senderWith(), garbage)).toMatchObject({ error: 'invalid_response' });
+    const silence = await rawServer((socket) => socket.once('data', () => socket.destroy()));
+    expect(await send(senderWith(), silence)).toMatchObject({ error: 'connection_lost' });
+  });
+
+  it('cannot choose an exchange of keys whose numbers are its own, and cost seconds', async () => {
+    const hellos: Buffer[] = [];
+    const url = await rawServer((socket) =>
+      socket.once('data', (data: Buffer) => {
+        hellos.push(data);
+        socket.destroy();
+      }),
+    );
+    await send(senderWith(), url.replace('http:', 'https:'));
+    const suites = cipherSuitesOf(hellos[0]!);
+    // Of TLS 1.3, and with elliptic curves.
+    expect(suites).toEqual(expect.arrayContaining([0x1301, 0xc02f]));
+    // DHE with RSA, RFC 5246, 5288 and 7905.
+    expect(suites.filter((suite) => [0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xccaa].includes(suite))).toEqual(
+      [],
+    );
+  });
+
+  it('cannot ask to negotiate a connection again, as often as it likes', () => {
+    const connections = new PinnedConnections({
+      connectTimeoutMs: 1_000,
+      allowCidrs: ['127.0.0.0/8'],
+      proxy: null,
+      sources: [],
+    });
+    const request = connections.post('we_a', new URL('https://receiver.example:1/'), '127.0.0.1', []);
+    request.on('error', () => undefined).destroy();
+    const { options } = (request as unknown as { readonly agent: Agent }).agent;
+    expect((options.secureOptions ?? 0) & constants.SSL_OP_NO_RENEGOTIATION).not.toBe(0);
+  });
+
+  it('that presents an untrusted certificate is not sent anything', async () => {
+    const names: string[] = [];
+    let bytes = 0;
+    const server = createTlsServer(
+      {
+        ...(await makeCertificate({ name: 'receiver.example' })),
+        SNICallback: (name, done) => (names.push(name), done(null)),
+      },
+      (socket) => socket.on('data', (chunk) => (bytes += chunk.length)),
+    );
+    server.on('tlsClientError', () => undefined);
+    const port = await listen(server);
+    expect(await send(senderWith(), `https://receiver.example:${port}/`)).toMatchObject({
+      error: 'tls_error',
+    });
+    expect(names).toEqual(['receiver.example']);
+    expect(bytes).toBe(0);
   });
 });
 
-describe('A receiver over TLS', () => {
-  const HOST = 'receiver.example';
-  let folder: string;
-  let authority: Identity;
-  let issuer: Identity & { readonly name: string };
+describe('In a process of its own', () => {
+  const MIB = 1_048_576;
+  /** One that a receiver reaches that answers without end. */
+  const SHORT_MS = 1_000;
+  const open: { server: Server; sockets: Set<Socket> }[] = [];
 
-  beforeAll(async () => {
-    const name = 'Authority of a test';
-    authority = await makeCertificate({ name });
-    issuer = { ...authority, name };
-    folder = mkdtempSync(join(tmpdir(), 'webhooks-tls-'));
-    writeFileSync(join(folder, 'authority.pem'), authority.cert);
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const trusting = (): NodeJS.ProcessEnv => ({ NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') });
-
-  const noContent = (socket: Socket): unknown =>
-    socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
-  const serving = async (identity: Identity, answer = noContent): Promise<string> => {
-    const server = createTlsServer({ ...identity }, (socket) => {
+  const listen = async (server: Server): Promise<number> => {
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.once('data', () => answer(socket));
     });
-    server.on('tlsClientError', () => undefined);
-    return `https://${HOST}:${await listen(server)}/`;
+    open.push({ server, sockets });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  afterEach(async () => {
+    for (const { server, sockets } of open.splice(0)) {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  /** Attempts made by a separate process. */
+  const attempts = async (
+    urls: readonly string[],
+    options: { timeoutMs?: number; repeats?: number; environment?: NodeJS.ProcessEnv } = {},
+  ): Promise<Attempts> => {
+    const { timeoutMs = PATIENCE_MS, repeats = 1, environment = {} } = options;
+    const program = projectPath('dist/libs/webhooks/test/attempts.js');
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [program, String(timeoutMs), String(repeats), ...urls],
+      { env: { ...process.env, ...environment }, timeout: 2 * PATIENCE_MS },
+    );
+    return JSON.parse(stdout) as Attempts;
   };
 
-  it.each([
-    ['as it is', {}],
-    ['with the verification turned off for the process', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
-  ])('is sent nothing if self-signed, expired, or of another host; %s', async (_, environment) => {
-    const anHourAgo = Date.now() - 3_600_000;
-    const urls = [
-      await serving(await makeCertificate({ name: HOST, issuer })),
-      await serving(await makeCertificate({ name: HOST })),
-      await serving(await makeCertificate({ name: HOST, issuer, notAfter: anHourAgo })),
-      await serving(await makeCertificate({ name: 'other.example', issuer })),
-    ];
-    const { results } = await attempts(urls, { environment: { ...environment, ...trusting() } });
-    expect(results.flat()).toEqual([
-      { error: null, statusCode: 204 },
-      { error: 'tls_error', statusCode: null },
-      { error: 'tls_error', statusCode: null },
-      { error: 'tls_error', statusCode: null },
-    ]);
+  /** Writes the chunk repeatedly, as fast as it is read. */
+  const pour = (socket: Socket, chunk: Buffer | string): void => {
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(chunk));
+      if (!socket.destroyed) socket.once('drain', more);
+    };
+    more();
+  };
+
+  describe('The memory of a worker', () => {
+    /** A server below HTTP that answers any request. */
+    const answering = async (answer: (socket: Socket) => void): Promise<string> => {
+      const server = createServer((socket) => void socket.once('data', () => answer(socket)));
+      return `http://127.0.0.1:${await listen(server)}/`;
+    };
+
+    it('stays flat, and every deadline is kept, whatever receivers answer', async () => {
+      const gigabyte = await answering((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${1_024 * MIB}\r\n\r\n`);
+        pour(socket, Buffer.alloc(65_536, 'x'));
+      });
+      const bomb = gzipSync(Buffer.alloc(64 * MIB));
+      const bombing = await answering((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+        socket.write(bomb);
+      });
+      const headers = await answering((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        pour(socket, `x-more: ${'y'.repeat(1_000)}\r\n`);
+      });
+      const interim = await answering((socket) => pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'));
+      const dripping = await answering((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
+        const drip = setInterval(() => socket.write('.'), 50);
+        socket.once('close', () => clearInterval(drip));
+      });
+      const repeats = 8;
+      const each = (...found: readonly object[]) =>
+        found.map((result) => Array.from({ length: repeats }, () => result));
+      // Cut off long before the deadline.
+      const cutOff = await attempts([gigabyte, bombing, headers, interim], { repeats });
+      expect(cutOff.results).toEqual(
+        each(
+          { error: null, statusCode: 200 },
+          { error: null, statusCode: 200 },
+          { error: 'invalid_response', statusCode: null },
+          { error: 'invalid_response', statusCode: null },
+        ),
+      );
+      // It would go on for more than an hour.
+      const late = await attempts([dripping], { timeoutMs: SHORT_MS, repeats });
+      expect(late.results).toEqual(each({ error: 'timeout', statusCode: null }));
+      expect(late.slowestMs).toBeLessThan(PATIENCE_MS);
+      for (const { grownBytes } of [cutOff, late]) expect(grownBytes).toBeLessThan(64 * MIB);
+    });
   });
 
-  it('is also cut off before the deadline when it floods the connection', async () => {
-    const pouring = await serving(await makeCertificate({ name: HOST, issuer }), (socket) =>
-      pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
-    );
-    const { results } = await attempts([pouring], { environment: trusting() });
-    expect(results).toEqual([[{ error: 'invalid_response', statusCode: null }]]);
+  describe('A receiver over TLS', () => {
+    const HOST = 'receiver.example';
+    let folder: string;
+    let authority: Identity;
+    let issuer: Identity & { readonly name: string };
+
+    beforeAll(async () => {
+      const name = 'Authority of a test';
+      authority = await makeCertificate({ name });
+      issuer = { ...authority, name };
+      folder = mkdtempSync(join(tmpdir(), 'webhooks-tls-'));
+      writeFileSync(join(folder, 'authority.pem'), authority.cert);
+    });
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    const trusting = (): NodeJS.ProcessEnv => ({ NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') });
+
+    const noContent = (socket: Socket): unknown =>
+      socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
+    const serving = async (identity: Identity, answer = noContent): Promise<string> => {
+      const server = createTlsServer({ ...identity }, (socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => answer(socket));
+      });
+      server.on('tlsClientError', () => undefined);
+      return `https://${HOST}:${await listen(server)}/`;
+    };
+
+    it.each([
+      ['as it is', {}],
+      ['with the verification turned off for the process', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
+    ])('is sent nothing if self-signed, expired, or of another host; %s', async (_, environment) => {
+      const anHourAgo = Date.now() - 3_600_000;
+      const urls = [
+        await serving(await makeCertificate({ name: HOST, issuer })),
+        await serving(await makeCertificate({ name: HOST })),
+        await serving(await makeCertificate({ name: HOST, issuer, notAfter: anHourAgo })),
+        await serving(await makeCertificate({ name: 'other.example', issuer })),
+      ];
+      const { results } = await attempts(urls, { environment: { ...environment, ...trusting() } });
+      expect(results.flat()).toEqual([
+        { error: null, statusCode: 204 },
+        { error: 'tls_error', statusCode: null },
+        { error: 'tls_error', statusCode: null },
+        { error: 'tls_error', statusCode: null },
+      ]);
+    });
+
+    it('is also cut off before the deadline when it floods the connection', async () => {
+      const pouring = await serving(await makeCertificate({ name: HOST, issuer }), (socket) =>
+        pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
+      );
+      const { results } = await attempts([pouring], { environment: trusting() });
+      expect(results).toEqual([[{ error: 'invalid_response', statusCode: null }]]);
+    });
   });
 });

@@ -1,6 +1,16 @@
-import { describe, expect, it } from '@jest/globals';
-import { eventually, status } from '../../../test/receiver.js';
-import { rawServer, send, senderWith, sending } from '../../../test/sending.js';
+import { describe, expect, it, jest, afterEach, beforeEach } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { eventually, status, Receiver } from '../../../test/receiver.js';
+import { rawServer, send, senderWith, sending, PATIENCE_MS } from '../../../test/sending.js';
+import { type ResolveHost, openSender, Sender } from './sender.js';
+import type { Config } from '../../settings.js';
+import { makeCertificate } from '../../../test/certificate.js';
+import { Proxy } from '../../../test/proxy.js';
+import { PinnedConnections, egressProxy } from './connections.js';
 
 const test = sending();
 
@@ -181,5 +191,340 @@ describe('A receiver', () => {
   ])('has not got it when the response ends early or is for another protocol: %s', async (error, answer) => {
     const { url } = await answering(answer, true);
     expect(await send(senderWith(), url)).toMatchObject({ error });
+  });
+});
+
+describe('A name', () => {
+  it('is resolved once; its address is dialled and the name is only sent', async () => {
+    const asked: string[] = [];
+    const resolve: ResolveHost = async (name) => {
+      asked.push(name);
+      return ['127.0.0.1'];
+    };
+    const result = await send(senderWith({ resolve }), `http://receiver.example:${test.receiver.port}/hook`);
+    expect(result).toMatchObject({ error: null });
+    expect(asked).toEqual(['receiver.example']);
+    expect(test.receiver.received[0]!.headers).toMatchObject({
+      host: `receiver.example:${test.receiver.port}`,
+    });
+  });
+
+  it('that resolves differently the next time is checked again', async () => {
+    const answers = [['127.0.0.1'], ['10.0.0.1']];
+    const sender = senderWith({ resolve: async () => answers.shift()! });
+    const url = `http://receiver.example:${test.receiver.port}/`;
+    expect(await send(sender, url)).toMatchObject({ error: null });
+    expect(await send(sender, url)).toMatchObject({ error: 'dns_failed' });
+  });
+
+  it.each([
+    [['127.0.0.1', '10.0.0.1'], 'one private among others'],
+    [['169.254.169.254'], 'a metadata address'],
+    [['::ffff:10.0.0.1'], 'a mapped address'],
+  ])('that leads to %j is not dialled, and the operator is told why: %s', async (addresses) => {
+    const told: string[] = [];
+    const sender = senderWith({ resolve: async () => addresses, blocked: (host) => told.push(host) });
+    expect(await send(sender, `http://receiver.example:${test.receiver.port}/`)).toMatchObject({
+      error: 'dns_failed',
+    });
+    expect(told).toEqual(['receiver.example']);
+    expect(test.receiver.sockets.size).toBe(0);
+  });
+
+  it('with thousands of addresses is not dialled, and none of them is looked at', async () => {
+    const looked = jest.fn(() => '127.0.0.1');
+    const many = Array.from({ length: 5_000 });
+    const addresses = new globalThis.Proxy(many, {
+      get: (all, key) => (typeof key === 'string' && /^\d+$/.test(key) ? looked() : Reflect.get(all, key)),
+    }) as string[];
+    const sender = senderWith({ resolve: async () => addresses });
+    expect(await send(sender, `http://receiver.example:${test.receiver.port}/`)).toMatchObject({
+      error: 'dns_failed',
+    });
+    expect(looked).not.toHaveBeenCalled();
+    expect(test.receiver.sockets.size).toBe(0);
+  });
+
+  it('without an address is a separate class of failure, and so is a resolver that hangs', async () => {
+    const url = 'http://receiver.example/';
+    expect(await send(senderWith({ resolve: async () => [] }), url)).toMatchObject({ error: 'dns_failed' });
+    const failing = senderWith({ resolve: async () => Promise.reject(new Error('ENOTFOUND')) });
+    expect(await send(failing, url)).toMatchObject({ error: 'dns_failed' });
+    const hanging = senderWith({ resolve: () => new Promise(() => undefined), exchangeTimeoutMs: 100 });
+    expect(await send(hanging, url)).toMatchObject({ error: 'timeout' });
+  });
+});
+
+describe('An address in the URL', () => {
+  it.each([
+    'http://127.0.0.1/',
+    'http://2130706433/',
+    'http://[::1]/',
+    'http://[::ffff:7f00:1]/',
+    'http://169.254.169.254/',
+  ])('is checked at every attempt: %s', async (url) => {
+    expect(await send(senderWith({ allowCidrs: [] }), url)).toMatchObject({ error: 'blocked_address' });
+  });
+
+  it('of a metadata service is never dialled, whatever is opened', async () => {
+    const sender = senderWith({ allowCidrs: ['0.0.0.0/0', '::/0'] });
+    expect(await send(sender, 'http://169.254.169.254/')).toMatchObject({ error: 'blocked_address' });
+    expect(await send(sender, 'http://[fd00:ec2::254]/')).toMatchObject({ error: 'blocked_address' });
+  });
+
+  it('where nobody listens is a failed connection', async () => {
+    const { port } = test.receiver;
+    await test.receiver.stop();
+    expect(await send(senderWith(), `http://127.0.0.1:${port}/`)).toMatchObject({ error: 'connect_failed' });
+    test.receiver = await Receiver.start();
+  });
+});
+
+describe('With source addresses', () => {
+  it('webhooks come from the address of the receiver’s family, and from no other', async () => {
+    const peers: (string | undefined)[] = [];
+    const url = await rawServer((socket) => {
+      peers.push(socket.remoteAddress);
+      socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'));
+    });
+    // Linux has all of 127.0.0.0/8.
+    expect(await send(senderWith({ sources: ['::1', '127.0.0.2'] }), url)).toMatchObject({ error: null });
+    expect(peers).toEqual(['127.0.0.2']);
+    expect(await send(senderWith({ sources: ['::1'] }), url)).toMatchObject({ error: 'connect_failed' });
+    expect(peers).toHaveLength(1);
+  });
+
+  it('a receiver with addresses of both families is reached by the one that has a source, once all are checked', async () => {
+    const { port } = test.receiver;
+    const reached = (sources: readonly string[], addresses: readonly string[]) =>
+      send(
+        senderWith({ sources, resolve: async () => addresses, allowCidrs: ['127.0.0.0/8', '::1/128'] }),
+        `http://receiver.example:${port}/`,
+      );
+    expect(await reached(['127.0.0.2'], ['::1', '127.0.0.1'])).toMatchObject({ error: null });
+    // Nobody listens at ::1, the first of those that have a source.
+    expect(await reached(['127.0.0.2', '::1'], ['::1', '127.0.0.1'])).toMatchObject({
+      error: 'connect_failed',
+    });
+    expect(await reached(['127.0.0.2'], ['::1', '127.0.0.1', '10.0.0.1'])).toMatchObject({
+      error: 'dns_failed',
+    });
+    expect(test.receiver.received).toHaveLength(1);
+  });
+
+  it.each([
+    [{ WEBHOOK_SOURCE_ADDRESSES: ['203.0.113.7'] }, 'this machine does not have the address 203.0.113.7'],
+    [
+      { WEBHOOK_SOURCE_ADDRESSES: ['127.0.0.1'], WEBHOOK_PROXY_URL: 'http://proxy.example:3128' },
+      'receivers see the address of the proxy',
+    ],
+  ])('a worker does not start with %j', (settings, reason) => {
+    const open = () =>
+      openSender({
+        config: settings as Config,
+        resolve: async () => [],
+        clock: { now: () => 0 },
+        log: { warn: () => undefined },
+      });
+    expect(open).toThrow(reason);
+  });
+});
+
+describe('Through a proxy', () => {
+  const newFile = (): string => join(mkdtempSync(join(tmpdir(), 'proxy-login-')), 'login');
+
+  /** Of a proxy that is down. */
+  const nobodysUrl = async (): Promise<string> => {
+    const gone = await Proxy.start();
+    const url = gone.url();
+    await gone.stop();
+    return url;
+  };
+
+  let proxy: Proxy;
+  let receiver: Receiver;
+  let sender: Sender;
+
+  const senderThrough = (
+    url: string,
+    allowCidrs = ['127.0.0.0/8'],
+    loginFile?: string,
+    connectTimeoutMs = PATIENCE_MS,
+  ): Sender => {
+    const connections = new PinnedConnections({
+      connectTimeoutMs,
+      allowCidrs,
+      proxy: egressProxy(url, loginFile),
+    });
+    const resolve = async () => ['127.0.0.1'];
+    return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, PATIENCE_MS, Date.now);
+  };
+  const send = (url: string) =>
+    sender.send({ endpointId: 'we_a', url, headers: {}, body: Buffer.from('{}') });
+
+  /** From now on, a sender as a worker opens it. @returns the lines that it logs */
+  const useSettings = (settings: object): readonly unknown[] => {
+    const said: unknown[] = [];
+    const config = {
+      WEBHOOK_ALLOW_HTTP: true,
+      WEBHOOK_ALLOW_CIDRS: ['127.0.0.0/8'],
+      WEBHOOK_SOURCE_ADDRESSES: [],
+      WEBHOOK_ATTEMPT_TIMEOUT_MS: PATIENCE_MS,
+      ...settings,
+    } as never;
+    const log = { warn: (...line: unknown[]) => void said.push(line) };
+    sender = openSender({
+      config,
+      resolve: async () => ['127.0.0.1'],
+      clock: { now: () => 0 },
+      log,
+      connectTimeoutMs: PATIENCE_MS,
+    });
+    return said;
+  };
+
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+    proxy = await Proxy.start();
+    sender = senderThrough(proxy.url());
+  });
+  afterEach(async () => {
+    sender.cancel();
+    await proxy.stop();
+    await receiver.stop();
+  });
+
+  describe('Sending through an egress proxy', () => {
+    it('gives the proxy the checked address and the receiver the name, and keeps the connection', async () => {
+      const url = `http://receiver.example:${receiver.port}/hook`;
+      expect(await send(url)).toMatchObject({ error: null, statusCode: 204 });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(await send(url)).toMatchObject({ error: null });
+      expect(proxy.asked).toEqual([{ authority: `127.0.0.1:${receiver.port}`, authorization: undefined }]);
+      expect(receiver.received[0]).toMatchObject({
+        path: '/hook',
+        headers: { host: `receiver.example:${receiver.port}` },
+      });
+      expect(receiver.received[0]!.headers).not.toHaveProperty('proxy-authorization');
+    });
+
+    it('verifies certificates by the name, as without a proxy', async () => {
+      const names: string[] = [];
+      const identity = await makeCertificate({ name: 'receiver.example' });
+      const server = createTlsServer({
+        ...identity,
+        SNICallback: (name, done) => (names.push(name), done(null)),
+      });
+      server.on('tlsClientError', () => undefined);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      expect(await send(`https://receiver.example:${port}/`)).toMatchObject({ error: 'tls_error' });
+      expect(names).toEqual(['receiver.example']);
+      expect(proxy.asked).toMatchObject([{ authority: `127.0.0.1:${port}` }]);
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    it('does not request a blocked address', async () => {
+      sender = senderThrough(proxy.url(), []);
+      expect(await send(`http://receiver.example:${receiver.port}/`)).toMatchObject({ error: 'dns_failed' });
+      expect(await send('http://169.254.169.254/')).toMatchObject({ error: 'blocked_address' });
+      expect(proxy.asked).toEqual([]);
+    });
+
+    it('authenticates where required', async () => {
+      sender = senderThrough(proxy.url('worker:p%40ss@'));
+      await send(receiver.url);
+      const authorization = `Basic ${Buffer.from('worker:p@ss').toString('base64')}`;
+      expect(proxy.asked).toMatchObject([{ authorization }]);
+    });
+
+    it('takes the login from a file, again for each connection', async () => {
+      const file = newFile();
+      writeFileSync(file, 'worker:before\n');
+      sender = senderThrough(proxy.url(), ['127.0.0.0/8'], file);
+      await send(receiver.url);
+      writeFileSync(file, 'worker:after\n');
+      await send(receiver.url.replace('127.0.0.1', 'receiver.example'));
+      rmSync(file);
+      expect(await send(receiver.url.replace('127.0.0.1', 'another.example'))).toMatchObject({
+        error: 'proxy_failed',
+      });
+      const basic = (login: string) => ({ authorization: `Basic ${Buffer.from(login).toString('base64')}` });
+      expect(proxy.asked).toMatchObject([basic('worker:before'), basic('worker:after')]);
+    });
+
+    it.each([
+      [{}, 'worker:canary', 'is for WEBHOOK_PROXY_URL, which is not set'],
+      [{ WEBHOOK_PROXY_URL: 'http://w:canary@proxy:3128' }, 'worker:canary', 'has a login, too'],
+      [{ WEBHOOK_PROXY_URL: 'http://proxy:3128' }, null, 'cannot be read'],
+      [{ WEBHOOK_PROXY_URL: 'http://proxy:3128' }, 'canary', 'must hold user:password'],
+    ])(
+      'a worker does not start with %j and the login %j, and does not show it',
+      (settings, login, reason) => {
+        const file = newFile();
+        if (login !== null) writeFileSync(file, login);
+        const open = () => useSettings({ ...settings, WEBHOOK_PROXY_LOGIN_FILE: file });
+        expect(open).toThrow(reason);
+        expect(open).not.toThrow('canary');
+      },
+    );
+
+    it.each(['its URL', 'a file'])(
+      'shows a login in %s to the proxy alone, whatever fails',
+      async (place) => {
+        const file = newFile();
+        writeFileSync(file, 'worker:canary');
+        const isInFile = place === 'a file';
+        const said = useSettings({
+          WEBHOOK_PROXY_URL: proxy.url(isInFile ? '' : 'worker:canary@'),
+          ...(isInFile && { WEBHOOK_PROXY_LOGIN_FILE: file }),
+        });
+        proxy.refusal = 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n';
+        const results = [await send(receiver.url)];
+        const encoded = Buffer.from('worker:canary').toString('base64');
+        expect(proxy.asked).toMatchObject([{ authorization: `Basic ${encoded}` }]);
+        await proxy.stop();
+        results.push(await send(receiver.url));
+        rmSync(file);
+        results.push(await send(receiver.url));
+        proxy = await Proxy.start();
+        expect(results.map((result) => (result === 'cancelled' ? result : result.error))).toEqual(
+          Array.from({ length: 3 }, () => 'proxy_failed'),
+        );
+        expect(said).toHaveLength(isInFile ? 3 : 2);
+        expect(JSON.stringify([said, results])).not.toMatch(new RegExp(`canary|${encoded}`));
+      },
+    );
+
+    it.each([
+      ['HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n', 'connect_failed'],
+      ['HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n', 'proxy_failed'],
+      ['HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n', 'connect_failed'],
+      ['HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\n\r\n', 'connect_failed'],
+      ['HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n', 'connect_failed'],
+      ['SSH-2.0-OpenSSH_9.6\r\n', 'connect_failed'],
+      ['', 'timeout'],
+    ])('fails when the proxy answers %j', async (refusal, error) => {
+      proxy.refusal = refusal;
+      if (error === 'timeout') sender = senderThrough(proxy.url(), undefined, undefined, 200);
+      expect(await send(receiver.url)).toMatchObject({ error });
+      expect(receiver.received).toEqual([]);
+    });
+
+    it('fails when the proxy is unreachable, and differently when the receiver is', async () => {
+      const { url } = receiver;
+      await receiver.stop();
+      expect(await send(url)).toMatchObject({ error: 'connect_failed' });
+      receiver = await Receiver.start();
+      sender = senderThrough(await nobodysUrl());
+      expect(await send(receiver.url)).toMatchObject({ error: 'proxy_failed' });
+    });
+
+    it('logs why the proxy cannot be used, not for each delivery', async () => {
+      const said = useSettings({ WEBHOOK_PROXY_URL: await nobodysUrl() });
+      for (let n = 0; n < 3; n += 1)
+        expect(await send(receiver.url)).toMatchObject({ error: 'proxy_failed' });
+      expect(said).toEqual([[{ reason: 'ECONNREFUSED', times: 1 }, 'the proxy of webhooks cannot be used']]);
+    });
   });
 });

@@ -1,0 +1,387 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { transaction } from '#platform/postgres/pool.js';
+import { failure, reading } from '../../test/events.js';
+import { eventually, ok, status } from '../../test/receiver.js';
+import { DAY, NEVER, SINCE, WS, replaying } from '../../test/replaying.js';
+import { TestService } from '../../test/service.js';
+import type { ReplayRecord } from '../contracts/deliveries.js';
+import { replayTask, rescueAbandoned } from './replay.js';
+import { skipNext } from '../processes/skip-pending.js';
+
+const test = replaying();
+
+describe('A replay', () => {
+  it('sends events from before the endpoint existed: the same ids and bytes, in the order of the log', async () => {
+    const early = await test.endpoint();
+    const [one, two] = [reading(randomUUID()), reading(randomUUID())];
+    const [failed, release] = failure(randomUUID());
+    await test.api.happen(
+      WS,
+      one.delayed(),
+      failed,
+      two.completed(),
+      one.completed(),
+      release,
+      one.published(),
+    );
+    await test.settled();
+    const pushed = new Map(test.arrivals().map(({ id, body }) => [id, body]));
+    test.receiver.received.length = 0;
+    const late = await test.endpoint();
+    const done = await test.replay(late, {});
+    expect(done).toMatchObject({
+      endpointId: late,
+      state: 'finished',
+      events: 5,
+      progress: 1,
+      deliveries: { succeeded: 5, pending: 0 },
+    });
+    expect(test.arrivals().map(({ id }) => id)).toEqual((await test.feed()).map(({ id }) => id));
+    for (const { id, body, headers } of test.arrivals()) {
+      expect(body).toBe(pushed.get(id));
+      expect(headers).toMatchObject({ 'x-service-event-id': id, 'x-service-redelivery': 'true' });
+    }
+    expect(await test.replay(early, {})).toMatchObject({ events: 0, state: 'finished' });
+  });
+
+  it('delays what follows a failed delivery to its retry: nothing is due that cannot be sent', async () => {
+    const endpointId = await test.endpoint();
+    const { delayed, completed, published } = reading(randomUUID());
+    await test.api.happen(WS, delayed(), completed(), published());
+    await test.settled();
+    await test.sending.stop();
+    test.sending = new TestService(test.database, { settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000' } });
+    test.sending.dispatch();
+    test.receiver.answer = status(500);
+    test.receiver.received.length = 0;
+    const asked = (await test.ask(endpointId, { since: SINCE, statuses: ['succeeded'] }).expect(202))
+      .body as ReplayRecord;
+    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
+      { replayId: asked.replayId },
+      NEVER,
+    );
+    const replayed = async () => {
+      const { rows } = await test.database.pool.query<{ attempts: number; due_at: Date }>(
+        'select attempts, due_at from webhooks.delivery where replay_id = $1 order by sequence',
+        [asked.replayId],
+      );
+      return rows;
+    };
+    await eventually(async () => (await replayed())[0]!.attempts === 1);
+    const rows = await replayed();
+    expect(rows.map(({ attempts }) => attempts)).toEqual([1, 0, 0]);
+    const [retry] = rows;
+    expect(rows.map(({ due_at: dueAt }) => dueAt)).toEqual(Array<Date>(3).fill(retry!.due_at));
+    expect(test.receiver.received.map(({ headers }) => headers['x-service-redelivery'])).toEqual(['true']);
+  });
+
+  it('gives way to new events, whichever was requested first', async () => {
+    const endpointId = await test.endpoint();
+    const old = Array.from({ length: 12 }, () => randomUUID());
+    for (const id of old) await test.api.happen(WS, reading(id).completed());
+    await test.settled();
+    test.receiver.received.length = 0;
+    const held: (() => void)[] = [];
+    test.receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
+    const asked = (await test.ask(endpointId, { since: SINCE, statuses: ['succeeded'] }).expect(202))
+      .body as ReplayRecord;
+    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
+      { replayId: asked.replayId },
+      NEVER,
+    );
+    await eventually(() => held.length === 1);
+    const fresh = Array.from({ length: 3 }, () => randomUUID());
+    for (const id of fresh) await test.api.happen(WS, reading(id).completed());
+    test.receiver.answer = ok;
+    held[0]!();
+    await test.settled();
+    const order = test.arrivals().map(({ readingId }) => readingId);
+    expect(order).toHaveLength(15);
+    // One replayed delivery was already in flight.
+    expect(order.slice(1, 4)).toEqual(fresh);
+  });
+
+  it('sends as many as its dry run counts, which sends none', async () => {
+    const endpointId = await test.endpoint();
+    test.receiver.answer = (response, received, index) =>
+      (index % 3 === 0 ? status(500) : ok)(response, received, index);
+    for (let n = 0; n < 12; n += 1) await test.api.happen(WS, reading(randomUUID()).completed());
+    await test.settled();
+    test.receiver.answer = ok;
+    for (const statuses of [
+      undefined,
+      ['exhausted'],
+      ['succeeded'],
+      ['missing'],
+      ['exhausted', 'succeeded'],
+    ]) {
+      const body = statuses ? { statuses } : {};
+      test.receiver.received.length = 0;
+      const counted = await test.replay(endpointId, { ...body, dryRun: true });
+      expect(test.receiver.received).toHaveLength(0);
+      const sent = await test.replay(endpointId, body);
+      expect(sent.events).toBe(counted.events);
+      expect(test.receiver.received).toHaveLength(counted.events);
+    }
+  });
+
+  it('chooses by time, type and outcome of the events', async () => {
+    const gone = reading(randomUUID());
+    await test.api.happen(WS, gone.completed({ at: DAY(2) }), gone.published({ at: DAY(3) }));
+    await test.api.happen('ws_else', reading(randomUUID()).completed({ at: DAY(3) }));
+    const endpointId = await test.endpoint();
+    await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(4) }));
+    await test.settled();
+    await test.api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false }).expect(200);
+    await test.api.happen(WS, ...failure(randomUUID(), DAY(5)));
+    await test.api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: true }).expect(200);
+    const count = async (body: object) => (await test.replay(endpointId, { ...body, dryRun: true })).events;
+    expect(await count({})).toBe(3);
+    expect(await count({ statuses: ['missing'] })).toBe(2);
+    expect(await count({ statuses: ['skipped'] })).toBe(1);
+    expect(await count({ statuses: ['succeeded'] })).toBe(1);
+    expect(await count({ types: ['reading.published', 'reading.failed'] })).toBe(2);
+    expect(await count({ since: '2026-04-03T12:00:00Z' })).toBe(2);
+    expect(await count({ until: '2026-04-03T12:00:00Z' })).toBe(1);
+  });
+
+  it('keeps the order of each reading, also when its events fail', async () => {
+    const ids = Array.from({ length: 5 }, () => randomUUID());
+    for (const id of ids)
+      await test.api.happen(WS, reading(id).delayed(), reading(id).completed(), reading(id).published());
+    const endpointId = await test.endpoint();
+    test.receiver.answer = (response, received, index) =>
+      (index % 2 === 0 ? status(500) : ok)(response, received, index);
+    await test.sending.stop();
+    test.sending = new TestService(test.database, {
+      // Enough attempts that no delivery is exhausted, whichever fails every second request.
+      settings: { WEBHOOK_RETRY_SCHEDULE_MS: ['0', ...Array<string>(19).fill('10')].join(',') },
+    });
+    test.sending.dispatch();
+    expect(await test.replay(endpointId, {})).toMatchObject({ events: 15, deliveries: { succeeded: 15 } });
+    for (const id of ids) {
+      const sequences = test
+        .arrivals()
+        .flatMap(({ readingId, sequence }) => (readingId === id ? [sequence] : []));
+      expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+    }
+  });
+});
+
+describe('POST …/replay', () => {
+  it('returns its location, and adds its job in the same transaction', async () => {
+    const endpointId = await test.endpoint();
+    const { body, headers } = await test
+      .ask(endpointId, { since: SINCE, types: ['reading.failed'] })
+      .expect(202);
+    const { replayId } = body as ReplayRecord;
+    expect(headers['location']).toBe(`/api/v1/webhooks/${endpointId}/replays/${replayId}`);
+    expect(body).toEqual({
+      replayId,
+      endpointId,
+      since: '2026-04-01T00:00:00.000Z',
+      until: expect.stringMatching(/Z$/),
+      types: ['reading.failed'],
+      modes: ['live'],
+      statuses: ['missing', 'skipped', 'exhausted'],
+      dryRun: false,
+      state: 'queued',
+      events: 0,
+      progress: expect.any(Number),
+      deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
+      createdAt: expect.stringMatching(/Z$/),
+      finishedAt: null,
+    });
+    const { rows } = await transaction(test.database.pool, (client) =>
+      client.query<{ payload: object }>(
+        'select payload from graphile_worker._private_jobs where payload ->> $1 = $2',
+        ['replayId', replayId],
+      ),
+    );
+    expect(rows).toHaveLength(1);
+  });
+
+  it('repeats the first answer to the same request under the same key, and answers another with 422', async () => {
+    const endpointId = await test.endpoint();
+    const key = { 'idempotency-key': 'again' };
+    const first = await test.ask(endpointId, { since: SINCE }, key).expect(202);
+    expect(first.headers).not.toHaveProperty('idempotency-replayed');
+    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
+      { replayId: (first.body as ReplayRecord).replayId },
+      NEVER,
+    );
+    const second = await test.ask(endpointId, { since: SINCE }, key).expect(202);
+    expect(second.headers).toMatchObject({ 'idempotency-replayed': 'true' });
+    expect(second.body).toEqual(first.body);
+    expect((await test.ask(endpointId, { since: SINCE, dryRun: true }, key).expect(422)).body).toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+    const besides = await Promise.all(
+      [1, 2, 3].map(() => test.ask(endpointId, { since: SINCE }, { 'idempotency-key': 'x' })),
+    );
+    expect(new Set(besides.map(({ body }) => (body as ReplayRecord).replayId)).size).toBe(1);
+  });
+
+  it.each([
+    [{}, [{ pointer: '/since', code: 'required' }]],
+    [{ since: 'yesterday' }, [{ pointer: '/since', code: 'invalid_value' }]],
+    [{ since: '2026-02-30' }, [{ pointer: '/since', code: 'invalid_value' }]],
+    [{ since: SINCE, until: SINCE }, [{ pointer: '/until', code: 'invalid_value' }]],
+    [{ since: SINCE, until: null }, [{ pointer: '/until', code: 'invalid_type' }]],
+    [{ since: SINCE, types: ['ping'] }, [{ pointer: '/types/0', code: 'unsupported_event_type' }]],
+    [{ since: SINCE, types: [] }, [{ pointer: '/types', code: 'too_short' }]],
+    [{ since: SINCE, statuses: ['pending'] }, [{ pointer: '/statuses/0', code: 'invalid_value' }]],
+    [{ since: SINCE, dryRun: 'yes' }, [{ pointer: '/dryRun', code: 'invalid_type' }]],
+    [{ since: SINCE, endpointId: 'we_1' }, [{ pointer: '/endpointId', code: 'unknown_field' }]],
+  ])('refuses %j', async (body, errors) => {
+    const response = await test.ask(await test.endpoint(), body).expect(400);
+    expect(response.body).toMatchObject({ errors });
+  });
+
+  it('finds no replay under another endpoint', async () => {
+    const [mine, other] = [await test.endpoint(), await test.endpoint()];
+    const { replayId } = (await test.ask(mine, { since: SINCE }).expect(202)).body as ReplayRecord;
+    for (const path of [
+      `${other}/replays/${replayId}`,
+      `${mine}/replays/nonsense`,
+      `${mine}/replays/${randomUUID()}`,
+    ])
+      expect((await test.api.request('get', `/webhooks/${path}`, WS).expect(404)).body).toMatchObject({
+        code: 'not_found',
+      });
+  });
+});
+
+/** Connections that commit slowly; `meanwhile` starts before that. */
+const slowToCommit = (pool: pg.Pool, meanwhile: () => void): pg.Pool => {
+  const connect = async (): Promise<pg.PoolClient> => {
+    const client = await pool.connect();
+    const query = async (text: string, values?: unknown[]): Promise<unknown> => {
+      if (text === 'commit') {
+        meanwhile();
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      return client.query(text, values);
+    };
+    return { query, release: (broken?: boolean) => client.release(broken) } as unknown as pg.PoolClient;
+  };
+  return { connect } as unknown as pg.Pool;
+};
+
+describe('The job of a replay', () => {
+  it('adds nothing to an endpoint that is disabled while a page is being added', async () => {
+    await test.sending.stop();
+    await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
+    const endpointId = await test.endpoint();
+    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    let disabled: Promise<unknown> = Promise.resolve();
+    const slow = slowToCommit(test.database.pool, () => {
+      // Would be sent as soon as a worker reads the queue.
+      disabled = test.api
+        .request('patch', `/webhooks/${endpointId}`, WS, { enabled: false })
+        .expect(200)
+        .then();
+    });
+    await replayTask(slow, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
+    await disabled;
+    await eventually(async () => {
+      await skipNext(test.database.pool);
+      return (await test.sending.deliveries()).every(({ status: is }) => is === 'skipped');
+    });
+    const { body } = await test.api
+      .request('patch', `/webhooks/${endpointId}`, WS, { enabled: true })
+      .expect(200);
+    expect(body).toMatchObject({ enabled: true, skippedDeliveries: 1 });
+    test.sending = new TestService(test.database);
+    test.sending.dispatch();
+    await test.sending.idle();
+    expect(test.receiver.received).toEqual([]);
+  });
+
+  it('waits while deliveries of a disabled endpoint are still to be skipped, and then includes them', async () => {
+    await test.sending.stop();
+    const endpointId = await test.endpoint();
+    await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
+    await test.database.pool.query(`insert into webhooks.skipping values ($1, $2, now())`, [
+      endpointId,
+      Number.MAX_SAFE_INTEGER,
+    ]);
+    const asked = (await test.ask(endpointId, { since: SINCE, dryRun: true }).expect(202))
+      .body as ReplayRecord;
+    const work = () =>
+      replayTask(test.database.pool, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
+    await work();
+    expect(await test.find(asked)).toMatchObject({ state: 'queued', events: 0 });
+    await test.sending.skip();
+    // The rescue of stalled replays adds the job again.
+    await work();
+    expect(await test.find(asked)).toMatchObject({ state: 'finished', events: 1 });
+  });
+
+  it('sends each event once, however often its job runs and in however many workers', async () => {
+    for (let n = 0; n < 20; n += 1) await test.api.happen(WS, reading(randomUUID()).completed());
+    const endpointId = await test.endpoint();
+    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    const task = replayTask(test.database.pool, { now: () => Date.now() });
+    const once = () => task.handle({ replayId: asked.replayId }, NEVER);
+    await Promise.all([once(), once(), once()]);
+    await once();
+    await test.settled();
+    expect(test.arrivals()).toHaveLength(20);
+    expect(await test.find(asked)).toMatchObject({ events: 20 });
+  });
+
+  it('makes ids that begin with the time it was asked for, as those of new events begin with the event’s', async () => {
+    await test.sending.stop();
+    await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
+    const endpointId = await test.endpoint();
+    await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(1) }));
+    const { replayId } = (await test.ask(endpointId, { since: SINCE, statuses: ['missing'] }).expect(202))
+      .body as ReplayRecord;
+    await replayTask(test.database.pool, { now: () => Date.now() + 60_000 }).handle({ replayId }, NEVER);
+    const { rows } = await test.database.pool.query<{ id: string; at: Date; replayed: boolean }>(
+      `select delivery_id as id, coalesce(replay.created_at, event.occurred_at) as at, replay_id is not null as replayed
+       from webhooks.delivery join webhooks.public_event event using (event_id)
+       left join webhooks.replay using (replay_id)`,
+    );
+    expect(rows.map(({ replayed }) => replayed).toSorted()).toEqual([false, true]);
+    for (const { id, at } of rows)
+      expect(parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(at.getTime());
+  });
+
+  it('resumes when its worker was killed', async () => {
+    const endpointId = await test.endpoint();
+    const before = Date.now();
+    await test.ask(endpointId, { since: SINCE }).expect(202);
+    const jobs = async () =>
+      (
+        await test.database.pool.query(
+          `select from graphile_worker.jobs where task_identifier = 'webhooks.replay'`,
+        )
+      ).rowCount;
+    await test.database.pool.query(
+      'select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))',
+    );
+    await rescueAbandoned(test.database.pool, before);
+    expect(await jobs()).toBe(0);
+    await rescueAbandoned(test.database.pool, Date.now() + 31_000);
+    expect(await jobs()).toBe(1);
+  });
+
+  it('stops when the endpoint is disabled, and does not start while it is', async () => {
+    await test.api.happen(WS, reading(randomUUID()).completed());
+    const endpointId = await test.endpoint();
+    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    await test.api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false }).expect(200);
+    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
+      { replayId: asked.replayId },
+      NEVER,
+    );
+    expect(await test.find(asked)).toMatchObject({ state: 'stopped', events: 0 });
+    const refused = await test.ask(endpointId, { since: SINCE }).expect(412);
+    expect(refused.body).toMatchObject({ code: 'precondition_failed' });
+    expect(await test.replay(endpointId, { dryRun: true })).toMatchObject({ events: 1 });
+  });
+});

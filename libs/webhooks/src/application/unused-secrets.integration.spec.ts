@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { TestService, wipe } from '../../test/service.js';
+import { destroyUnused } from './unused-secrets.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+
+const HOUR = 3_600_000;
+const URL = 'http://127.0.0.1:8080/hook';
+let service: TestService;
+beforeEach(async () => {
+  await wipe(database);
+  service = new TestService(database);
+});
+afterEach(async () => service.stop());
+
+const left = async (): Promise<number> =>
+  (await database.pool.query('select from webhooks.secret')).rowCount ?? 0;
+const untilStopped = new AbortController().signal;
+const warnings: object[] = [];
+const log = { warn: (told: object) => void warnings.push(told) };
+const cleanUp = (later: number, signal = untilStopped): Promise<number> =>
+  destroyUnused({ pool: database.pool, streams: service.streams, log }, Date.now() + later, signal);
+
+/** Calls back before each read of a stream. */
+const onRead = (told: (stream: string) => void): void => {
+  const read = service.store.read.bind(service.store);
+  service.store.read = (...asked) => {
+    told(asked[0]);
+    return read(...asked);
+  };
+};
+/** Secrets of requests that failed before their event, an endpoint each. */
+const orphans = (workspaceId: string, count: number, age: string) =>
+  database.pool.query(
+    `insert into webhooks.secret (secret_ref, endpoint_id, workspace_id, sealed, hint, created_at)
+     select gen_random_uuid(), 'we_' || gen_random_uuid(), $1, '', '', now() - $2::interval
+     from generate_series(1, $3::integer)`,
+    [workspaceId, age, count],
+  );
+
+describe('The clean-up of secrets', () => {
+  it('destroys a secret once its overlap has ended, and never one that signs', async () => {
+    service.follow();
+    const { endpointId } = await service.create(URL);
+    await service.rotate(endpointId, 7_200);
+    expect(await cleanUp(1.5 * HOUR)).toBe(0);
+    expect(await cleanUp(2.5 * HOUR)).toBe(1);
+    const { state } = await service.streams.read(endpointId);
+    const refs = state.secrets.map(({ ref }) => ref);
+    expect(await service.vault.open(endpointId, refs)).toHaveLength(1);
+    expect(await cleanUp(1_000 * HOUR)).toBe(0);
+    // The endpoint's stream decides, whatever the tables say.
+    await database.pool.query(`update webhooks.endpoint set secrets = '[]'`);
+    expect(await cleanUp(1_000 * HOUR)).toBe(0);
+    expect(await left()).toBe(1);
+  });
+
+  it('finds unused secrets behind any number of older ones that sign', async () => {
+    const { endpointId } = await service.create(URL);
+    await database.pool.query(
+      `with signing as (
+         insert into webhooks.secret (secret_ref, endpoint_id, workspace_id, sealed, hint, created_at)
+         select gen_random_uuid(), 'we_' || n, 'ws_1', '', '', now() - interval '1 day' from generate_series(1, 600) n
+         returning secret_ref, endpoint_id
+       )
+       insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, secrets, revision, created_at, updated_at)
+       select endpoint_id, 'ws_1', $1, '{reading.completed}',
+              jsonb_build_array(jsonb_build_object('ref', secret_ref, 'validUntil', null)), 0, now(), now()
+       from signing`,
+      [URL],
+    );
+    await service.rotate(endpointId, 0);
+    expect(await cleanUp(1.5 * HOUR)).toBe(1);
+  });
+
+  it('destroys the secret of a request that failed before its event, but not at once', async () => {
+    const secret = service.vault.generate('we_never', {});
+    const at = new Date().toISOString();
+    await service.vault.store(secret, { endpointId: 'we_never', workspaceId: 'ws_1', at });
+    expect(await cleanUp(0.5 * HOUR)).toBe(0);
+    expect(await cleanUp(1.5 * HOUR)).toBe(1);
+    expect(await left()).toBe(0);
+  });
+
+  it('keeps the secrets of endpoints that the fan-out has not seen yet', async () => {
+    const { endpointId } = await service.create(URL);
+    await service.rotate(endpointId, 0);
+    expect(await cleanUp(1.5 * HOUR)).toBe(1);
+    expect(await left()).toBe(1);
+  });
+
+  it('reads the stream of an endpoint once, however many of its secrets and headers are unused', async () => {
+    const { endpointId } = await service.create(URL, { headers: { 'x-tenant': 'eu' } });
+    for (let rotation = 0; rotation < 3; rotation += 1) await service.rotate(endpointId, 0);
+    const unnamed = { endpointId, workspaceId: 'ws_1', at: new Date().toISOString() };
+    await service.headers.store({ 'x-tenant': 'us' }, unnamed);
+    const read: string[] = [];
+    onRead((stream) => read.push(stream));
+    expect(await cleanUp(1.5 * HOUR)).toBe(4);
+    expect(read).toEqual([`webhookEndpoint-${endpointId}`]);
+    expect(await left()).toBe(1);
+  });
+
+  it('keeps a secret that workers still sign with: their row is behind the stream', async () => {
+    const { endpointId } = await service.create(URL);
+    await database.pool.query(
+      `insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, secrets, revision, created_at, updated_at)
+       select endpoint_id, workspace_id, $1, '{}',
+              jsonb_build_array(jsonb_build_object('ref', secret_ref, 'validUntil', null)), 0, now(), now()
+       from webhooks.secret`,
+      [URL],
+    );
+    await service.rotate(endpointId, 0);
+    const unnamed = service.vault.generate(endpointId, {});
+    const owner = { endpointId, workspaceId: 'ws_1', at: new Date().toISOString() };
+    await service.vault.store(unnamed, owner);
+    expect(await cleanUp(1.5 * HOUR)).toBe(1);
+    expect(await left()).toBe(2);
+  });
+
+  it('names an endpoint whose stream cannot be read, and goes on with the others', async () => {
+    const [bad, good] = [await service.create(URL), await service.create(URL)];
+    const created = service.store.log.find(({ stream }) => stream.endsWith(bad.endpointId))!;
+    const { stream, revision, metadata } = created;
+    await service.store.append(stream, revision, [
+      { id: randomUUID(), type: 'WebhookEndpointUpdated', data: { nonsense: true }, metadata },
+    ]);
+    await service.rotate(good.endpointId, 0);
+    warnings.length = 0;
+    expect(await cleanUp(1.5 * HOUR)).toBe(1);
+    expect(await left()).toBe(2);
+    expect(warnings).toEqual([expect.objectContaining({ endpointId: bad.endpointId })]);
+  });
+
+  it('takes as many pages as there are in one round', async () => {
+    await orphans('ws_1', 1_100, '2 hours');
+    expect(await cleanUp(0)).toBe(1_100);
+    expect(await left()).toBe(0);
+  });
+
+  it('takes an endpoint of each workspace in turn, and stops with the process', async () => {
+    await orphans('ws_noisy', 600, '5 hours');
+    await orphans('ws_quiet', 1, '2 hours');
+    const stopping = new AbortController();
+    let reads = 0;
+    onRead(() => (reads += 1) === 2 && stopping.abort());
+    expect(await cleanUp(0, stopping.signal)).toBe(2);
+    const { rows } = await database.pool.query('select distinct workspace_id from webhooks.secret');
+    expect(rows).toEqual([{ workspace_id: 'ws_noisy' }]);
+  });
+});

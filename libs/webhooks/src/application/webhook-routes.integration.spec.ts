@@ -1,0 +1,384 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Resolver } from 'node:dns/promises';
+import { randomUUID } from 'node:crypto';
+import { url } from '../../test/api.js';
+import { webhookRequests } from '../../test/webhook-requests.js';
+import { reading, released } from '../../test/events.js';
+
+const test = webhookRequests();
+
+describe('GET /api/v1/webhooks', () => {
+  it('lists the newest first, page by page', async () => {
+    const ids: string[] = [];
+    for (const description of ['a', 'b', 'c'])
+      ids.unshift((await test.created({ url, description })).endpointId);
+    const first = (await test.get('?limit=2').expect(200)).body as {
+      data: { endpointId: string }[];
+      nextCursor: string;
+    };
+    const second = (await test.get(`?limit=2&cursor=${first.nextCursor}`).expect(200)).body as typeof first;
+    expect([...first.data, ...second.data].map(({ endpointId }) => endpointId)).toEqual(ids);
+    expect(second.nextCursor).toBeNull();
+  });
+
+  it('refuses a cursor that is not its own', async () => {
+    for (const description of ['a', 'b']) await test.created({ url, description });
+    const { nextCursor } = (await test.get('?limit=1')).body as { nextCursor: string };
+    await test.get(`?cursor=${nextCursor}`, 'ws_other').expect(400);
+    await test.get('?cursor=nonsense').expect(400);
+    await test.get('?cursor=').expect(400);
+    await test.get('?limit=0').expect(400);
+    await test.get('?limit=101').expect(400);
+  });
+
+  it('shows nothing of another workspace', async () => {
+    await test.created();
+    expect((await test.get('', 'ws_other')).body).toEqual({ data: [], nextCursor: null });
+  });
+});
+
+describe('POST /api/v1/webhooks', () => {
+  it('creates an endpoint that subscribes to everything, and shows its secret once', async () => {
+    const response = await test.post('', { url }).expect(201);
+    const { endpointId } = response.body as { endpointId: string };
+    expect(response.headers).toMatchObject({
+      location: `/api/v1/webhooks/${endpointId}`,
+      'cache-control': 'no-store',
+    });
+    expect(response.body).toEqual({
+      endpointId: expect.stringMatching(/^we_[0-9a-f-]{36}$/),
+      url,
+      events: ['reading.completed', 'reading.published', 'reading.failed', 'reading.delayed'],
+      modes: ['live'],
+      notices: [],
+      enabled: true,
+      description: null,
+      headerNames: [],
+      maxPerSecond: null,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updatedAt: expect.any(String),
+      health: { state: 'ok', failingSince: null, disabledReason: null, consecutiveFailures: 0 },
+      secretHint: expect.stringMatching(/^.{4}$/),
+      signingSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{44}$/),
+    });
+    const { signingSecret, ...record } = response.body as Record<string, string>;
+    expect(signingSecret!.endsWith(record['secretHint']!)).toBe(true);
+    expect((await test.get(`/${endpointId}`).expect(200)).body).toEqual(record);
+    expect((await test.get('').expect(200)).body).toEqual({ data: [record], nextCursor: null });
+  });
+
+  it('stores the URL as a URL parser writes it, and so does a change', async () => {
+    const { endpointId, ...created } = await test.created({ url: 'https:\\\\RECEIVER.example:443/ho\tok' });
+    expect(created).toMatchObject({ url });
+    const changed = await test.patch(endpointId, { url: ' https:receiver.example/a b' }).expect(200);
+    expect(changed.body).toMatchObject({ url: 'https://receiver.example/a%20b' });
+  });
+
+  it('never stores the secret in clear', async () => {
+    const { signingSecret } = await test.created();
+    const { rows } = await test.database.pool.query<{ row: string }>(
+      'select secret::text as row from webhooks.secret',
+    );
+    const bytes = Buffer.from(signingSecret as string, 'utf8').toString('hex');
+    expect(rows.some(({ row }) => row.includes(signingSecret as string) || row.includes(bytes))).toBe(false);
+    const events = JSON.stringify(test.api.store.log.map(({ data, metadata }) => [data, metadata]));
+    expect(events).not.toContain(signingSecret);
+  });
+
+  it('accepts a description and a choice of events', async () => {
+    const body = {
+      url,
+      events: ['reading.failed', 'reading.failed', 'reading.completed'],
+      description: 'production',
+    };
+    expect(await test.created(body)).toMatchObject({
+      events: ['reading.failed', 'reading.completed'],
+      description: 'production',
+    });
+  });
+
+  it.each([
+    [{}, 'validation_failed', [{ pointer: '/url', code: 'required' }]],
+    [{ url: 5 }, 'invalid_webhook_url', [{ pointer: '/url', code: 'invalid_webhook_url' }]],
+    [{ url: 'nonsense' }, 'invalid_webhook_url', [{ pointer: '/url', code: 'invalid_webhook_url' }]],
+    [
+      { url: 'https:///u:p@receiver.example/hook' },
+      'invalid_webhook_url',
+      [{ pointer: '/url', code: 'invalid_webhook_url' }],
+    ],
+    [
+      { url: 'http://receiver.example/' },
+      'invalid_webhook_url',
+      [{ pointer: '/url', code: 'invalid_webhook_url' }],
+    ],
+    [{ url: 'https://[::1]/' }, 'webhook_url_blocked', [{ pointer: '/url', code: 'webhook_url_blocked' }]],
+    [{ url, events: [] }, 'validation_failed', [{ pointer: '/events', code: 'too_short' }]],
+    [{ url, events: 'reading.failed' }, 'validation_failed', [{ pointer: '/events', code: 'invalid_type' }]],
+    [{ url, events: null }, 'validation_failed', [{ pointer: '/events', code: 'invalid_type' }]],
+    [
+      { url, events: ['reading.failed', 'ping'] },
+      'unsupported_event_type',
+      [{ pointer: '/events/1', code: 'unsupported_event_type' }],
+    ],
+    [{ url, description: 5 }, 'validation_failed', [{ pointer: '/description', code: 'invalid_type' }]],
+    [
+      { url, signingSecret: 'whsec_mine' },
+      'validation_failed',
+      [{ pointer: '/signingSecret', code: 'unknown_field' }],
+    ],
+    [
+      { url, workspaceId: 'ws_other' },
+      'validation_failed',
+      [{ pointer: '/workspaceId', code: 'unknown_field' }],
+    ],
+    [
+      { url: 'nonsense', events: ['ping'] },
+      'validation_failed',
+      [
+        { pointer: '/url', code: 'invalid_webhook_url' },
+        { pointer: '/events/0', code: 'unsupported_event_type' },
+      ],
+    ],
+  ])('refuses %j', async (body, code, errors) => {
+    const response = await test.post('', body).expect(400);
+    expect(response.body).toMatchObject({ code, errors });
+  });
+
+  it('refuses a description of more than 500 characters', async () => {
+    const { body } = await test.post('', { url, description: 'x'.repeat(501) }).expect(400);
+    expect(body).toMatchObject({ errors: [{ pointer: '/description', code: 'too_long' }] });
+  });
+
+  it('is not asked what its name leads to, so that nobody lists the names of the inside', async () => {
+    const asked = jest.spyOn(Resolver.prototype, 'resolve4').mockResolvedValue(['10.0.0.1']);
+    const { endpointId } = await test.created({ url: 'https://database.example/' });
+    await test.patch(endpointId, { url: 'https://cache.example/' }).expect(200);
+    expect(asked).not.toHaveBeenCalled();
+    asked.mockRestore();
+  });
+
+  it('enforces the limit per workspace, even for concurrent requests', async () => {
+    const responses = await Promise.all(Array.from({ length: 6 }, () => test.post('', { url })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409]);
+    expect(responses.find(({ status }) => status === 409)!.body).toMatchObject({
+      code: 'endpoint_limit_reached',
+    });
+    const { body } = await test.get('');
+    await test.remove((body as { data: { endpointId: string }[] }).data[0]!.endpointId);
+    await test.post('', { url }).expect(201);
+    await test.post('', { url }, `${test.ws}x`).expect(201);
+  });
+});
+
+describe('PATCH /api/v1/webhooks/{endpointId}', () => {
+  it('changes only the given members', async () => {
+    const { endpointId, signingSecret, ...before } = await test.created({ url, description: 'one' });
+    const response = await test
+      .patch(endpointId, { events: ['reading.failed'], description: null })
+      .expect(200);
+    expect(response.body).toEqual({
+      ...before,
+      endpointId,
+      events: ['reading.failed'],
+      description: null,
+      updatedAt: expect.any(String),
+    });
+    expect((await test.get(`/${endpointId}`)).body).toEqual(response.body);
+    expect(JSON.stringify(response.body)).not.toContain(signingSecret);
+  });
+
+  it('does nothing for an empty patch', async () => {
+    const { endpointId } = await test.created();
+    const events = test.api.store.log.length;
+    await test.patch(endpointId, {}).expect(200);
+    expect(test.api.store.log).toHaveLength(events);
+  });
+
+  it('accepts application/merge-patch+json', async () => {
+    const { endpointId } = await test.created();
+    await test
+      .patch(endpointId, { description: 'merged' })
+      .set('content-type', 'application/merge-patch+json')
+      .expect(200);
+  });
+
+  it.each([
+    [{ signingSecret: 'whsec_mine' }, 'validation_failed'],
+    [{ workspaceId: 'ws_other' }, 'validation_failed'],
+    [{ url: null }, 'invalid_webhook_url'],
+    [{ url: 'https://127.0.0.1/' }, 'webhook_url_blocked'],
+    [{ events: [] }, 'validation_failed'],
+    [{ events: null }, 'validation_failed'],
+    [{ enabled: 'no' }, 'validation_failed'],
+    [{ enabled: null }, 'validation_failed'],
+  ])('refuses %j', async (body, code) => {
+    const { endpointId } = await test.created();
+    expect((await test.patch(endpointId, body).expect(400)).body).toMatchObject({ code });
+  });
+
+  it('disables and enables, and counts the deliveries skipped in between', async () => {
+    const { endpointId } = await test.created();
+    expect((await test.patch(endpointId, { enabled: false }).expect(200)).body).toMatchObject({
+      enabled: false,
+      health: { state: 'disabled', disabledReason: 'requested' },
+    });
+    await test.happen(reading(randomUUID()).completed({ at: Date.now() }));
+    expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
+      enabled: true,
+      health: { state: 'ok', disabledReason: null },
+      skippedDeliveries: 1,
+    });
+  });
+
+  it('counts a failure announced while disabled although it happened before, but no test event', async () => {
+    const { endpointId } = await test.created();
+    const failed = reading(randomUUID()).failed({ at: Date.now() - 1_000 });
+    await test.happen(failed);
+    await test.patch(endpointId, { enabled: false }).expect(200);
+    await test.happen(released(failed, { at: Date.now() }));
+    await test.post(`/${endpointId}/test`, {}).expect(202);
+    expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
+      skippedDeliveries: 1,
+    });
+  });
+
+  it('resets the failures of an endpoint that moves to another URL', async () => {
+    const { endpointId } = await test.created();
+    await test.database.pool.query('insert into webhooks.endpoint_health values ($1, 12, now(), now())', [
+      endpointId,
+    ]);
+    expect((await test.get(`/${endpointId}`)).body).toMatchObject({ health: { state: 'failing' } });
+    const well = { health: { state: 'ok', consecutiveFailures: 0, failingSince: null } };
+    expect((await test.patch(endpointId, { url: `${url}/moved` }).expect(200)).body).toMatchObject(well);
+    expect((await test.get(`/${endpointId}`)).body).toMatchObject(well);
+  });
+
+  it('changes only the revision that the caller has seen, with If-Match', async () => {
+    const { endpointId } = await test.created();
+    const { headers } = await test.get(`/${endpointId}`);
+    await test.patch(endpointId, { description: 'mine' }).set('if-match', headers['etag']!).expect(200);
+    const late = await test
+      .patch(endpointId, { description: 'late' })
+      .set('if-match', headers['etag']!)
+      .expect(412);
+    expect(late.body).toMatchObject({ code: 'precondition_failed' });
+    await test.patch(endpointId, { description: 'any' }).set('if-match', '*').expect(200);
+    await test.patch(endpointId, { description: 'weak' }).set('if-match', 'W/"2"').expect(412);
+    await test.patch(endpointId, { description: 'compressed' }).set('if-match', '"0", "2-gzip"').expect(200);
+  });
+});
+
+describe('DELETE /api/v1/webhooks/{endpointId}', () => {
+  it('removes the endpoint for good', async () => {
+    const { endpointId } = await test.created();
+    await test.remove(endpointId).expect(204);
+    await test.get(`/${endpointId}`).expect(404);
+    await test.remove(endpointId).expect(404);
+    expect((await test.get('')).body).toEqual({ data: [], nextCursor: null });
+  });
+});
+
+describe('POST …/rotate-secret', () => {
+  it('shows the new secret once and how long the old one lasts', async () => {
+    const { endpointId, signingSecret } = await test.created();
+    const response = await test.post(`/${endpointId}/rotate-secret`).expect(200);
+    const rotated = response.body as Record<string, string>;
+    expect(rotated['signingSecret']).toMatch(/^whsec_/);
+    expect(rotated['signingSecret']).not.toBe(signingSecret);
+    expect(Date.parse(rotated['previousValidUntil']!) - Date.parse(rotated['updatedAt']!)).toBeGreaterThan(
+      86_000_000,
+    );
+    expect((await test.get(`/${endpointId}`)).body).toMatchObject({
+      secretHint: rotated['signingSecret']!.slice(-4),
+    });
+    await test.post(`/${endpointId}/rotate-secret`, { overlapSeconds: 0 }).expect(200);
+    for (const overlapSeconds of [-1, 604_801, 1.5, '5', null]) {
+      await test.post(`/${endpointId}/rotate-secret`, { overlapSeconds }).expect(400);
+    }
+  });
+});
+
+describe('POST …/redeliver', () => {
+  it('sends a test event again, as a delivery of its own', async () => {
+    const { endpointId } = await test.created();
+    const tried = (await test.post(`/${endpointId}/test`, { type: 'reading.failed' }).expect(202)).body as {
+      deliveryId: string;
+    };
+    expect(tried).toMatchObject({
+      type: 'reading.failed',
+      test: true,
+      redelivery: false,
+      status: 'pending',
+      attempts: 0,
+    });
+    const again = (await test.post(`/${endpointId}/deliveries/${tried.deliveryId}/redeliver`).expect(202))
+      .body as typeof tried;
+    expect(again).toMatchObject({ redelivery: true, test: true });
+    const first = (await test.get(`/${endpointId}/deliveries?limit=1`).expect(200)).body as {
+      data: { deliveryId: string }[];
+      nextCursor: string;
+    };
+    const second = (await test.get(`/${endpointId}/deliveries?limit=1&cursor=${first.nextCursor}`))
+      .body as typeof first;
+    expect([...first.data, ...second.data].map(({ deliveryId }) => deliveryId)).toEqual([
+      again.deliveryId,
+      tried.deliveryId,
+    ]);
+    await test.post(`/${endpointId}/test`, { type: 'ping' }).expect(400);
+    await test.get(`?cursor=${first.nextCursor}`).expect(400);
+  });
+
+  it('finds no delivery of another endpoint', async () => {
+    const [mine, theirs] = [await test.created(), await test.created({ url }, 'ws_theirs')];
+    const { deliveryId } = (await test.post(`/${theirs.endpointId}/test`, {}, 'ws_theirs')).body as {
+      deliveryId: string;
+    };
+    const found = await test.post(`/${mine.endpointId}/deliveries/${deliveryId}/redeliver`).expect(404);
+    expect(found.body).toMatchObject({ code: 'delivery_not_found' });
+    await test.post(`/${mine.endpointId}/deliveries/nonsense/redeliver`).expect(404);
+  });
+});
+
+describe('An endpoint', () => {
+  const routes = (id: string, as: string) => [
+    test.get(`/${id}`, as),
+    test.patch(id, {}, as),
+    test.remove(id, as),
+    test.post(`/${id}/rotate-secret`, {}, as),
+    test.post(`/${id}/test`, {}, as),
+    test.get(`/${id}/deliveries`, as),
+    test.post(`/${id}/deliveries/${randomUUID()}/redeliver`, {}, as),
+    test.get(`/${id}/health`, as),
+    test.get(`/${id}/deliveries/${randomUUID()}`, as),
+    test.post(`/${id}/replay`, { since: '2026-04-01T00:00:00Z' }, as),
+    test.get(`/${id}/replays/${randomUUID()}`, as),
+  ];
+
+  it('of another workspace is forbidden on every route', async () => {
+    const { endpointId } = await test.created({ url }, 'ws_owner');
+    for (const response of await Promise.all(routes(endpointId, 'ws_stranger'))) {
+      expect([response.status, (response.body as { code: string }).code]).toEqual([403, 'wrong_workspace']);
+    }
+  });
+
+  it('of another workspace is forbidden before the body is checked', async () => {
+    const { endpointId } = await test.created({ url }, 'ws_owner');
+    for (const response of [
+      await test.patch(endpointId, { nope: 1 }, 'ws_stranger'),
+      await test.post(`/${endpointId}/replay`, { since: 'yesterday' }, 'ws_stranger'),
+    ])
+      expect([response.status, (response.body as { code: string }).code]).toEqual([403, 'wrong_workspace']);
+  });
+
+  it.each([
+    ['an unknown id', `we_${randomUUID()}`],
+    ['a short id', 'we_1'],
+    ['nonsense', 'nonsense'],
+    ['a zero byte', '%00'],
+    ['a long id', `we_${'a'.repeat(5_000)}`],
+  ])('that does not exist is not found on any route: %s', async (_, id) => {
+    for (const response of await Promise.all(routes(id, test.ws))) {
+      expect([response.status, (response.body as { code: string }).code]).toEqual([404, 'webhook_not_found']);
+    }
+  });
+});

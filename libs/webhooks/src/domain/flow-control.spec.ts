@@ -1,0 +1,228 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  Bulkhead,
+  SLOW_MS,
+  isSlow,
+  type KnownEndpoint,
+  type Slot,
+  EndpointPace,
+  WayOut,
+} from './flow-control.js';
+
+const LIMIT = 5;
+const meet = (bulkhead: Bulkhead, count: number, of: string, isFailing = false): readonly KnownEndpoint[] =>
+  Array.from({ length: count }, (_, n) => bulkhead.meet(`${of}_${n}`, isFailing));
+/** Starts as many attempts as are allowed. */
+const fill = (bulkhead: Bulkhead, endpoints: readonly KnownEndpoint[], now: number): readonly Slot[] => {
+  const slots: Slot[] = [];
+  for (const endpoint of endpoints)
+    while (bulkhead.allows(endpoint, LIMIT)) slots.push(bulkhead.start(endpoint, now));
+  return slots;
+};
+/** Known to answer at once. */
+const prompt = (bulkhead: Bulkhead, count: number, of = 'prompt'): readonly KnownEndpoint[] => {
+  const endpoints = meet(bulkhead, count, of);
+  for (const endpoint of endpoints) bulkhead.end(bulkhead.start(endpoint, 0), 0);
+  return endpoints;
+};
+
+describe('The bulkhead of a process', () => {
+  it('gives an endpoint one delivery until it knows it, and then its limit', () => {
+    const bulkhead = new Bulkhead(100);
+    const [endpoint] = meet(bulkhead, 1, 'new');
+    const [first] = fill(bulkhead, [endpoint!], 0);
+    expect(endpoint!.inFlight).toBe(1);
+    bulkhead.end(first!, SLOW_MS);
+    fill(bulkhead, [endpoint!], SLOW_MS);
+    expect(endpoint!.inFlight).toBe(LIMIT);
+  });
+
+  it('gives endpoints that answer soon half of its slots, and slow ones the other half', () => {
+    const bulkhead = new Bulkhead(100);
+    expect(fill(bulkhead, prompt(bulkhead, 40), 0)).toHaveLength(50);
+    expect(fill(bulkhead, meet(bulkhead, 40, 'failing', true), 0)).toHaveLength(50);
+  });
+
+  it('takes an endpoint for slow while an attempt is, and until one ends within a second, whatever its outcome', () => {
+    const bulkhead = new Bulkhead(100);
+    const [endpoint] = prompt(bulkhead, 1);
+    const [first, second, third] = fill(bulkhead, [endpoint!], 0);
+    bulkhead.look(SLOW_MS);
+    expect(isSlow(endpoint!)).toBe(false);
+    bulkhead.look(SLOW_MS + 1);
+    expect(isSlow(endpoint!)).toBe(true);
+    bulkhead.end(first!, SLOW_MS + 1);
+    bulkhead.end(second!, SLOW_MS + 1);
+    expect(isSlow(endpoint!)).toBe(true);
+    for (const slot of [third!]) bulkhead.end(slot, SLOW_MS + 2);
+    expect([endpoint!.inFlight, endpoint!.overdue, bulkhead.inFlight]).toEqual([2, 2, 0]);
+    const again = bulkhead.start(endpoint!, SLOW_MS + 3);
+    bulkhead.end(again, SLOW_MS + 4);
+    // Others are still overdue.
+    expect([endpoint!.wasSlow, isSlow(endpoint!)]).toEqual([false, true]);
+  });
+
+  it('has slots for an endpoint that answers a second after hundreds fell silent', () => {
+    const bulkhead = new Bulkhead(100);
+    const silent = meet(bulkhead, 500, 'silent');
+    const [healthy] = prompt(bulkhead, 1, 'healthy');
+    let [now, started] = [0, 0];
+    for (; started < silent.length; now += SLOW_MS + 1) {
+      bulkhead.look(now);
+      expect(bulkhead.promptFree).toBe(50);
+      started += fill(bulkhead, silent, now).length;
+      expect(bulkhead.allows(healthy!, LIMIT)).toBe(false);
+    }
+    bulkhead.look(now);
+    // They were moved, beyond the slow pool. Nothing more starts at them.
+    expect(bulkhead.slowFree).toBe(50 - 500);
+    expect(fill(bulkhead, silent, now)).toEqual([]);
+    expect(fill(bulkhead, [healthy!], now)).toHaveLength(LIMIT);
+  });
+
+  it('counts every slot back', () => {
+    const bulkhead = new Bulkhead(20);
+    const slots = [
+      ...fill(bulkhead, prompt(bulkhead, 3), 0),
+      ...fill(bulkhead, meet(bulkhead, 3, 'failing', true), 0),
+    ];
+    expect(slots).toHaveLength(20);
+    bulkhead.look(SLOW_MS + 1);
+    for (const slot of slots) bulkhead.end(slot, 2 * SLOW_MS);
+    expect([bulkhead.promptFree, bulkhead.slowFree, bulkhead.inFlight]).toEqual([10, 10, 0]);
+  });
+
+  it('forgets the endpoint that it met longest ago', () => {
+    const bulkhead = new Bulkhead(20);
+    const [first] = prompt(bulkhead, 1);
+    meet(bulkhead, 9_999, 'other');
+    expect(bulkhead.meet('prompt_0', false)).toBe(first);
+    meet(bulkhead, 10_000, 'more');
+    expect(bulkhead.meet('prompt_0', false)).not.toBe(first);
+  });
+});
+
+/** Sends whenever it may, at each look. @returns when something was sent */
+const send = (pace: EndpointPace, looks: readonly number[]): readonly number[] => {
+  const sent: number[] = [];
+  for (const now of looks)
+    while (pace.allows(now)) {
+      pace.take(now);
+      sent.push(now);
+    }
+  return sent;
+};
+
+describe('The pace of an endpoint', () => {
+  it('sends one in a second, evenly', () => {
+    const looks = Array.from({ length: 301 }, (_, n) => n * 10);
+    expect(send(new EndpointPace(1, 0), looks)).toEqual([0, 1_000, 2_000, 3_000]);
+  });
+
+  it('never exceeds its limit in a second by more than a twentieth, whenever a worker looks and claims again', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 700 }), fc.boolean()), { minLength: 1, maxLength: 60 }),
+        (perSecond, steps) => {
+          let [now, pace] = [1_000_000, new EndpointPace(perSecond, 0)];
+          const sent: number[] = [];
+          for (const [pause, claimsAgain] of steps) {
+            now += pause;
+            if (claimsAgain) pace = new EndpointPace(perSecond, pace.nextAt);
+            sent.push(...send(pace, [now]));
+          }
+          for (const start of sent) {
+            const within = sent.filter((at) => at >= start && at < start + 1_000).length;
+            expect(within).toBeLessThanOrEqual(Math.max(1, perSecond * 1.05) + 1);
+          }
+        },
+      ),
+    );
+  });
+
+  it('uses its limit when a worker looks every ten milliseconds', () => {
+    const looks = Array.from({ length: 100 }, (_, n) => n * 10);
+    const sent = send(new EndpointPace(500, 0), looks).length;
+    expect(sent).toBeGreaterThanOrEqual(495);
+  });
+});
+
+const failed = { error: 'proxy_failed' } as const;
+
+/** A way out whose proxy has just failed, at 0. */
+const closedWay = (): WayOut => {
+  const way = new WayOut();
+  way.began()(failed, 0);
+  return way;
+};
+
+describe('The way out', () => {
+  it('is open to any number of deliveries, until the proxy fails', () => {
+    const way = new WayOut();
+    const [first, second, third] = [way.began(), way.began(), way.began()];
+    expect(way.isOpen(0)).toBe(true);
+    first({ error: 'http_error' }, 0);
+    second({ error: null }, 0);
+    expect(way.isOpen(0)).toBe(true);
+    third(failed, 0);
+    expect(way.isOpen(999)).toBe(false);
+  });
+
+  it('is then tried by one delivery at a time, at pauses that double to half a minute', () => {
+    const way = closedWay();
+    const pauses: number[] = [];
+    for (let [tried, now] = [0, 1_000]; tried < 7; tried += 1) {
+      expect(way.isOpen(now)).toBe(true);
+      const ended = way.began();
+      expect(way.isOpen(now)).toBe(false);
+      ended(failed, now);
+      let pause = 0;
+      while (!way.isOpen(now + pause)) pause += 1_000;
+      pauses.push(pause);
+      now += pause;
+    }
+    expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+  });
+
+  it('counts failures of deliveries that were under way together once', () => {
+    const way = new WayOut();
+    for (const [n, ended] of Array.from({ length: 128 }, () => way.began()).entries()) ended(failed, n);
+    expect(way.isOpen(1_000)).toBe(true);
+  });
+
+  it.each([null, failed])(
+    'is tried by one delivery although one from before ends meanwhile (%j)',
+    (result) => {
+      const way = new WayOut();
+      const before = way.began();
+      way.began()(failed, 0);
+      const ended = way.began();
+      before(result, 1_500);
+      expect(way.isOpen(20_000)).toBe(false);
+      ended(failed, 20_000);
+      expect(way.isOpen(60_000)).toBe(true);
+    },
+  );
+
+  it.each(['asked_refusal', 'dns_failed', 'blocked_address', 'invalid_url', null] as const)(
+    'is still closed after %s: nothing was sent, or the outcome is unknown',
+    (error) => {
+      const way = closedWay();
+      way.began()(error === null ? null : { error }, 500);
+      expect(way.isOpen(500)).toBe(false);
+      expect(way.isOpen(1_000)).toBe(true);
+    },
+  );
+
+  it.each([null, 'http_error', 'timeout', 'connect_failed'] as const)(
+    'is open again when a delivery gets through to its receiver (%s)',
+    (error) => {
+      const way = closedWay();
+      way.began()({ error }, 1_000);
+      way.began();
+      expect(way.isOpen(1_000)).toBe(true);
+    },
+  );
+});

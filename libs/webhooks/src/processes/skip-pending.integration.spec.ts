@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { systemClock } from '#event-sourcing/core/clock.js';
+import type { WorkLoop } from '#platform/work/work-registry.js';
+import { reading, testReading } from '../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { Receiver, eventually, status } from '../../test/receiver.js';
+import { TestService, wipe } from '../../test/service.js';
+import type { EndpointChanges } from '../domain/webhook-endpoint.decider.js';
+import { DeliveryRows } from '../read-models/deliveries.js';
+import { skipNext, skipNoted } from './skip-pending.js';
+import { ALL_DELIVERIES } from '../read-models/delivery-sql.js';
+import { rescueReplays } from '../application/replay.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+
+/** More than are skipped at once. */
+const MANY = 12_000;
+let service: TestService;
+let receiver: Receiver;
+let rows: DeliveryRows;
+beforeEach(async () => {
+  await wipe(database);
+  receiver = await Receiver.start();
+  service = new TestService(database);
+  service.follow();
+  service.dispatch();
+  rows = new DeliveryRows(database.pool);
+});
+afterEach(async () => {
+  await service.stop();
+  await receiver.stop();
+});
+
+const addPending = (endpointId: string, workspaceId: string): Promise<unknown> =>
+  database.pool.query(
+    `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                    due_at, created_at)
+     select gen_random_uuid(), $1, $2, 'evt_' || n, gen_random_uuid(), 1, 'pending', now() + interval '1 day', now()
+     from generate_series(1, ${MANY}) n`,
+    [endpointId, workspaceId],
+  );
+const count = async (status: string): Promise<number> =>
+  (await database.pool.query(`select from ${ALL_DELIVERIES} where status = $1`, [status])).rowCount ?? 0;
+const changeTo = (endpointId: string, changes: EndpointChanges, workspaceId = 'ws_1') =>
+  service.streams.execute(
+    endpointId,
+    { type: 'ChangeEndpoint', changes, ifRevision: null },
+    { workspaceId, by: requestedBy('apiKey:test', `req_${randomUUID()}`) },
+  );
+const change = (endpointId: string, enabled: boolean, workspaceId?: string) =>
+  changeTo(endpointId, { enabled }, workspaceId);
+const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
+  (await service.rows.find(endpointId))?.record.enabled;
+
+describe('An endpoint with thousands of pending deliveries that is disabled', () => {
+  it('does not delay deliveries to others: a worker skips them in batches', async () => {
+    const { endpointId } = await service.create(receiver.url, { workspaceId: 'ws_big' });
+    await service.create(receiver.url);
+    await addPending(endpointId, 'ws_big');
+    await change(endpointId, false, 'ws_big');
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(() => receiver.received.length === 1);
+    expect(await rows.countSkipped(endpointId)).toBe(MANY);
+    await skipNext(database.pool);
+    const skipped = await count('skipped');
+    expect(skipped).toBeGreaterThan(0);
+    expect(skipped).toBeLessThan(MANY);
+    expect(await rows.countSkipped(endpointId)).toBe(MANY);
+    await service.skip();
+    expect(await count('skipped')).toBe(MANY);
+    expect(await rows.countSkipped(endpointId)).toBe(MANY);
+  });
+
+  it('gets none of them once it is enabled again, and every later event', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await addPending(endpointId, 'ws_1');
+    await change(endpointId, false);
+    await eventually(async () => (await isEnabled(endpointId)) === false);
+    await change(endpointId, true);
+    await eventually(async () => (await isEnabled(endpointId)) === true);
+    await database.pool.query(`update webhooks.delivery set due_at = now() where status = 'pending'`);
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(async () => (await count('skipped')) + (await count('pending')) === MANY + 1);
+    await service.idle();
+    // The new delivery waits until the old ones are gone.
+    expect(receiver.received).toEqual([]);
+    await service.skip();
+    await eventually(() => receiver.received.length === 1);
+    await eventually(async () => (await count('succeeded')) === 1);
+    expect(await count('skipped')).toBe(MANY);
+  });
+
+  it('has each attempt that failed meanwhile in its history: none is left behind in the queue', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await addPending(endpointId, 'ws_1');
+    // As outcomes are recorded, each in a transaction of its own.
+    const failing = database.pool.query(`
+      do $$
+      declare id uuid;
+      begin
+        for id in select delivery_id from webhooks.delivery order by reading_id loop
+          with retried as (
+            update webhooks.delivery set attempts = 1 where delivery_id = id and status = 'pending' returning endpoint_id)
+          insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, error, endpoint_id)
+          select id, 1, now(), 1, 'timeout', endpoint_id from retried;
+          commit;
+        end loop;
+      end $$`);
+    await change(endpointId, false);
+    await eventually(async () => (await isEnabled(endpointId)) === false);
+    await service.skip();
+    await failing;
+    const orphans = await database.pool.query(
+      'select from webhooks.attempt where delivery_id not in (select delivery_id from webhooks.delivery)',
+    );
+    expect([await count('skipped'), orphans.rowCount]).toEqual([MANY, 0]);
+    const untold = await database.pool.query(
+      'select from webhooks.settled_delivery where attempts <> (started_at is not null)::int',
+    );
+    expect(untold.rowCount).toBe(0);
+  });
+
+  it('is not noted when nothing of it waits, so that it is sent to at once when enabled again', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await change(endpointId, false);
+    await eventually(async () => (await isEnabled(endpointId)) === false);
+    const noted = await database.pool.query('select from webhooks.skipping');
+    expect(noted.rowCount).toBe(0);
+  });
+
+  it('waits for no turn when many are disabled at once', async () => {
+    for (let n = 0; n < 5; n += 1) {
+      const { endpointId } = await service.create(receiver.url, { workspaceId: `ws_${n}` });
+      await database.pool.query(
+        `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                        created_at)
+         values (gen_random_uuid(), $1, $2, 'evt_1', gen_random_uuid(), 1, 'pending', now() + interval '1 day', now())`,
+        [endpointId, `ws_${n}`],
+      );
+      await change(endpointId, false, `ws_${n}`);
+      await eventually(async () => (await isEnabled(endpointId)) === false);
+    }
+    const more: boolean[] = [];
+    do more.push(await skipNext(database.pool));
+    while (more.at(-1));
+    expect(more).toHaveLength(6);
+    expect(await count('skipped')).toBe(5);
+  });
+});
+
+describe('An endpoint that no longer receives live events', () => {
+  it('is sent none of those that wait, and still those of its other mode', async () => {
+    receiver.answer = status(503, { 'retry-after': '3600' });
+    const { endpointId } = await service.create(receiver.url, { modes: ['live', 'test'] });
+    await service.happen(reading(randomUUID()).completed(), testReading(randomUUID()).completed());
+    await eventually(() => receiver.received.length === 2);
+    await changeTo(endpointId, { modes: ['test'] });
+    await eventually(
+      async () => (await service.rows.find(endpointId))?.record.modes.includes('live') === false,
+    );
+    await service.skip();
+    const { rows: left } = await database.pool.query(
+      `select livemode, status from ${ALL_DELIVERIES} join webhooks.public_event using (event_id) order by livemode`,
+    );
+    expect(left).toEqual([
+      { livemode: false, status: 'pending' },
+      { livemode: true, status: 'skipped' },
+    ]);
+  });
+});
+
+describe('A round that fails', () => {
+  const fails = (): Promise<never> => Promise.reject(new Error('Query read timeout'));
+  const pool = { connect: fails, query: fails } as unknown as pg.Pool;
+
+  /** What the loop logs in its first round. */
+  const loggedBy = async (make: (log: { warn: (line: object) => void }) => WorkLoop): Promise<object[]> => {
+    const lines: object[] = [];
+    const stopping = new AbortController();
+    const log = {
+      warn: (line: object) => {
+        lines.push(line);
+        stopping.abort();
+      },
+    };
+    const running = make(log).run(stopping.signal);
+    setTimeout(() => stopping.abort(), 2_000).unref();
+    await running;
+    return lines;
+  };
+
+  it('A batch that cannot be skipped is logged: until then, the endpoint is sent nothing', async () => {
+    expect(await loggedBy((log) => skipNoted(pool, log))).toEqual([
+      { loop: 'webhooks.skipping', reason: 'Query read timeout', times: 1 },
+    ]);
+  });
+
+  it('Replays that cannot be rescued are logged', async () => {
+    expect(await loggedBy((log) => rescueReplays(pool, systemClock, log))).toEqual([
+      { loop: 'webhooks.replay.rescue', reason: 'Query read timeout', times: 1 },
+    ]);
+  });
+});

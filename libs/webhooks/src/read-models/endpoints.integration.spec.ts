@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { wipe } from '../../test/service.js';
+import { QueueHealth, EndpointRows, FindWebhookEndpointHandler } from './endpoints.js';
+import { WebhookMetrics } from '../webhook-metrics.js';
+import { FindWebhookEndpoint } from '../contracts/endpoints.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+
+describe('With a few deliveries', () => {
+  const MINUTE = 60_000;
+  const now = Date.now();
+  const at = (minutes: number): string => new Date(now + minutes * MINUTE).toISOString();
+  beforeEach(async () => wipe(database));
+
+  const add = async (
+    endpointId: string,
+    { enabled = true, failures = 0, probeAt = null as string | null, due = [] as readonly string[] },
+  ): Promise<void> => {
+    const { pool } = database;
+    await pool.query(
+      `insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, enabled, secrets, revision, created_at, updated_at)
+     values ($1, 'ws_1', 'https://receiver.example/', '{}', $2, '[]', 0, now(), now())`,
+      [endpointId, enabled],
+    );
+    await pool.query('insert into webhooks.endpoint_health values ($1, $2, now(), $3)', [
+      endpointId,
+      failures,
+      probeAt,
+    ]);
+    for (const dueAt of due)
+      await pool.query(
+        `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at, created_at)
+       values ($1, $2, 'ws_1', 'evt_1', $1, 1, 'pending', $3, now())`,
+        [randomUUID(), endpointId, dueAt],
+      );
+  };
+  const gauges = async (): Promise<Record<string, number>> => {
+    const registry = new Registry();
+    new WebhookMetrics(database.pool, registry);
+    const text = await registry.metrics();
+    return Object.fromEntries(
+      [...text.matchAll(/^(webhook_(?:deliveries|oldest)\w+) ([\d.]+)$/gm)].map(([, name, value]) => [
+        name!,
+        Number(value),
+      ]),
+    );
+  };
+
+  describe('The gauges of due deliveries', () => {
+    it('show which could be sent now, and for how long', async () => {
+      await add('we_late', { due: [at(-5), at(-2), at(10)] });
+      await add('we_failing', { failures: 9, due: [at(-1)] });
+      await add('we_off', { enabled: false, due: [at(-60)] });
+      const { webhook_oldest_due_seconds: oldest, ...counts } = await gauges();
+      expect(counts).toEqual({ webhook_deliveries_due: 3, webhook_deliveries_held_back: 0 });
+      expect(oldest).toBeGreaterThanOrEqual(300);
+      expect(oldest).toBeLessThan(600);
+    });
+
+    it('count separately what waits for the probe of an endpoint that keeps failing', async () => {
+      await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600), at(-500)] });
+      expect(await gauges()).toEqual({
+        webhook_deliveries_due: 0,
+        webhook_deliveries_held_back: 2,
+        webhook_oldest_due_seconds: 0,
+      });
+    });
+
+    it('count from the probe once it is due', async () => {
+      await add('we_dead', { failures: 12, probeAt: at(-3), due: [at(-600)] });
+      const { webhook_oldest_due_seconds: oldest, webhook_deliveries_due: due } = await gauges();
+      expect(due).toBe(1);
+      expect(oldest).toBeGreaterThanOrEqual(180);
+      expect(oldest).toBeLessThan(480);
+    });
+
+    it('omit deliveries still to be skipped', async () => {
+      await add('we_again', { due: [at(-600)] });
+      await database.pool.query(`insert into webhooks.skipping values ('we_again', 1, now())`);
+      expect(await gauges()).toMatchObject({ webhook_deliveries_due: 0, webhook_oldest_due_seconds: 0 });
+    });
+  });
+
+  it('The first failure of the proxy is an increase: each result has a series from the start', async () => {
+    const registry = new Registry();
+    new WebhookMetrics(database.pool, registry);
+    const text = await registry.metrics();
+    for (const result of ['succeeded', 'proxy_failed', 'http_error'])
+      expect(text).toContain(`webhook_attempts_total{result="${result}"} 0\n`);
+  });
+
+  describe('The health of an endpoint', () => {
+    const health = (endpointId: string) => new QueueHealth(database.pool, { now: () => now }).of(endpointId);
+
+    it('shows how long the oldest has been due, and its next attempt', async () => {
+      await add('we_late', { failures: 3, due: [at(-5), at(-2)] });
+      expect(await health('we_late')).toMatchObject({
+        pending: 2,
+        queueAgeSeconds: 300,
+        nextAttemptAt: at(-5),
+      });
+    });
+
+    it('shows the probe as the next attempt while the endpoint keeps failing', async () => {
+      await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600)] });
+      expect(await health('we_dead')).toMatchObject({ pending: 1, queueAgeSeconds: 0, nextAttemptAt: at(4) });
+    });
+  });
+});
+
+describe('With very many deliveries', () => {
+  const BUSY = 'we_busy';
+  const SETTLED = 200_000;
+  const WEEKS = 8;
+  /** Pages of 8 KiB that a look may read. */
+  const MOST_PAGES = 50;
+  const clock = { now: () => Date.parse('2026-04-04T12:30:00Z') };
+  const ONE_ENDPOINT = { endpointId: BUSY, workspaceId: null };
+
+  interface Plan {
+    readonly 'Shared Hit Blocks': number;
+    readonly 'Shared Read Blocks': number;
+  }
+  const query = (text: string, values: unknown[]) => database.pool.query(text, values);
+  beforeAll(async () => {
+    const now = new Date(clock.now());
+    await query(
+      `insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, enabled, secrets, revision, created_at, updated_at)
+     values ($1, 'ws_1', 'https://receiver.example/', '{}', true, '[]', 0, now(), now())`,
+      [BUSY],
+    );
+    await query(`select webhooks.add_partitions($1::timestamptz - make_interval(weeks => $2), $1)`, [
+      now,
+      WEEKS,
+    ]);
+    await query(
+      `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery,
+                                            created_at, settled_at)
+     select gen_random_uuid(), $1, 'evt_' || n, 'skipped', 0, false, false, at, at
+     from generate_series(1, $3::integer) n
+     cross join lateral (select $2::timestamptz - n * make_interval(weeks => $4) / $3 as at) made`,
+      [BUSY, now, SETTLED, WEEKS],
+    );
+    await database.pool.query('vacuum analyze webhooks.settled_delivery');
+  });
+
+  /** A pool that counts the pages of its queries. */
+  const counting = (pages: number[]): pg.Pool =>
+    ({
+      query: async (text: string, values: unknown[]) => {
+        const { rows } = await query(`explain (analyze, buffers, format json) ${text}`, values);
+        const [{ Plan }] = (rows[0] as { 'QUERY PLAN': readonly [{ readonly Plan: Plan }] })['QUERY PLAN'];
+        pages.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']);
+        return query(text, values);
+      },
+    }) as unknown as pg.Pool;
+
+  describe('Among many deliveries that were skipped', () => {
+    it.each<[string, (pool: pg.Pool) => Promise<unknown>]>([
+      ['The health of one endpoint', (pool) => new QueueHealth(pool, clock).of(BUSY)],
+      ['Its line among all endpoints', (pool) => new QueueHealth(pool, clock).list(ONE_ENDPOINT)],
+      [
+        'An endpoint alone',
+        (pool) =>
+          new FindWebhookEndpointHandler(new EndpointRows(pool)).execute(new FindWebhookEndpoint(BUSY)),
+      ],
+    ])('%s reads few pages', async (_, look) => {
+      const pages: number[] = [];
+      expect(await look(counting(pages))).not.toBeNull();
+      expect(pages).toEqual([expect.any(Number)]);
+      expect(pages[0]).toBeLessThanOrEqual(MOST_PAGES);
+    });
+  });
+
+  describe('The last success', () => {
+    const lastSuccess = async (): Promise<string | null> => {
+      const health = new QueueHealth(database.pool, clock);
+      const [listed] = await health.list(ONE_ENDPOINT);
+      const { lastSuccessAt } = await health.of(BUSY);
+      expect(listed!.lastSuccessAt).toBe(lastSuccessAt);
+      return lastSuccessAt;
+    };
+    const sum = (hour: string, outcome: string, lastAt: string | null) =>
+      query(
+        `insert into webhooks.endpoint_hour (endpoint_id, hour, outcome, attempts, latencies, last_at)
+       values ($1, $2, $3, 1, '{}', $4)`,
+        [BUSY, hour, outcome, lastAt],
+      );
+    afterAll(() => query('delete from webhooks.endpoint_hour', []));
+
+    it('is the last one of the newest hour with one', async () => {
+      expect(await lastSuccess()).toBeNull();
+      await sum('2026-03-20T07:00:00Z', 'succeeded', '2026-03-20T07:41:10.200Z');
+      await sum('2026-03-19T07:00:00Z', 'succeeded', '2026-03-19T07:59:00Z');
+      await sum('2026-04-04T12:00:00Z', 'timeout', '2026-04-04T12:01:00Z');
+      expect(await lastSuccess()).toBe('2026-03-20T07:41:10.200Z');
+    });
+  });
+
+  describe('The attempts of the last 24 hours', () => {
+    it('are those of the hour that has begun and the 23 before it, of this endpoint', async () => {
+      await query(
+        `insert into webhooks.endpoint_hour (endpoint_id, hour, outcome, attempts, latencies, last_at)
+       select endpoint_id, hour::timestamptz, outcome, attempts, '{}', hour::timestamptz
+       from (values ($1, '2026-04-03T12:00:00Z', 'succeeded', 1000), ($1, '2026-04-03T13:00:00Z', 'timeout', 2),
+                    ($1, '2026-04-03T13:00:00Z', 'succeeded', 30), ($1, '2026-04-04T12:00:00Z', 'succeeded', 4),
+                    ('we_other', '2026-04-04T12:00:00Z', 'succeeded', 500)
+            ) summed (endpoint_id, hour, outcome, attempts)`,
+        [BUSY],
+      );
+      const attempts = { succeeded: 34, timeout: 2 };
+      const health = new QueueHealth(database.pool, clock);
+      expect(await health.of(BUSY)).toMatchObject({ attempts });
+      expect(await health.list(ONE_ENDPOINT)).toMatchObject([{ attempts }]);
+    });
+  });
+});
