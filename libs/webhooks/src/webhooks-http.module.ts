@@ -1,21 +1,17 @@
 import { Module } from '@nestjs/common';
 import { PageCursors } from '#platform/http/page-cursor.js';
 import {
-  ChangeWebhookEndpointController,
-  CreateWebhookEndpointController,
-  DeleteWebhookEndpointController,
-  RotateSecretController,
-  ShowEndpointHealthController,
-  ShowEndpointsController,
-  ShowStatsController,
-  ProbeEndpointController,
-} from './application/endpoints.controller.js';
-import { PullEventsController, ShowEventController } from './application/events.controller.js';
-import {
-  RedeliverController,
+  DeliveriesController,
+  Redeliveries,
   SendTestEventController,
-  ShowDeliveriesController,
+  Trials,
 } from './application/deliveries.controller.js';
+import {
+  EndpointController,
+  EndpointHealthController,
+  EndpointsController,
+} from './application/endpoints.controller.js';
+import { EventsController } from './application/events.controller.js';
 import { ReplayController } from './application/replay.controller.js';
 import { WebhooksModule } from './webhooks.module.js';
 
@@ -25,21 +21,14 @@ export { describeWebhooks } from './http/event.schemas.js';
   imports: [WebhooksModule],
   // In the order in which the OpenAPI document lists their operations.
   controllers: [
-    ShowEndpointsController,
-    CreateWebhookEndpointController,
-    ChangeWebhookEndpointController,
-    DeleteWebhookEndpointController,
-    RotateSecretController,
+    EndpointsController,
+    EndpointController,
     SendTestEventController,
-    ShowEndpointHealthController,
-    ShowStatsController,
-    ProbeEndpointController,
-    ShowDeliveriesController,
-    RedeliverController,
+    EndpointHealthController,
+    DeliveriesController,
     ReplayController,
-    PullEventsController,
-    ShowEventController,
+    EventsController,
   ],
-  providers: [PageCursors],
+  providers: [PageCursors, Redeliveries, Trials],
 })
 export class WebhooksHttpModule {}

@@ -1,49 +1,34 @@
 import { Module } from '@nestjs/common';
 import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
-import {
-  ChangeWebhookEndpointHandler,
-  EnableWebhookEndpointHandler,
-} from './application/change-webhook-endpoint.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint.js';
-import {
-  DeleteWebhookEndpointHandler,
-  RotateSecretHandler,
-  ProbeEndpointHandler,
-} from './application/endpoints.controller.js';
-import {
-  AnswerVault,
-  HeaderVault,
-  CountSecretsByKeyHandler,
-  RewrapSecretsHandler,
-  SecretVault,
-} from './application/vaults.js';
 import { EndpointAccess, KnownHosts } from './application/endpoint-access.js';
+import { EndpointCommands, EnableWebhookEndpointHandler } from './application/endpoint-commands.js';
 import {
   EndpointStreams,
   WEBHOOK_ENDPOINT_EXECUTOR,
   createWebhookEndpointExecutor,
 } from './application/endpoint-streams.js';
-import { RedeliverHandler, SendTestEventHandler } from './application/deliveries.controller.js';
 import {
-  ReplayEventsHandler,
-  StopReplayHandler,
   GetReplayHandler,
+  ReplayEventsHandler,
   ReplayRows,
+  StopReplayHandler,
 } from './application/replay.js';
-import { LookAtWebhookRetentionHandler, RunWebhookRetentionHandler } from './processes/retention.js';
 import {
+  AnswerVault,
+  CountSecretsByKeyHandler,
+  HeaderVault,
+  RewrapSecretsHandler,
+  SecretVault,
+} from './application/vaults.js';
+import { LookAtWebhookRetentionHandler, RunWebhookRetentionHandler } from './processes/retention.js';
+import { FindVerificationHandler } from './processes/verification.js';
+import {
+  DeliveryRows,
+  ExportDeliveriesHandler,
   FindAnsweredDeliveryHandler,
   ListDeliveriesOfReadingHandler,
-  ExportDeliveriesHandler,
-  DeliveryRows,
 } from './read-models/deliveries.js';
-import {
-  DeletedPast,
-  EventFeed,
-  FindToldEventHandler,
-  ListNewestEventsHandler,
-  NoticeFeed,
-} from './read-models/event-feed.js';
 import {
   EndpointRows,
   FindWebhookEndpointHandler,
@@ -51,8 +36,30 @@ import {
   ListWebhookEndpointsHandler,
   QueueHealth,
 } from './read-models/endpoints.js';
+import {
+  DeletedPast,
+  EventFeed,
+  FindToldEventHandler,
+  ListNewestEventsHandler,
+} from './read-models/event-feed.js';
 import { GetEndpointStatsHandler, HourlyStats } from './read-models/hourly-stats.js';
-import { FindVerificationHandler } from './processes/verification.js';
+
+/** What the routes and the worker use. */
+const PARTS = [
+  AnswerVault,
+  DeletedPast,
+  DeliveryRows,
+  EndpointAccess,
+  EndpointCommands,
+  EndpointRows,
+  EndpointStreams,
+  EventFeed,
+  HeaderVault,
+  HourlyStats,
+  QueueHealth,
+  ReplayRows,
+  SecretVault,
+];
 
 /** Webhook endpoints: their commands and queries. */
 @Module({
@@ -62,60 +69,28 @@ import { FindVerificationHandler } from './processes/verification.js';
       useFactory: createWebhookEndpointExecutor,
       inject: [EVENT_STORE],
     },
-    EndpointStreams,
-    EndpointAccess,
-    EndpointRows,
-    DeletedPast,
-    DeliveryRows,
-    EventFeed,
-    QueueHealth,
-    ReplayRows,
-    NoticeFeed,
-    HourlyStats,
-    AnswerVault,
-    HeaderVault,
+    ...PARTS,
     KnownHosts,
-    SecretVault,
-    ProbeEndpointHandler,
-    CreateWebhookEndpointHandler,
-    ChangeWebhookEndpointHandler,
-    DeleteWebhookEndpointHandler,
-    RotateSecretHandler,
-    SendTestEventHandler,
-    RedeliverHandler,
-    ReplayEventsHandler,
-    StopReplayHandler,
-    GetReplayHandler,
-    EnableWebhookEndpointHandler,
-    ListWebhookEndpointsHandler,
-    FindWebhookEndpointHandler,
-    GetEndpointStatsHandler,
-    FindVerificationHandler,
-    GetEndpointQueueHandler,
-    ListNewestEventsHandler,
-    FindToldEventHandler,
-    FindAnsweredDeliveryHandler,
-    ListDeliveriesOfReadingHandler,
-    LookAtWebhookRetentionHandler,
-    RunWebhookRetentionHandler,
-    ExportDeliveriesHandler,
     CountSecretsByKeyHandler,
+    CreateWebhookEndpointHandler,
+    EnableWebhookEndpointHandler,
+    ExportDeliveriesHandler,
+    FindAnsweredDeliveryHandler,
+    FindToldEventHandler,
+    FindVerificationHandler,
+    FindWebhookEndpointHandler,
+    GetEndpointQueueHandler,
+    GetEndpointStatsHandler,
+    GetReplayHandler,
+    ListDeliveriesOfReadingHandler,
+    ListNewestEventsHandler,
+    ListWebhookEndpointsHandler,
+    LookAtWebhookRetentionHandler,
+    ReplayEventsHandler,
     RewrapSecretsHandler,
+    RunWebhookRetentionHandler,
+    StopReplayHandler,
   ],
-  exports: [
-    DeletedPast,
-    EndpointAccess,
-    EndpointStreams,
-    EndpointRows,
-    DeliveryRows,
-    EventFeed,
-    QueueHealth,
-    ReplayRows,
-    NoticeFeed,
-    HourlyStats,
-    AnswerVault,
-    HeaderVault,
-    SecretVault,
-  ],
+  exports: PARTS,
 })
 export class WebhooksModule {}

@@ -15,13 +15,8 @@ import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contr
 import type { PublicEventType, NoticeType } from '../src/contracts/events.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint.js';
 import { AnswerVault, HeaderVault, SecretVault } from '../src/application/vaults.js';
-import {
-  DeleteWebhookEndpoint,
-  DeleteWebhookEndpointHandler,
-  RotateSecret,
-  type RotatedSecret,
-  RotateSecretHandler,
-} from '../src/application/endpoints.controller.js';
+import { EndpointCommands, type RotatedSecret } from '../src/application/endpoint-commands.js';
+import { DeliveryRows } from '../src/read-models/deliveries.js';
 import { EndpointAccess, KnownHosts } from '../src/application/endpoint-access.js';
 import { EndpointStreams, createWebhookEndpointExecutor } from '../src/application/endpoint-streams.js';
 import { resolveHost, type ResolveHost } from '../src/processes/dispatch/sender.js';
@@ -200,28 +195,27 @@ export class TestService {
   }
 
   async delete(endpointId: string): Promise<void> {
-    const { rows, streams, vault, headers } = this;
-    const access = new EndpointAccess(rows, streams, vault, headers);
     const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
-    const result = await new DeleteWebhookEndpointHandler(access, streams, rows).execute(
-      new DeleteWebhookEndpoint(endpointId, 'ws_1', null, by),
-    );
+    const result = await this.commands.delete(endpointId, 'ws_1', null, by);
     if (result.outcome !== 'deleted') throw new Error(result.outcome);
   }
 
   async rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
-    const { rows, streams, vault, headers, clock } = this;
-    const handler = new RotateSecretHandler(
-      new EndpointAccess(rows, streams, vault, headers),
-      vault,
-      streams,
-      rows,
-      clock,
-    );
     const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
-    const result = await handler.execute(new RotateSecret(endpointId, 'ws_1', overlapSeconds, by));
+    const result = await this.commands.rotate(endpointId, 'ws_1', overlapSeconds, by);
     if (result.outcome !== 'rotated') throw new Error(result.outcome);
     return result;
+  }
+
+  private get commands(): EndpointCommands {
+    const { rows, streams, vault, headers, config, clock } = this;
+    const { pool } = this.database;
+    const access = new EndpointAccess(rows, streams, vault, headers);
+    const deliveries = new DeliveryRows(pool);
+    const hosts = new KnownHosts(pool, config);
+    return new EndpointCommands(
+      ...([access, streams, rows, deliveries, vault, headers, hosts, pool, config, clock] as const),
+    );
   }
 
   /** Appends events of other modules as if those modules had appended them. */

@@ -9,10 +9,9 @@ import { InputUnprocessable } from '#readings/application/generate-reading/gener
 import { ReadingTimers } from '#readings/application/reading-timers.js';
 import { RequestReading } from '#readings/application/request-reading/request-reading.command.js';
 import { AbandonReading, EraseReading, readingJobAfter } from '#readings/contracts/index.js';
-import { ChangeWebhookEndpoint } from '#webhooks/application/change-webhook-endpoint.js';
-import { DeleteWebhookEndpoint, RotateSecret } from '#webhooks/application/endpoints.controller.js';
+import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
+import { EndpointCommands } from '#webhooks/application/endpoint-commands.js';
 import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
-import { Redeliver } from '#webhooks/application/deliveries.controller.js';
 import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '#webhooks/contracts/index.js';
 import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '#workspaces/contracts/index.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';
@@ -166,19 +165,19 @@ export const scenario = (service: Service): readonly Step[] => {
     [
       'the endpoint is changed',
       () =>
-        commands.execute(
-          new ChangeWebhookEndpoint(
+        nest
+          .get(EndpointCommands)
+          .change(
             endpointId,
             ws,
             { description: 'second', events: ['reading.published'] },
             null,
             byOwner('req_changed'),
           ),
-        ),
     ],
     [
       'its secret is rotated',
-      () => commands.execute(new RotateSecret(endpointId, ws, 3_600, byOwner('req_rotated'))),
+      () => nest.get(EndpointCommands).rotate(endpointId, ws, 3_600, byOwner('req_rotated')),
     ],
     [
       'it is disabled after a failed delivery',
@@ -199,12 +198,9 @@ export const scenario = (service: Service): readonly Step[] => {
     ],
     [
       'a delivery that it never had is not sent again',
-      () => commands.execute(new Redeliver(endpointId, ws, DELIVERY, ['live'])),
+      () => nest.get(Redeliveries).queue(endpointId, DELIVERY, { workspaceId: ws, sees: ['live'] }),
     ],
-    [
-      'it is deleted',
-      () => commands.execute(new DeleteWebhookEndpoint(endpointId, ws, null, byOwner('req_deleted'))),
-    ],
+    ['it is deleted', () => nest.get(EndpointCommands).delete(endpointId, ws, null, byOwner('req_deleted'))],
     ['the plan is cancelled', () => commands.execute(new CancelSubscription(ws, byOperator('cancel')))],
     [
       'a month ends, and what is due is recorded',

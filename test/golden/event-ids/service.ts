@@ -29,6 +29,7 @@ import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.j
 import { ReadingTimers } from '#readings/application/reading-timers.js';
 import { erasureProcess } from '#publishing/processes/erasure.process.js';
 import { ReadingsModule } from '#readings/readings.module.js';
+import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { WorkspacesModule } from '#workspaces/workspaces.module.js';
 import { settings } from '../../../apps/service/src/settings.js';
@@ -116,7 +117,14 @@ export const startService = async () => {
       PublishingModule,
       WebhooksModule,
     ],
-    providers: [GenerateReadingJob, TestOutcomes, ReadingTimers, PublishDocumentJob, RenderAttempts],
+    providers: [
+      GenerateReadingJob,
+      TestOutcomes,
+      ReadingTimers,
+      PublishDocumentJob,
+      RenderAttempts,
+      Redeliveries,
+    ],
   })
   class Service {}
 

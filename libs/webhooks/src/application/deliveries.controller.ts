@@ -1,11 +1,9 @@
-import { Inject, HttpCode, Param, Post, Get, Query, Req } from '@nestjs/common';
-import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Inject, Injectable, HttpCode, Param, Post, Get, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { ApiBody, ApiOperation, ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { Command } from '#platform/cqrs/message.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
@@ -63,31 +61,18 @@ import {
 } from '../http/query-parameters.js';
 import { DeletedPast } from '../read-models/event-feed.js';
 
-export type SendTestEventResult =
+type SendTestEventResult =
   | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
   | EndpointRefusal
   | TooManyTestEvents
   | TrialRefusal;
 
-/** Sends an endpoint a trial: an event about a test reading, which is made if the workspace has none. */
-export class SendTestEvent extends Command<SendTestEventResult> {
-  constructor(
-    readonly endpointId: string,
-    readonly workspaceId: string,
-    /** The modes that the caller sees. Without test, the external id of the reading is not shown. */
-    readonly sees: readonly Mode[],
-    readonly type: PublicEventType,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}
-
 /** Trials that may wait to be sent to each endpoint: they are free of charge. */
 const TRIALS_PER_ENDPOINT = 10;
 
-@CommandHandler(SendTestEvent)
-export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
+/** Sends an endpoint a trial: an event about a test reading, which is made if the workspace has none. */
+@Injectable()
+export class Trials {
   constructor(
     private readonly access: EndpointAccess,
     private readonly deliveries: DeliveryRows,
@@ -96,7 +81,13 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, workspaceId, sees, type, by }: SendTestEvent): Promise<SendTestEventResult> {
+  /** @param sees the modes that the caller sees: without test, the external id of the reading is not shown */
+  async send(
+    endpointId: string,
+    { workspaceId, sees }: Pick<Principal, 'workspaceId' | 'sees'>,
+    type: PublicEventType,
+    by: RequestContext,
+  ): Promise<SendTestEventResult> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     const trial = await this.commands.execute(new PrepareTrialReading(workspaceId, by));
@@ -166,7 +157,7 @@ const COST = 10;
 
 @EndpointRoutes()
 export class SendTestEventController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(private readonly trials: Trials) {}
 
   @Post('test')
   @WritesWebhooks()
@@ -184,22 +175,120 @@ export class SendTestEventController {
   async test(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { type }: SendTestEventDto,
-    @Caller() { workspaceId, sees }: Principal,
+    @Caller() caller: Principal,
     @Requester() by: RequestContext,
   ) {
-    return orProblem(await this.commands.execute(new SendTestEvent(endpointId, workspaceId, sees, type, by)))
-      .delivery;
+    return orProblem(await this.trials.send(endpointId, caller, type, by)).delivery;
   }
 }
 
 const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] as const;
 
+/** The event of delivery $3. */
+const EVENT = `(select event_id from ${ALL_DELIVERIES} where delivery_id = $3)`;
+
+/** A pending redelivery counts as the requested one. So does a skipped one while the endpoint is disabled. */
+const FIND = `
+  with ${OPEN_ENDPOINT}
+  select delivery_id from ${ALL_DELIVERIES} cross join open_endpoint
+  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null
+    and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
+  order by created_at limit 1`;
+
+/** Makes a scheduled redelivery due now. */
+const SEND_NOW = `
+  update webhooks.delivery set due_at = $2 where delivery_id = $1 and status = 'pending' and due_at > $2`;
+
+/** A redelivery that was skipped without an attempt is replaced. */
+const REMOVE_SKIPPED = `
+  delete from webhooks.settled_delivery unsent
+  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null and ${NEVER_ATTEMPTED}
+    and delivery_id <> $3 and $2`;
+
+const ADD = `
+  with ${OPEN_ENDPOINT}, again as (
+    select delivery.endpoint_id, event.workspace_id, event_id, event.reading_id, event.sequence, delivery.test, is_open
+    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) cross join open_endpoint
+    where delivery.delivery_id = $3
+  ), skipped as (${INSERT_SKIPPED}
+    select $5, endpoint_id, event_id, 'skipped', 0, test, true, $4::timestamptz, $4::timestamptz
+    from again where not is_open
+  )
+  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                 due_at, test, redelivery, created_at)
+  select $5, endpoint_id, workspace_id, event_id, coalesce(reading_id, $5), sequence, 'pending', $4::timestamptz, test,
+         true, $4::timestamptz
+  from again where is_open`;
+
+/** Sends the event of a delivery once more. A redelivery that is already waiting is sent at once instead. */
+@Injectable()
+export class Redeliveries {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly deliveries: DeliveryRows,
+    private readonly deleted: DeletedPast,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param sees the modes of the events that the caller may send again
+   * @returns `delivery`: a new one, or the one that was already waiting
+   */
+  async queue(
+    endpointId: string,
+    deliveryId: string,
+    { workspaceId, sees }: Pick<Principal, 'workspaceId' | 'sees'>,
+  ): Promise<
+    | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
+    | EndpointRefusal
+    | DeliveryNotFound
+    | NoLongerKept
+  > {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    const first = await this.deliveries.find(endpointId, deliveryId);
+    if (!first || !(first.test || seesMode({ sees }, first.livemode)))
+      return this.deleted.refusalOfDelivery(endpointId, sees);
+    const { enabled, modes } = known.record;
+    const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
+    const again = await this.store(endpointId, workspaceId, receives, deliveryId);
+    return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
+  }
+
+  /** @returns the id of the redelivery, which may be an existing one */
+  private store(
+    endpointId: string,
+    workspaceId: string,
+    receives: boolean,
+    deliveryId: string,
+  ): Promise<string> {
+    const at = instant(this.clock.now());
+    return transaction(this.pool, async (client) => {
+      await lockRequestsOf(client, endpointId);
+      const of = [endpointId, receives, deliveryId];
+      const found = await client.query<{ delivery_id: string }>(FIND, of);
+      const known = found.rows[0]?.delivery_id;
+      const again = known ?? randomUUID();
+      if (known) await client.query(SEND_NOW, [known, at]);
+      else {
+        await client.query(REMOVE_SKIPPED, of);
+        await client.query(ADD, [...of, at, again]);
+      }
+      await probeNow(client, endpointId, at);
+      await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
+      return again;
+    });
+  }
+}
+
 @EndpointRoutes()
-export class ShowDeliveriesController {
+export class DeliveriesController {
   constructor(
     private readonly rows: DeliveryRows,
     private readonly deleted: DeletedPast,
     private readonly cursors: PageCursors,
+    private readonly redeliveries: Redeliveries,
   ) {}
 
   @Get('deliveries')
@@ -292,116 +381,6 @@ export class ShowDeliveriesController {
     if (record.readingId) setAbout(request, record.readingId);
     return { ...record, history: await this.rows.attempts(deliveryId) };
   }
-}
-
-/** `delivery` is the redelivery: a new one, or the one that was already waiting. */
-export type RedeliverResult =
-  | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
-  | EndpointRefusal
-  | DeliveryNotFound
-  | NoLongerKept;
-
-/** Sends the event of a delivery once more. A redelivery that is already waiting is sent at once instead. */
-export class Redeliver extends Command<RedeliverResult> {
-  constructor(
-    readonly endpointId: string,
-    readonly workspaceId: string,
-    readonly deliveryId: string,
-    /** The modes of the events that the caller may send again. */
-    readonly sees: readonly Mode[],
-  ) {
-    super();
-  }
-}
-
-/** The event of delivery $3. */
-const EVENT = `(select event_id from ${ALL_DELIVERIES} where delivery_id = $3)`;
-
-/** A pending redelivery counts as the requested one. So does a skipped one while the endpoint is disabled. */
-const FIND = `
-  with ${OPEN_ENDPOINT}
-  select delivery_id from ${ALL_DELIVERIES} cross join open_endpoint
-  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null
-    and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
-  order by created_at limit 1`;
-
-/** Makes a scheduled redelivery due now. */
-const SEND_NOW = `
-  update webhooks.delivery set due_at = $2 where delivery_id = $1 and status = 'pending' and due_at > $2`;
-
-/** A redelivery that was skipped without an attempt is replaced. */
-const REMOVE_SKIPPED = `
-  delete from webhooks.settled_delivery unsent
-  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null and ${NEVER_ATTEMPTED}
-    and delivery_id <> $3 and $2`;
-
-const ADD = `
-  with ${OPEN_ENDPOINT}, again as (
-    select delivery.endpoint_id, event.workspace_id, event_id, event.reading_id, event.sequence, delivery.test, is_open
-    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) cross join open_endpoint
-    where delivery.delivery_id = $3
-  ), skipped as (${INSERT_SKIPPED}
-    select $5, endpoint_id, event_id, 'skipped', 0, test, true, $4::timestamptz, $4::timestamptz
-    from again where not is_open
-  )
-  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                 due_at, test, redelivery, created_at)
-  select $5, endpoint_id, workspace_id, event_id, coalesce(reading_id, $5), sequence, 'pending', $4::timestamptz, test,
-         true, $4::timestamptz
-  from again where is_open`;
-
-@CommandHandler(Redeliver)
-export class RedeliverHandler implements ICommandHandler<Redeliver> {
-  constructor(
-    private readonly access: EndpointAccess,
-    private readonly deliveries: DeliveryRows,
-    private readonly deleted: DeletedPast,
-    @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async execute({ endpointId, workspaceId, deliveryId, sees }: Redeliver): Promise<RedeliverResult> {
-    const known = await this.access.find(endpointId, workspaceId);
-    if (known.outcome !== 'found') return known;
-    const first = await this.deliveries.find(endpointId, deliveryId);
-    if (!first || !(first.test || seesMode({ sees }, first.livemode)))
-      return this.deleted.refusalOfDelivery(endpointId, sees);
-    const { enabled, modes } = known.record;
-    const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
-    const again = await this.queue(endpointId, workspaceId, receives, deliveryId);
-    return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
-  }
-
-  /** @returns the id of the redelivery, which may be an existing one */
-  private queue(
-    endpointId: string,
-    workspaceId: string,
-    receives: boolean,
-    deliveryId: string,
-  ): Promise<string> {
-    const at = instant(this.clock.now());
-    return transaction(this.pool, async (client) => {
-      await lockRequestsOf(client, endpointId);
-      const of = [endpointId, receives, deliveryId];
-      const found = await client.query<{ delivery_id: string }>(FIND, of);
-      const known = found.rows[0]?.delivery_id;
-      const again = known ?? randomUUID();
-      if (known) await client.query(SEND_NOW, [known, at]);
-      else {
-        await client.query(REMOVE_SKIPPED, of);
-        await client.query(ADD, [...of, at, again]);
-      }
-      await probeNow(client, endpointId, at);
-      await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
-      return again;
-    });
-  }
-}
-
-@EndpointRoutes()
-export class RedeliverController {
-  constructor(private readonly commands: CommandBus) {}
-
   @Post('deliveries/:deliveryId/redeliver')
   @WritesWebhooks()
   @HttpCode(202)
@@ -417,9 +396,8 @@ export class RedeliverController {
   async redeliver(
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,
-    @Caller() { workspaceId, sees }: Principal,
+    @Caller() caller: Principal,
   ) {
-    return orProblem(await this.commands.execute(new Redeliver(endpointId, workspaceId, deliveryId, sees)))
-      .delivery;
+    return orProblem(await this.redeliveries.queue(endpointId, deliveryId, caller)).delivery;
   }
 }

@@ -8,7 +8,6 @@ import { isSetAside, type Recorded } from '#event-sourcing/core/event.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { CLOCK } from '#platform/tokens.js';
-import { assertNever } from '#event-sourcing/core/decision.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../contracts/events.js';
 import {
   webhookEndpoint,
@@ -38,9 +37,7 @@ export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, Web
 interface EndpointContext {
   readonly by: RequestContext;
   readonly workspaceId: string;
-  /**
-   * Identifies the command: a retry of the same request has the same intent. By default the request's correlation id.
-   */
+  /** Identifies the command: a retry of the same request has the same. By default the request's correlation id. */
   readonly intent?: string;
   /** The id is new, so the stream need not be read first. */
   readonly fresh?: boolean;
@@ -68,6 +65,18 @@ export class EndpointStreams {
     );
   }
 
+  /** What was decided on an endpoint's stream, or why it was refused. */
+  async decide(
+    endpointId: string,
+    command: WebhookEndpointCommand,
+    context: EndpointContext,
+  ): Promise<Decided | RefusedByEndpoint> {
+    const outcome = await this.execute(endpointId, command, context);
+    if (outcome.kind === 'rejected') return { outcome: REFUSALS[outcome.code] };
+    const events = outcome.kind === 'accepted' ? outcome.events : [];
+    return { outcome: 'decided', state: outcome.state, events };
+  }
+
   /** An endpoint as the log has it now. Of one that the executor keeps, only what came since is read. */
   async load(endpointId: string): Promise<WebhookEndpoint> {
     return (await this.executor.load(endpointId)).state;
@@ -75,12 +84,9 @@ export class EndpointStreams {
 
   /** RFC 3339: until when the secret before this one signs too; `null` when none was replaced by it. */
   async overlapOf(endpointId: string, secretRef: string): Promise<string | null> {
-    for await (const stored of this.store.read(streamName(webhookEndpointEvents.category, endpointId))) {
-      if (isSetAside(stored)) continue;
-      const { type, data } = decode(webhookEndpointEvents, stored);
+    for await (const { type, data } of this.events(endpointId))
       if (type === 'WebhookEndpointSecretRotated' && data.secretRef === secretRef)
         return data.previousValidUntil;
-    }
     return null;
   }
 
@@ -90,13 +96,17 @@ export class EndpointStreams {
   ): Promise<{ state: WebhookEndpoint; times: { createdAt: string; updatedAt: string } }> {
     let state = webhookEndpoint.initialState;
     let times = { createdAt: '', updatedAt: '' };
-    for await (const stored of this.store.read(streamName(webhookEndpointEvents.category, endpointId))) {
-      if (isSetAside(stored)) continue;
-      const { occurredAt } = stored.metadata;
-      state = webhookEndpoint.evolve(state, decode(webhookEndpointEvents, stored));
+    for await (const event of this.events(endpointId)) {
+      const { occurredAt } = event.metadata;
+      state = webhookEndpoint.evolve(state, event);
       times = { createdAt: times.createdAt || occurredAt, updatedAt: occurredAt };
     }
     return { state, times };
+  }
+
+  private async *events(endpointId: string) {
+    for await (const stored of this.store.read(streamName(webhookEndpointEvents.category, endpointId)))
+      if (!isSetAside(stored)) yield decode(webhookEndpointEvents, stored);
   }
 }
 
@@ -107,20 +117,8 @@ interface Decided {
   readonly events: readonly Recorded[];
 }
 
-/** What was decided on an endpoint's stream, or why it was refused. */
-export const decided = (outcome: EndpointOutcome): Decided | RefusedByEndpoint => {
-  if (outcome.kind !== 'rejected') {
-    const events = outcome.kind === 'accepted' ? outcome.events : [];
-    return { outcome: 'decided', state: outcome.state, events };
-  }
-  switch (outcome.code) {
-    case 'EndpointNotFound':
-      return { outcome: 'webhook_not_found' };
-    case 'RevisionMismatch':
-      return { outcome: 'endpoint_changed' };
-    case 'HeadersRequired':
-      return { outcome: 'headers_required' };
-    default:
-      return assertNever(outcome);
-  }
-};
+const REFUSALS = {
+  EndpointNotFound: 'webhook_not_found',
+  RevisionMismatch: 'endpoint_changed',
+  HeadersRequired: 'headers_required',
+} as const satisfies Record<WebhookEndpointRejection['code'], RefusedByEndpoint['outcome']>;

@@ -1,83 +1,59 @@
-import {
-  Get,
-  Param,
-  Query,
-  Res,
-  UseGuards,
-  Body,
-  HttpCode,
-  Post,
-  Headers,
-  Patch,
-  Delete,
-  Inject,
-} from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiConsumes, ApiBody } from '@nestjs/swagger';
+import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiConsumes, ApiOperation, ApiQuery } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type pg from 'pg';
-import { Caller, type Principal } from '#platform/auth/authentication.js';
-import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
-import { PageCursors } from '#platform/http/page-cursor.js';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { OptionalBody } from '#platform/http/optional-body.pipe.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
+import { invalidParameter } from '#platform/http/query-parameters.js';
 import { Requester } from '#platform/http/requester.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
-import { Command } from '#platform/cqrs/message.js';
-import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { CLOCK } from '#platform/tokens.js';
-import { OptionalBody } from '#platform/http/optional-body.pipe.js';
-import { invalidParameter } from '#platform/http/query-parameters.js';
-import { POSTGRES } from '#platform/postgres/pool.js';
+import { CreateWebhookEndpoint, HOUR_MS, firstHour } from '../contracts/endpoints.js';
 import {
-  etagOf,
-  OwnEndpointGuard,
-  orProblem,
-  ReadsWebhooks,
-  WebhookRoutes,
-  WritesWebhooks,
-  readIfMatch,
-  ChangesEndpoint,
-  EndpointRoutes,
-} from '../http/routes.js';
-import { LIVEMODE_SHOWN, readModes, type QueryValue, readInstant } from '../http/query-parameters.js';
-import {
-  NAMED_ENDPOINT,
-  endpointPageSchema,
-  endpointSchema,
-  createdEndpointSchema,
-  changedEndpointSchema,
-  rotatedEndpointSchema,
-  endpointHealthSchema,
-  endpointStatsSchema,
-} from '../http/webhook.schemas.js';
-import { EndpointRows, QueueHealth } from '../read-models/endpoints.js';
-import { EndpointAccess } from './endpoint-access.js';
-import {
-  CreateWebhookEndpoint,
-  type WebhookEndpointRecord,
-  HOUR_MS,
-  firstHour,
-} from '../contracts/endpoints.js';
-import {
+  ChangeWebhookEndpointDto,
+  CreateWebhookEndpointDto,
+  RotateSecretDto,
   allowedModes,
   distinct,
   mayChooseUrl,
-  CreateWebhookEndpointDto,
-  ChangeWebhookEndpointDto,
-  RotateSecretDto,
 } from '../http/bodies.js';
-import { ChangeWebhookEndpoint } from './change-webhook-endpoint.js';
-import type { RefusedByEndpoint, EndpointRefusal } from '../contracts/refusals.js';
-import { decided, EndpointStreams } from './endpoint-streams.js';
-import { SecretVault } from './vaults.js';
+import { LIVEMODE_SHOWN, readInstant, readModes, type QueryValue } from '../http/query-parameters.js';
+import {
+  ChangesEndpoint,
+  EndpointRoutes,
+  ReadsWebhooks,
+  WebhookRoutes,
+  WritesWebhooks,
+  etagOf,
+  orProblem,
+  readIfMatch,
+} from '../http/routes.js';
+import {
+  changedEndpointSchema,
+  createdEndpointSchema,
+  endpointHealthSchema,
+  endpointPageSchema,
+  endpointSchema,
+  endpointStatsSchema,
+  rotatedEndpointSchema,
+} from '../http/webhook.schemas.js';
+import { EndpointRows, QueueHealth } from '../read-models/endpoints.js';
 import { HourlyStats } from '../read-models/hourly-stats.js';
+import { EndpointAccess } from './endpoint-access.js';
+import { EndpointCommands, type AskedChanges } from './endpoint-commands.js';
+
+const MOST_DAYS = 35;
 
 @WebhookRoutes()
-export class ShowEndpointsController {
+export class EndpointsController {
   constructor(
-    private readonly access: EndpointAccess,
     private readonly rows: EndpointRows,
     private readonly cursors: PageCursors,
+    private readonly commands: CommandBus,
   ) {}
 
   @Get()
@@ -102,31 +78,6 @@ export class ShowEndpointsController {
     const endOf = ({ createdAt, endpointId }: (typeof records)[0]) => [createdAt, endpointId];
     return this.cursors.page(records, page.limit, endOf, ...scope);
   }
-
-  @Get(':endpointId')
-  @ReadsWebhooks()
-  @UseGuards(OwnEndpointGuard)
-  @ApiOperation({
-    operationId: 'getWebhookEndpoint',
-    summary: 'Get a webhook endpoint',
-    description: 'Returns its settings and health, without its secret.',
-  })
-  @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
-  @Answers(200, 'The endpoint', endpointSchema, ['ETag'])
-  async get(
-    @Param('endpointId') endpointId: string,
-    @Caller() { workspaceId }: Principal,
-    @Res({ passthrough: true }) response: Response,
-  ) {
-    const { record, revision } = orProblem(await this.access.find(endpointId, workspaceId));
-    response.set('ETag', etagOf(revision));
-    return record;
-  }
-}
-
-@WebhookRoutes()
-export class CreateWebhookEndpointController {
-  constructor(private readonly commands: CommandBus) {}
 
   @Post()
   @WritesWebhooks()
@@ -165,8 +116,29 @@ export class CreateWebhookEndpointController {
 }
 
 @EndpointRoutes()
-export class ChangeWebhookEndpointController {
-  constructor(private readonly commands: CommandBus) {}
+export class EndpointController {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly endpoints: EndpointCommands,
+  ) {}
+
+  @Get()
+  @ReadsWebhooks()
+  @ApiOperation({
+    operationId: 'getWebhookEndpoint',
+    summary: 'Get a webhook endpoint',
+    description: 'Returns its settings and health, without its secret.',
+  })
+  @Answers(200, 'The endpoint', endpointSchema, ['ETag'])
+  async get(
+    @Param('endpointId') endpointId: string,
+    @Caller() { workspaceId }: Principal,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { record, revision } = orProblem(await this.access.find(endpointId, workspaceId));
+    response.set('ETag', etagOf(revision));
+    return record;
+  }
 
   @Patch()
   @WritesWebhooks()
@@ -190,68 +162,29 @@ export class ChangeWebhookEndpointController {
   ) {
     const { url, events, modes, notices, enabled, description, headers, maxPerSecond } = body;
     if (url !== undefined) mayChooseUrl(caller);
-    const changes = {
-      ...(url === undefined ? {} : { url }),
-      ...(events === undefined ? {} : { events: distinct(events) }),
-      ...(modes === undefined ? {} : { modes: allowedModes(modes, caller) }),
-      ...(notices === undefined ? {} : { notices: distinct(notices) }),
-      ...(enabled === undefined ? {} : { enabled }),
-      ...(description === undefined ? {} : { description }),
-      ...(headers === undefined ? {} : { headers }),
-      ...(maxPerSecond === undefined ? {} : { maxPerSecond }),
+    const asked = {
+      url,
+      events: events && distinct(events),
+      modes: modes && allowedModes(modes, caller),
+      notices: notices && distinct(notices),
+      enabled,
+      description,
+      headers,
+      maxPerSecond,
     };
+    const sent = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
     const { record, revision, skippedDeliveries } = orProblem(
-      await this.commands.execute(
-        new ChangeWebhookEndpoint(endpointId, caller.workspaceId, changes, readIfMatch(ifMatch), by),
+      await this.endpoints.change(
+        endpointId,
+        caller.workspaceId,
+        sent as AskedChanges,
+        readIfMatch(ifMatch),
+        by,
       ),
     );
     response.set('ETag', etagOf(revision));
     return skippedDeliveries === null ? record : { ...record, skippedDeliveries };
   }
-}
-
-export type DeleteEndpointResult = { readonly outcome: 'deleted' } | RefusedByEndpoint;
-
-/** Deletes an endpoint for good. */
-export class DeleteWebhookEndpoint extends Command<DeleteEndpointResult> {
-  constructor(
-    readonly endpointId: string,
-    readonly workspaceId: string,
-    readonly ifRevision: readonly bigint[] | null,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(DeleteWebhookEndpoint)
-export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebhookEndpoint> {
-  constructor(
-    private readonly access: EndpointAccess,
-    private readonly streams: EndpointStreams,
-    private readonly rows: EndpointRows,
-  ) {}
-
-  async execute({
-    endpointId,
-    workspaceId,
-    ifRevision,
-    by,
-  }: DeleteWebhookEndpoint): Promise<DeleteEndpointResult> {
-    const known = await this.access.find(endpointId, workspaceId);
-    if (known.outcome !== 'found') return known;
-    const decision = decided(
-      await this.streams.execute(endpointId, { type: 'DeleteEndpoint', ifRevision }, { by, workspaceId }),
-    );
-    if (decision.outcome !== 'decided') return decision;
-    await this.rows.waitFor(endpointId, decision.state.revision);
-    return { outcome: 'deleted' };
-  }
-}
-
-@EndpointRoutes()
-export class DeleteWebhookEndpointController {
-  constructor(private readonly commands: CommandBus) {}
 
   @Delete()
   @WritesWebhooks()
@@ -269,85 +202,8 @@ export class DeleteWebhookEndpointController {
     @Caller() { workspaceId }: Principal,
     @Requester() by: RequestContext,
   ): Promise<void> {
-    orProblem(
-      await this.commands.execute(
-        new DeleteWebhookEndpoint(endpointId, workspaceId, readIfMatch(ifMatch), by),
-      ),
-    );
+    orProblem(await this.endpoints.delete(endpointId, workspaceId, readIfMatch(ifMatch), by));
   }
-}
-
-export interface RotatedSecret {
-  readonly outcome: 'rotated';
-  readonly record: WebhookEndpointRecord;
-  readonly revision: bigint;
-  /** Shown only this once. */
-  readonly signingSecret: string;
-  /** RFC 3339: the previous secret signs too until then. */
-  readonly previousValidUntil: string;
-}
-
-export type RotateSecretResult = RotatedSecret | RefusedByEndpoint;
-
-/** Gives an endpoint a new secret. */
-export class RotateSecret extends Command<RotateSecretResult> {
-  constructor(
-    readonly endpointId: string,
-    readonly workspaceId: string,
-    readonly overlapSeconds: number,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(RotateSecret)
-export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
-  constructor(
-    private readonly access: EndpointAccess,
-    private readonly vault: SecretVault,
-    private readonly streams: EndpointStreams,
-    private readonly rows: EndpointRows,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async execute({ endpointId, workspaceId, overlapSeconds, by }: RotateSecret): Promise<RotateSecretResult> {
-    const known = await this.access.find(endpointId, workspaceId);
-    if (known.outcome !== 'found') return known;
-    const { record } = known;
-    const at = this.clock.now();
-    const secret = this.vault.generate(endpointId, by);
-    await this.vault.store(secret, { endpointId, workspaceId, at: instant(at) });
-    const decision = decided(
-      await this.streams.execute(
-        endpointId,
-        { type: 'RotateSecret', secretRef: secret.ref, at, overlapSeconds },
-        { by, workspaceId },
-      ),
-    );
-    if (decision.outcome !== 'decided') return decision;
-    const { state, events } = decision;
-    const isRepeated = events.length === 0;
-    await this.rows.waitFor(endpointId, state.revision);
-    return {
-      outcome: 'rotated',
-      record: {
-        ...record,
-        updatedAt: events.at(-1)?.metadata.occurredAt ?? record.updatedAt,
-        secretHint: secret.hint,
-      },
-      revision: state.revision,
-      signingSecret: secret.secret,
-      previousValidUntil:
-        (isRepeated && (await this.streams.overlapOf(endpointId, secret.ref))) ||
-        instant(at + overlapSeconds * 1_000),
-    };
-  }
-}
-
-@EndpointRoutes()
-export class RotateSecretController {
-  constructor(private readonly commands: CommandBus) {}
 
   @Post('rotate-secret')
   @WritesWebhooks()
@@ -370,7 +226,7 @@ export class RotateSecretController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const { record, revision, signingSecret, previousValidUntil } = orProblem(
-      await this.commands.execute(new RotateSecret(endpointId, workspaceId, overlapSeconds, by)),
+      await this.endpoints.rotate(endpointId, workspaceId, overlapSeconds, by),
     );
     response.set('ETag', etagOf(revision));
     return { ...record, signingSecret, previousValidUntil };
@@ -378,10 +234,13 @@ export class RotateSecretController {
 }
 
 @EndpointRoutes()
-export class ShowEndpointHealthController {
+export class EndpointHealthController {
   constructor(
     private readonly access: EndpointAccess,
+    private readonly endpoints: EndpointCommands,
     private readonly queues: QueueHealth,
+    private readonly stats: HourlyStats,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get('health')
@@ -397,17 +256,6 @@ export class ShowEndpointHealthController {
     const { record } = orProblem(await this.access.find(endpointId, workspaceId));
     return { ...record.health, ...(await this.queues.of(endpointId)) };
   }
-}
-
-const MOST_DAYS = 35;
-
-@EndpointRoutes()
-export class ShowStatsController {
-  constructor(
-    private readonly access: EndpointAccess,
-    private readonly stats: HourlyStats,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
 
   @Get('stats')
   @ReadsWebhooks()
@@ -446,43 +294,6 @@ export class ShowStatsController {
     const [from, to] = [instant(start), instant(end)];
     return { since: from, until: to, ...(await this.stats.of(endpointId, from, to)) };
   }
-}
-
-/** Has an endpoint that is not verified probed again, at once or when its receiver has had a minute's rest. */
-export class ProbeEndpoint extends Command<
-  { readonly outcome: 'asked'; readonly record: WebhookEndpointRecord } | EndpointRefusal
-> {
-  constructor(
-    readonly endpointId: string,
-    readonly workspaceId: string,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(ProbeEndpoint)
-export class ProbeEndpointHandler implements ICommandHandler<ProbeEndpoint> {
-  constructor(
-    private readonly access: EndpointAccess,
-    @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  /** An endpoint that is verified has no row, so nothing is sent to it. */
-  async execute({ endpointId, workspaceId }: ProbeEndpoint) {
-    const known = await this.access.find(endpointId, workspaceId);
-    if (known.outcome !== 'found') return known;
-    await this.pool.query(
-      'update webhooks.verification set due_at = least(due_at, $2) where endpoint_id = $1',
-      [endpointId, instant(this.clock.now())],
-    );
-    return { outcome: 'asked', record: known.record } as const;
-  }
-}
-
-@EndpointRoutes()
-export class ProbeEndpointController {
-  constructor(private readonly commands: CommandBus) {}
 
   @Post('verify')
   @WritesWebhooks()
@@ -496,6 +307,6 @@ export class ProbeEndpointController {
   })
   @Answers(202, 'The endpoint as it is now', endpointSchema)
   async verify(@Param('endpointId') endpointId: string, @Caller() { workspaceId }: Principal) {
-    return orProblem(await this.commands.execute(new ProbeEndpoint(endpointId, workspaceId))).record;
+    return orProblem(await this.endpoints.probe(endpointId, workspaceId)).record;
   }
 }

@@ -11,7 +11,7 @@ import { GetEndpointQueue } from '../contracts/endpoints.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/events.js';
 import { eventually } from '../../test/receiver.js';
 import { GetEndpointQueueHandler } from '../read-models/endpoints.js';
-import { FindToldEventHandler, ListNewestEventsHandler, NoticeFeed } from '../read-models/event-feed.js';
+import { FindToldEventHandler, ListNewestEventsHandler, EventFeed } from '../read-models/event-feed.js';
 
 const test = webhookRequests();
 
@@ -373,7 +373,7 @@ describe('Many notices', () => {
   };
 
   it('The feed of notices has each once, the oldest first', async () => {
-    const feed = new NoticeFeed(test.database.pool);
+    const feed = new EventFeed(test.database.pool);
     const seen = await everyPage((end) => feed.page(test.ws, PAGE, end, ['credits.low'], ['live']));
     expect(seen).toHaveLength(NOTICES);
     expect(seen).toEqual(seen.toSorted((one, other) => one - other));

@@ -1,38 +1,31 @@
-import { Controller, Get, Headers, Query, Res, Param, Req } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Headers, Param, Query, Req, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import type { Response, Request } from 'express';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { GivesPersonalData, setAbout } from '#platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
-import { sendJson } from '#platform/http/send-json.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
-import { invalidParameter } from '#platform/http/query-parameters.js';
 import { PageCursors } from '#platform/http/page-cursor.js';
 import { Problem } from '#platform/http/problem.js';
-import {
-  PUBLIC_EVENT_TYPES,
-  type PublicEventType,
-  NOTICE_TYPES,
-  isNotice,
-  type DeliveredType,
-} from '../contracts/events.js';
-import { NoticeFeed, wholeBody, DeletedPast, EventFeed } from '../read-models/event-feed.js';
-import { eventPageSchema, eventOrNoticeSchema } from '../http/event.schemas.js';
-import { problemOf, NamesEvent } from '../http/routes.js';
+import { invalidParameter } from '#platform/http/query-parameters.js';
+import { sendJson } from '#platform/http/send-json.js';
+import { NOTICE_TYPES, PUBLIC_EVENT_TYPES, isNotice } from '../contracts/events.js';
+import { eventOrNoticeSchema, eventPageSchema } from '../http/event.schemas.js';
 import { LIVEMODE_SHOWN, readChoice, readModes, type QueryValue } from '../http/query-parameters.js';
+import { NamesEvent, problemOf } from '../http/routes.js';
+import { DeletedPast, EventFeed, wholeBody } from '../read-models/event-feed.js';
 
 /** The position before the first event, for the cursor of an empty feed. */
 const BEFORE_THE_FIRST = '-1';
+const TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES];
 
-/** The feed of the events that webhooks push. */
+/** The events that webhooks push. */
 @Controller('api/v1/events')
 @Accepts({ apiKey: 'events:read', bearer: 'events:read' })
 @ApiTags('Events')
-export class PullEventsController {
+export class EventsController {
   constructor(
     private readonly feed: EventFeed,
-    private readonly notices: NoticeFeed,
     private readonly deleted: DeletedPast,
     private readonly cursors: PageCursors,
     private readonly queries: QueryBus,
@@ -51,7 +44,7 @@ export class PullEventsController {
     required: false,
     description:
       'Comma-separated types of events, or of notices; default: all types of events. A cursor is valid only with the same types',
-    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] } },
+    schema: { type: 'array', items: { type: 'string', enum: TYPES } },
     explode: false,
   })
   @ApiQuery(LIVEMODE_SHOWN)
@@ -66,68 +59,32 @@ export class PullEventsController {
     @Caller() caller: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const types = readChoice(
-      'type',
-      type,
-      [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES],
-      'unsupported_event_type',
-    );
+    const chosen = readChoice('type', type, TYPES, 'unsupported_event_type');
+    const types = chosen ?? PUBLIC_EVENT_TYPES;
     const { workspaceId } = caller;
     const modes = readModes(livemode, caller);
-    const scope = ['events', workspaceId, ...modes, ...(types ?? [])];
+    const scope = ['events', workspaceId, ...modes, ...(chosen ?? [])];
     const { limit: count, after } = this.cursors.read(limit, cursor, ...scope);
     const start = after?.[0] ?? null;
-    const found = await this.read(workspaceId, count + 1, start, types, modes);
-    // After the page was read, so that nothing can be deleted in between unnoticed.
-    const past = await this.deleted.ofFeed(workspaceId, types ?? PUBLIC_EVENT_TYPES, modes);
-    if (start !== null && past !== null && BigInt(past.position) > BigInt(start))
-      throw problemOf({ outcome: 'no_longer_kept', keptSince: past.keptSince, field: '?cursor' });
-    const page = found.slice(0, count);
-    const end = page.at(-1)?.position ?? start ?? past?.position ?? BEFORE_THE_FIRST;
-    const rest = JSON.stringify({
-      nextCursor: this.cursors.seal([end], ...scope),
-      hasMore: found.length > count,
-    });
-    sendJson(response, `{"data":[${page.map(({ body }) => body).join()}],${rest.slice(1)}`, ifNoneMatch);
-  }
-
-  /** Events and notices have an order each, so a page has only one kind. @throws Problem validation_failed */
-  private async read(
-    workspaceId: string,
-    limit: number,
-    after: string | null,
-    types: readonly DeliveredType[] | null,
-    modes: readonly Mode[],
-  ): Promise<readonly { readonly position: string; readonly body: string }[]> {
-    const notices = types?.filter(isNotice) ?? [];
-    if (notices.length === 0) {
-      const eventTypes = types as readonly PublicEventType[] | null;
-      const events = await this.feed.page(workspaceId, limit, after, eventTypes, modes);
-      const bodies = events.map(async (event) => ({
-        position: event.position,
-        body: await wholeBody(event, this.queries),
-      }));
-      return Promise.all(bodies);
-    }
-    if (notices.length < (types?.length ?? 0))
+    if (types.some(isNotice) && !types.every(isNotice))
       throw invalidParameter(
         'type',
         'must name types of events, or of notices: each has an order of its own',
       );
-    return this.notices.page(workspaceId, limit, after, notices, modes);
+    const found = await this.feed.page(workspaceId, count + 1, start, types, modes);
+    const shown = found.slice(0, count);
+    const bodies = await Promise.all(shown.map((event) => wholeBody(event, this.queries)));
+    // After the page was read, so that nothing can be deleted in between unnoticed.
+    const past = await this.deleted.ofFeed(workspaceId, types, modes);
+    if (start !== null && past !== null && BigInt(past.position) > BigInt(start))
+      throw problemOf({ outcome: 'no_longer_kept', keptSince: past.keptSince, field: '?cursor' });
+    const end = shown.at(-1)?.position ?? start ?? past?.position ?? BEFORE_THE_FIRST;
+    const rest = JSON.stringify({
+      nextCursor: this.cursors.seal([end], ...scope),
+      hasMore: found.length > count,
+    });
+    sendJson(response, `{"data":[${bodies.join()}],${rest.slice(1)}`, ifNoneMatch);
   }
-}
-
-/** One event, as webhooks push it. */
-@Controller('api/v1/events')
-@Accepts({ apiKey: 'events:read', bearer: 'events:read' })
-@ApiTags('Events')
-export class ShowEventController {
-  constructor(
-    private readonly feed: EventFeed,
-    private readonly deleted: DeletedPast,
-    private readonly queries: QueryBus,
-  ) {}
 
   @Get(':eventId')
   @GivesPersonalData()

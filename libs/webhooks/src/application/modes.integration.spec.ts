@@ -4,7 +4,7 @@ import { TRIAL, testKeyOf, url } from '../../test/api.js';
 import { reading, released, testReading } from '../../test/events.js';
 import { NEVER } from '../../test/replaying.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
-import { Redeliver, RedeliverHandler } from './deliveries.controller.js';
+import { Redeliveries } from './deliveries.controller.js';
 import { replayTask } from './replay.js';
 import { ALL_DELIVERIES } from '../read-models/delivery-sql.js';
 import { DeliveryRows, type DeliveryFilter } from '../read-models/deliveries.js';
@@ -162,10 +162,8 @@ describe('At an endpoint of both modes, a key', () => {
     await test.database.pool.query(`update webhooks.endpoint set modes = '{test}' where endpoint_id = $1`, [
       endpointId,
     ]);
-    const handler = test.api.app.get(RedeliverHandler);
-    const again = await handler.execute(
-      new Redeliver(endpointId, test.ws, live!.deliveryId, ['live', 'test']),
-    );
+    const caller = { workspaceId: test.ws, sees: ['live', 'test'] } as const;
+    const again = await test.api.app.get(Redeliveries).queue(endpointId, live!.deliveryId, caller);
     expect(again).toMatchObject({ outcome: 'queued', delivery: { status: 'skipped' } });
   });
 

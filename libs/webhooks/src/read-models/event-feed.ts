@@ -1,19 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type pg from 'pg';
 import { QueryHandler, type IQueryHandler, type QueryBus } from '@nestjs/cqrs';
+import type pg from 'pg';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { GetExternalId } from '#readings/contracts/index.js';
-import { NOTICE_PAUSE_MS } from '../domain/notice.js';
-import {
-  PUBLIC_EVENT_TYPES,
-  type DeliveredType,
-  type PublicEventType,
-  type NoticeType,
-  isNotice,
-} from '../contracts/events.js';
-import type { DeliveryNotFound, NoLongerKept } from '../contracts/refusals.js';
 import { FindToldEvent, ListNewestEvents, type ToldEvent } from '../contracts/deliveries.js';
+import { PUBLIC_EVENT_TYPES, isNotice, type DeliveredType } from '../contracts/events.js';
+import type { DeliveryNotFound, NoLongerKept } from '../contracts/refusals.js';
+import { NOTICE_PAUSE_MS } from '../domain/notice.js';
 import { withExternalId } from '../domain/public-event.js';
 
 /**
@@ -44,25 +38,20 @@ export const lastDeletedPosition = (fact: string): string => `
    where past.workspace_id = ${fact}.workspace_id
      and past.type in (${PUBLIC_EVENT_TYPES.map((type) => `'${type}'`).join()}))`;
 
-/** What of a feed was deleted after its term. */
-export interface DeletedPart {
-  /** The highest deleted position, in decimal. */
-  readonly position: string;
-  /** What happened from this instant on is kept (RFC 3339). */
-  readonly keptSince: string;
-}
-
 /** What retention has deleted, as far as one workspace may know it. */
 @Injectable()
 export class DeletedPast {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  /** What was deleted of these types and modes; `null`: nothing. @param types `null`: all, of events and of notices */
+  /**
+   * The highest deleted position of these types and modes, in decimal, and from which instant on all is kept (RFC 3339);
+   * `null`: nothing was deleted. @param types `null`: all, of events and of notices
+   */
   async ofFeed(
     workspaceId: string,
     types: readonly DeliveredType[] | null,
     modes: readonly Mode[],
-  ): Promise<DeletedPart | null> {
+  ): Promise<{ readonly position: string; readonly keptSince: string } | null> {
     const { rows } = await this.pool.query<{ position: string | null; until: Date | null }>(
       `select max(position)::text as position, max(until) as until from webhooks.deleted_past
        where workspace_id = $1 and ($2::text[] is null or type = any ($2))
@@ -73,22 +62,14 @@ export class DeletedPast {
     return position === null || until === null ? null : { position, keptSince: until.toISOString() };
   }
 
-  /** Why a delivery is not found: it may be deleted, or the endpoint never had it. */
+  /**
+   * Why a delivery of these modes is not found: it may be deleted, after its own term or with its event; or the endpoint,
+   * which is younger than all that was deleted, never had it.
+   */
   async refusalOfDelivery(
     endpointId: string,
     modes: readonly Mode[],
   ): Promise<DeliveryNotFound | NoLongerKept> {
-    const keptSince = await this.ofDeliveries(endpointId, modes);
-    return keptSince === null
-      ? { outcome: 'delivery_not_found' }
-      : { outcome: 'no_longer_kept', keptSince, field: null };
-  }
-
-  /**
-   * From which instant on all deliveries of an endpoint are kept (RFC 3339), as far as deliveries of these modes are
-   * concerned; `null`: it is younger, so nothing was deleted. Deliveries go after their own term, or with their events.
-   */
-  private async ofDeliveries(endpointId: string, modes: readonly Mode[]): Promise<string | null> {
     const { rows } = await this.pool.query<{ since: Date }>(
       `select since from webhooks.endpoint cross join lateral (
          select greatest(
@@ -99,50 +80,50 @@ export class DeletedPast {
        where endpoint_id = $1 and endpoint.created_at < since`,
       [endpointId, modes],
     );
-    return rows[0]?.since.toISOString() ?? null;
+    return rows[0]
+      ? { outcome: 'no_longer_kept', keptSince: rows[0].since.toISOString(), field: null }
+      : { outcome: 'delivery_not_found' };
   }
 }
 
-/**
- * SQL: the union of a query for each type and mode of a feed. An index has the rows of each in order, so a page reads as many
- * of each as it shows, and none that it does not ask for. The values stand in the text: of parameters the planner knows
- * less, and may walk through the feed instead.
- * @param types of a closed set, at least one
- * @param query gets the condition of a type and a mode
- */
-export const unionOfEach = (
-  types: readonly DeliveredType[],
-  modes: readonly Mode[],
-  query: (condition: string) => string,
-): string =>
-  [...new Set(types)]
-    .flatMap((type) =>
-      modes.map((mode) => `(${query(`${mode === 'live' ? '' : 'not '}livemode and type = '${type}'`)})`),
-    )
-    .join(' union all ');
+const EVENT = `told.position::text, told.body, told.reading_id as "readingId",
+  told.shows_external_id as "showsExternalId" from webhooks.public_event told`;
+const NOTICE = `told.position::text, told.body, null::uuid as "readingId", false as "showsExternalId"
+  from webhooks.notice told`;
 
-/** An event as it is pushed. */
-export interface FeedEvent {
-  /** Position of the recorded event in the log, in decimal; for a failure, of its release. */
-  readonly position: string;
-  readonly readingId: string;
-  /** As stored; `wholeBody` gives the bytes that deliveries carry. */
-  readonly body: string;
-  readonly showsExternalId: boolean;
-}
+/**
+ * SQL: a page of events, or of notices, of workspace $1 from position $2 on (exclusive; null: from the end), $3 at most. It is
+ * the union of a query for each type and mode. An index has the rows of each in order, so a page reads as many of each as
+ * it shows. The values stand in the text: of parameters the planner knows less, and may walk through the feed instead.
+ * @param types of a closed set, at least one; of events or of notices @param modes at least one
+ */
+const page = (types: readonly DeliveredType[], modes: readonly Mode[], order: 'asc' | 'desc'): string => {
+  const [rows, position, last] = types.some(isNotice)
+    ? [NOTICE, 'bigint', '9223372036854775807']
+    : [EVENT, 'numeric', `'infinity'`];
+  const isFollowing =
+    order === 'asc'
+      ? `told.position > coalesce($2::${position}, -1)`
+      : `told.position < coalesce($2::${position}, ${last})`;
+  const each = [...new Set(types)].flatMap((type) =>
+    modes.map(
+      (mode) => `
+        (select ${rows}
+         where workspace_id = $1 and ${mode === 'live' ? '' : 'not '}livemode and type = '${type}' and ${isFollowing}
+         order by told.position ${order} limit $3)`,
+    ),
+  );
+  return `select * from (${each.join(' union all ')}) each order by each.position::numeric ${order} limit $3`;
+};
 
 /** An event or a notice as it is pushed. */
-export interface FoundEvent extends Omit<FeedEvent, 'position' | 'readingId'> {
-  readonly workspaceId: string;
-  /** `null` for a notice. */
-  readonly readingId: string | null;
-}
+export type FoundEvent = Omit<ToldEvent, 'position'> & { readonly workspaceId: string };
 
 const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The public events of a workspace in log order. Only the fan-out adds events, in log order and one transaction at a
- * time. So no event ever appears before one that was already read.
+ * The public events of a workspace in log order, and its notices in the order in which they were told. Transactions add
+ * either one at a time and in order. So none ever appears before one that was already read.
  */
 @Injectable()
 export class EventFeed {
@@ -161,108 +142,29 @@ export class EventFeed {
   }
 
   /**
+   * A page of events or of notices, the oldest first.
    * @param after position in decimal; `null`: from the first
-   * @param types `null`: all
-   * @param modes of the readings
+   * @param types of events, or of notices
    */
   async page(
     workspaceId: string,
     limit: number,
     after: string | null,
-    types: readonly PublicEventType[] | null,
+    types: readonly DeliveredType[],
     modes: readonly Mode[],
-  ): Promise<readonly FeedEvent[]> {
+  ): Promise<readonly ToldEvent[]> {
     if (modes.length === 0) return [];
-    const { rows } = await this.pool.query<FeedEvent>(
-      `select told.position::text, reading_id as "readingId", body, shows_external_id as "showsExternalId"
-       from (${unionOfEach(
-         types ?? PUBLIC_EVENT_TYPES,
-         modes,
-         (ofEach) => `
-           select position, reading_id, body, shows_external_id from webhooks.public_event
-           where workspace_id = $1 and ${ofEach} and position > coalesce($2::numeric, -1)
-           order by position limit $3`,
-       )}) told
-       order by told.position limit $3`,
-      [workspaceId, after, limit],
-    );
-    return rows;
+    return (await this.pool.query<ToldEvent>(page(types, modes, 'asc'), [workspaceId, after, limit])).rows;
   }
 }
-
-/** A notice as it is pushed. */
-export interface FeedNotice {
-  /** Its place in the feed, in decimal. */
-  readonly position: string;
-  readonly body: string;
-}
-
-/**
- * The notices of a workspace, in the order in which they were told. Transactions add them one at a time, so no notice ever
- * appears before one that was already read.
- */
-@Injectable()
-export class NoticeFeed {
-  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
-
-  /** @param after position in decimal; `null`: from the first */
-  async page(
-    workspaceId: string,
-    limit: number,
-    after: string | null,
-    types: readonly NoticeType[],
-    modes: readonly Mode[],
-  ): Promise<readonly FeedNotice[]> {
-    if (modes.length === 0) return [];
-    const { rows } = await this.pool.query<FeedNotice>(
-      `select told.position::text, told.body from (${unionOfEach(
-        types,
-        modes,
-        (ofEach) => `
-          select position, body from webhooks.notice
-          where workspace_id = $1 and ${ofEach} and position > coalesce($2::bigint, -1)
-          order by position limit $3`,
-      )}) told
-       order by told.position limit $3`,
-      [workspaceId, after, limit],
-    );
-    return rows;
-  }
-}
-
-const EVENT = `told.position::text, told.body, told.reading_id as "readingId",
-  told.shows_external_id as "showsExternalId" from webhooks.public_event told`;
-const NOTICE = `told.position::text, told.body, null::uuid as "readingId", false as "showsExternalId"
-  from webhooks.notice told`;
-
-/** The largest bigint: before it are all notices. */
-const LAST = '9223372036854775807';
 
 @QueryHandler(ListNewestEvents)
 export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  async execute({
-    workspaceId,
-    mode,
-    types,
-    limit,
-    before,
-  }: ListNewestEvents): Promise<readonly ToldEvent[]> {
-    const isOfNotices = types.some(isNotice);
-    const { rows } = await this.pool.query<ToldEvent>(
-      `select * from (${unionOfEach(
-        types,
-        [mode],
-        (ofEach) => `
-          select ${isOfNotices ? NOTICE : EVENT}
-          where workspace_id = $1 and ${ofEach} and told.position < ${isOfNotices ? `coalesce($2::bigint, ${LAST})` : `coalesce($2::numeric, 'infinity')`}
-          order by told.position desc limit $3`,
-      )}) newest
-       order by newest.position::numeric desc limit $3`,
-      [workspaceId, before, limit],
-    );
-    return rows;
+  async execute(query: ListNewestEvents): Promise<readonly ToldEvent[]> {
+    const { workspaceId, mode, types, limit, before } = query;
+    return (await this.pool.query<ToldEvent>(page(types, [mode], 'desc'), [workspaceId, before, limit])).rows;
   }
 }
 
@@ -283,22 +185,13 @@ export class FindToldEventHandler implements IQueryHandler<FindToldEvent> {
   }
 }
 
-/** A stored body. */
-export interface StoredBody {
-  /** `null` for a notice, which shows no external id. */
-  readonly readingId: string | null;
-  readonly body: string;
-  /** Whether the external id of its reading belongs into the body. */
-  readonly showsExternalId: boolean;
-}
-
 /**
  * The bytes that receivers get, as UTF-8 text. An external id is personal, so no body is stored with it: it comes from the
  * reading's sealed input, which never changes. Every attempt has the same bytes until the reading is erased; then the
  * external id is null. @throws StoreUnavailable when the reading or its key cannot be read now
  */
 export const wholeBody = async (
-  { readingId, body, showsExternalId }: StoredBody,
+  { readingId, body, showsExternalId }: Pick<ToldEvent, 'readingId' | 'body' | 'showsExternalId'>,
   queries: Pick<QueryBus, 'execute'>,
 ): Promise<string> =>
   showsExternalId && readingId !== null
