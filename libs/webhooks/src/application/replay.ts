@@ -4,16 +4,14 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { randomUUID } from 'node:crypto';
-import type { Mode } from '#event-sourcing/core/mode.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { addJob, handleJobs, jobKind, type JobTask } from '#platform/jobs/job.js';
-import type { Statement } from '#event-sourcing/projections/statement.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
 import { CLOCK } from '#platform/tokens.js';
-import type { PublicEventType } from '../contracts/events.js';
+import { asRecord } from '../read-models/as-record.js';
 import {
   ALL_DELIVERIES,
   EVENT_OUTCOME,
@@ -23,7 +21,6 @@ import {
 } from '../read-models/delivery-sql.js';
 import {
   GetReplay,
-  type ReplayableStatus,
   type ReplayRecord,
   ReplayEvents,
   UNDELIVERED_STATUSES,
@@ -36,30 +33,15 @@ import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from '../contracts/
 import { DeletedPast } from '../read-models/event-feed.js';
 import { EndpointAccess } from './endpoint-access.js';
 
-interface Columns {
-  readonly replay_id: string;
-  readonly endpoint_id: string;
-  readonly since: Date;
-  readonly until: Date;
-  readonly types: PublicEventType[];
-  readonly statuses: ReplayableStatus[];
-  readonly modes: Mode[];
-  readonly dry_run: boolean;
-  readonly state: ReplayRecord['state'];
-  readonly events: number;
-  readonly progress: number;
-  readonly deliveries: Partial<ReplayRecord['deliveries']>;
-  readonly created_at: Date;
-  readonly finished_at: Date | null;
-}
-
 const SELECT = `
-  select replay.*,
+  select replay_id as "replayId", endpoint_id as "endpointId", since, until, types, statuses, modes, dry_run as "dryRun",
+         state, events,
          (case when state in ('finished', 'stopped') then 1
                else coalesce(position / greatest(last_position, 1), 0) end)::float8 as progress,
          (select coalesce(json_object_agg(status, count), '{}')
           from (select status, count(*)::integer from ${ALL_DELIVERIES} where delivery.replay_id = replay.replay_id
-                group by status) counted) as deliveries
+                group by status) counted) as deliveries,
+         created_at as "createdAt", finished_at as "finishedAt"
   from webhooks.replay`;
 
 const NONE = { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 };
@@ -80,8 +62,10 @@ export class ReplayRows {
   }
 
   private async first(where: string, values: readonly string[]): Promise<ReplayRecord | null> {
-    const { rows } = await this.pool.query<Columns>(`${SELECT} ${where}`, [...values]);
-    return rows[0] ? fromColumns(rows[0]) : null;
+    const { rows } = await this.pool.query<object>(`${SELECT} ${where}`, [...values]);
+    if (!rows[0]) return null;
+    const record = asRecord<ReplayRecord>(rows[0]);
+    return { ...record, deliveries: { ...NONE, ...record.deliveries } };
   }
 }
 
@@ -94,23 +78,6 @@ export class GetReplayHandler implements IQueryHandler<GetReplay> {
   }
 }
 
-const fromColumns = (row: Columns): ReplayRecord => ({
-  replayId: row.replay_id,
-  endpointId: row.endpoint_id,
-  since: row.since.toISOString(),
-  until: row.until.toISOString(),
-  types: row.types,
-  statuses: row.statuses,
-  modes: row.modes,
-  dryRun: row.dry_run,
-  state: row.state,
-  events: row.events,
-  progress: row.progress,
-  deliveries: { ...NONE, ...row.deliveries },
-  createdAt: row.created_at.toISOString(),
-  finishedAt: row.finished_at?.toISOString() ?? null,
-});
-
 const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
 
 /** Events of the log read in one transaction. */
@@ -119,7 +86,7 @@ const PAGE = 1_000;
 const ABANDONED_AFTER_MS = 30_000;
 /** A replay without progress for so long (ms) is stopped, so that another can start. */
 const GIVE_UP_AFTER_MS = 86_400_000;
-const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
+const RESCUE_EVERY_MS = 10_000;
 /** How long a job works before it yields its job slot, so that large replays do not occupy every slot. */
 const TIME_SLICE_MS = 1_000;
 /** After generation and publication, whose jobs have 0. */
@@ -128,14 +95,17 @@ const PRIORITY = 10;
 const KEPT_FOR_MS = 30 * 86_400_000;
 const FORGET_AT_ONCE = 1_000;
 
-/** SQL that adds the job of a replay. */
-export const addReplayJob = (replayId: string): Statement =>
-  addJob(REPLAY_EVENTS, { replayId }, { key: `${REPLAY_EVENTS.task}:${replayId}`, priority: PRIORITY });
-
-interface Open {
-  readonly endpoint_id: string;
-  readonly dry_run: boolean;
-}
+const enqueue = async (
+  connection: Pick<pg.Pool | pg.PoolClient, 'query'>,
+  replayId: string,
+): Promise<void> => {
+  const { text, values } = addJob(
+    REPLAY_EVENTS,
+    { replayId },
+    { key: `${REPLAY_EVENTS.task}:${replayId}`, priority: PRIORITY },
+  );
+  await connection.query(text, values as unknown[]);
+};
 
 /**
  * One page. The outcome of each event at the endpoint decides whether it is chosen; a real run then inserts its
@@ -201,9 +171,7 @@ export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
       // Throwing returns the job to the queue for another worker.
       signal.throwIfAborted();
       if (performance.now() < endsAt) continue;
-      const { text, values } = addReplayJob(replayId);
-      await pool.query(text, values as unknown[]);
-      return;
+      return enqueue(pool, replayId);
     }
   });
 
@@ -214,15 +182,21 @@ export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
  */
 const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
   transaction(pool, async (client) => {
-    const { rows } = await client.query<Open>(
+    const { rows } = await client.query<{ endpoint_id: string; dry_run: boolean }>(
       `select endpoint_id, dry_run from webhooks.replay
        where replay_id = $1 and state in ('queued', 'running') for update`,
       [replayId],
     );
     const [open] = rows;
     if (!open) return false;
-    const { isEnabled, isSkipping } = await lockEndpoint(client, open.endpoint_id);
-    if (isSkipping) return false;
+    const locked = await client.query<{ is_open: boolean }>(LOCK_ENDPOINT, [open.endpoint_id]);
+    // A separate statement sees notes committed before the lock.
+    const noted = await client.query('select from webhooks.skipping where endpoint_id = $1', [
+      open.endpoint_id,
+    ]);
+    if (noted.rowCount !== 0) return false;
+    // An endpoint without a row is new and not projected yet.
+    const isEnabled = locked.rows[0]?.is_open ?? true;
     if (!isEnabled && !open.dry_run) {
       await client.query(
         `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2 where replay_id = $1`,
@@ -237,28 +211,13 @@ const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolea
   });
 
 /**
- * The endpoint cannot be disabled until the page commits. Otherwise its deliveries would be sent when it is enabled
- * again.
- */
-const lockEndpoint = async (
-  client: pg.PoolClient,
-  endpointId: string,
-): Promise<{ readonly isEnabled: boolean; readonly isSkipping: boolean }> => {
-  const locked = await client.query<{ is_open: boolean }>(LOCK_ENDPOINT, [endpointId]);
-  // A separate statement sees notes committed before the lock.
-  const noted = await client.query('select from webhooks.skipping where endpoint_id = $1', [endpointId]);
-  // An endpoint without a row is new and not projected yet.
-  return { isEnabled: locked.rows[0]?.is_open ?? true, isSkipping: noted.rows.length > 0 };
-};
-
-/**
  * Adds the jobs of stalled replays again: the job queue would keep the job of a killed worker for hours. Stops replays
  * that no worker can continue, and deletes those that ended long ago.
  */
 export const rescueReplays = (pool: pg.Pool, clock: Clock, log: Pick<Logger, 'warn'>): WorkLoop =>
   repeatedWork(
     `${REPLAY_EVENTS.task}.rescue`,
-    LOOK_FOR_ABANDONED_EVERY_MS,
+    RESCUE_EVERY_MS,
     async () => {
       await rescueAbandoned(pool, clock.now());
       await forgetEnded(pool, clock.now());
@@ -278,10 +237,7 @@ export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void>
      order by updated_at limit 100`,
     [instant(now - ABANDONED_AFTER_MS)],
   );
-  for (const { replay_id: replayId } of rows) {
-    const { text, values } = addReplayJob(replayId);
-    await pool.query(text, values as unknown[]);
-  }
+  for (const { replay_id: replayId } of rows) await enqueue(pool, replayId);
 };
 
 /** @param now milliseconds since the epoch */
@@ -292,13 +248,6 @@ export const forgetEnded = async (pool: pg.Pool, now: number): Promise<void> => 
     [instant(now - KEPT_FOR_MS)],
   );
 };
-
-interface Requested {
-  readonly endpointId: string;
-  readonly workspaceId: string;
-  readonly idempotencyKey: string | null;
-  readonly at: string;
-}
 
 /** Dry runs that may wait for each endpoint: each reads the whole span again. */
 const DRY_RUNS_PER_ENDPOINT = 10;
@@ -338,7 +287,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     if (past !== null && chosen.since < past.keptSince)
       return { outcome: 'no_longer_kept', keptSince: past.keptSince, field: '/since' };
     const replayId = randomUUID();
-    const stored = await this.store(replayId, { endpointId, workspaceId, idempotencyKey, at }, chosen);
+    const stored = await this.store(replayId, { endpointId, workspaceId, idempotencyKey }, chosen, at);
     if (stored === 'stored') {
       return { outcome: 'queued', record: (await this.rows.find(endpointId, replayId))! };
     }
@@ -349,10 +298,14 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
   /** @returns `known` when another request with its key was faster; `runs`: the replay that must end first */
   private store(
     replayId: string,
-    by: Requested,
+    {
+      endpointId,
+      workspaceId,
+      idempotencyKey,
+    }: Pick<ReplayEvents, 'endpointId' | 'workspaceId' | 'idempotencyKey'>,
     choice: ReplayChoice,
+    at: string,
   ): Promise<'stored' | 'known' | { readonly runs: string }> {
-    const { endpointId, workspaceId, idempotencyKey, at } = by;
     const { since, until, types, statuses, modes, dryRun } = choice;
     return transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
@@ -370,8 +323,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
                  (select max(position) from webhooks.public_event where workspace_id = $3), $9, $10, $10)`,
         [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at, modes],
       );
-      const { text, values } = addReplayJob(replayId);
-      await client.query(text, values as unknown[]);
+      await enqueue(client, replayId);
       return 'stored';
     });
   }
@@ -396,7 +348,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
   }
 }
 
-/** The first answer again, if it is the same request that comes again under its key. */
+/** The first response again, if it is the same request that comes again under its key. */
 const again = (
   known: ReplayRecord,
   { since, until, types, statuses, modes, dryRun }: ReplayEvents['choice'],
@@ -405,8 +357,8 @@ const again = (
     known.since === since &&
     known.dryRun === dryRun &&
     (until === null || known.until === until) &&
-    (types === null || sameMembers(known.types, types)) &&
-    (statuses === null || sameMembers(known.statuses, statuses)) &&
+    (types === null || sameSet(known.types, types)) &&
+    (statuses === null || sameSet(known.statuses, statuses)) &&
     (modes === null || known.modes.every((mode) => modes.includes(mode)));
   if (!isSame) return { outcome: 'different_request' };
   const record: ReplayRecord = {
@@ -420,8 +372,8 @@ const again = (
   return { outcome: 'repeated', record };
 };
 
-const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((member) => b.includes(member));
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((one) => b.includes(one));
 
 @CommandHandler(StopReplay)
 export class StopReplayHandler implements ICommandHandler<StopReplay> {

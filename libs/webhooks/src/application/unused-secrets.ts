@@ -5,7 +5,7 @@ import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
 import { inSteps } from '#platform/retention/rows.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
-import type { WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
+import { refsInForce, type WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
 import type { EndpointStreams } from './endpoint-streams.js';
 
 const EVERY_MS = 3_600_000;
@@ -45,10 +45,7 @@ const SEALED: readonly Sealed[] = [
       select from jsonb_array_elements(endpoint.secrets) used
       where used ->> 'ref' = stored.secret_ref::text
         and coalesce((used ->> 'validUntil')::timestamptz > $1::timestamptz, true))`,
-    used: ({ secrets }, now) =>
-      secrets
-        .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > now)
-        .map(({ ref }) => ref),
+    used: ({ secrets }, now) => refsInForce(secrets, now),
   },
   {
     table: 'webhooks.endpoint_headers',

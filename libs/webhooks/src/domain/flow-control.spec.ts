@@ -103,10 +103,10 @@ describe('The bulkhead of a process', () => {
   });
 });
 
-/** Sends whenever it may, at each look. @returns when something was sent */
-const send = (pace: EndpointPace, looks: readonly number[]): readonly number[] => {
+/** Sends whenever it may, at each scan. @returns when something was sent */
+const send = (pace: EndpointPace, scans: readonly number[]): readonly number[] => {
   const sent: number[] = [];
-  for (const now of looks)
+  for (const now of scans)
     while (pace.allows(now)) {
       pace.take(now);
       sent.push(now);

@@ -6,20 +6,17 @@ import type { BatchEvent } from '#readings/contracts/index.js';
 import { type DisabledReason, type NoticeType, VERIFICATION_NOTICE } from '../contracts/events.js';
 import { API_VERSION } from './public-event.js';
 
-/** Something that a workspace should be told, as a look at the tables found it. */
+/** Something that a workspace should be told, as a scan of the tables found it. */
 export interface Finding {
   readonly type: NoticeType;
   readonly workspaceId: string;
   readonly livemode: boolean;
   readonly subject: string;
   readonly occurrence: string;
-  /** Members of the body beside `data`: what it is about. */
+  /** Fields of the body beside `data`: what it is about. */
   readonly about: Readonly<Record<string, string>>;
   readonly data: object;
 }
-
-/** An endpoint of both modes is a matter of live mode. */
-const isLive = (modes: readonly Mode[]): boolean => modes.includes('live');
 
 interface EndpointFacts {
   readonly endpointId: string;
@@ -27,143 +24,95 @@ interface EndpointFacts {
   readonly modes: readonly Mode[];
 }
 
-const pathOf = (endpointId: string): string => `/api/v1/webhooks/${endpointId}`;
+/** An endpoint of both modes is a matter of live mode. */
+const ofEndpoint = ({ endpointId, workspaceId, modes }: EndpointFacts) => ({
+  workspaceId,
+  livemode: modes.includes('live'),
+  subject: endpointId,
+  about: { endpointId },
+});
+const pathOf = ({ endpointId }: EndpointFacts): string => `/api/v1/webhooks/${endpointId}`;
 
 /** No delivery has arrived since `failingSince` (RFC 3339). */
-export const endpointFailing = ({
-  endpointId,
-  workspaceId,
-  modes,
-  failingSince,
-  consecutiveFailures,
-}: EndpointFacts & { readonly failingSince: string; readonly consecutiveFailures: number }): Finding => ({
-  type: 'endpoint.failing',
-  workspaceId,
-  livemode: isLive(modes),
-  subject: endpointId,
-  occurrence: failingSince,
-  about: { endpointId },
-  data: {
-    failingSince,
-    consecutiveFailures,
-    links: { endpoint: pathOf(endpointId), health: `${pathOf(endpointId)}/health` },
-  },
-});
+export const endpointFailing = (
+  of: EndpointFacts & { readonly failingSince: string; readonly consecutiveFailures: number },
+): Finding => {
+  const { failingSince, consecutiveFailures } = of;
+  const links = { endpoint: pathOf(of), health: `${pathOf(of)}/health` };
+  const data = { failingSince, consecutiveFailures, links };
+  return { type: 'endpoint.failing', ...ofEndpoint(of), occurrence: failingSince, data };
+};
 
 /** The service disabled the endpoint at `disabledAt` (RFC 3339). */
-export const endpointDisabled = ({
-  endpointId,
-  workspaceId,
-  modes,
-  disabledAt,
-  reason,
-}: EndpointFacts & {
-  readonly disabledAt: string;
-  readonly reason: Exclude<DisabledReason, 'requested'>;
-}): Finding => ({
-  type: 'endpoint.disabled',
-  workspaceId,
-  livemode: isLive(modes),
-  subject: endpointId,
-  occurrence: disabledAt,
-  about: { endpointId },
-  data: { disabledAt, reason, links: { endpoint: pathOf(endpointId) } },
-});
+export const endpointDisabled = (
+  of: EndpointFacts & { readonly disabledAt: string; readonly reason: Exclude<DisabledReason, 'requested'> },
+): Finding => {
+  const { disabledAt, reason } = of;
+  const data = { disabledAt, reason, links: { endpoint: pathOf(of) } };
+  return { type: 'endpoint.disabled', ...ofEndpoint(of), occurrence: disabledAt, data };
+};
 
 /** A replay has queued all its events, or was stopped. */
-export const replayFinished = ({
-  endpointId,
-  workspaceId,
-  modes,
-  replayId,
-  state,
-  events,
-  finishedAt,
-}: EndpointFacts & {
-  readonly replayId: string;
-  readonly state: 'finished' | 'stopped';
-  readonly events: number;
-  readonly finishedAt: string;
-}): Finding => ({
-  type: 'replay.finished',
-  workspaceId,
-  livemode: isLive(modes),
-  subject: replayId,
-  occurrence: 'finished',
-  about: { endpointId, replayId },
-  data: { state, events, finishedAt, links: { replay: `${pathOf(endpointId)}/replays/${replayId}` } },
-});
+export const replayFinished = (
+  of: EndpointFacts & {
+    readonly replayId: string;
+    readonly state: 'finished' | 'stopped';
+    readonly events: number;
+    readonly finishedAt: string;
+  },
+): Finding => {
+  const { endpointId, replayId, state, events, finishedAt } = of;
+  const data = { state, events, finishedAt, links: { replay: `${pathOf(of)}/replays/${replayId}` } };
+  const about = { endpointId, replayId };
+  const subject = replayId;
+  return { type: 'replay.finished', ...ofEndpoint(of), subject, occurrence: 'finished', about, data };
+};
 
+const OF_CREDITS = { livemode: true, about: {} };
 const CREDITS = { credits: '/api/v1/credits' };
 
 /** Fewer credits are available than `percent` of what was there after the last grant. */
-export const creditsLow = ({
-  workspaceId,
-  available,
-  toppedUpTo,
-  toppedUpBy,
-  percent,
-}: {
+export const creditsLow = (of: {
   readonly workspaceId: string;
   readonly available: number;
   readonly toppedUpTo: number;
   readonly toppedUpBy: string;
   readonly percent: number;
-}): Finding => ({
-  type: 'credits.low',
-  workspaceId,
-  livemode: true,
-  subject: 'credits',
-  occurrence: toppedUpBy,
-  about: {},
-  data: { available, toppedUpTo, percent, links: CREDITS },
-});
+}): Finding => {
+  const { workspaceId, available, toppedUpTo, toppedUpBy: occurrence, percent } = of;
+  const data = { available, toppedUpTo, percent, links: CREDITS };
+  return { type: 'credits.low', workspaceId, ...OF_CREDITS, subject: 'credits', occurrence, data };
+};
 
 /** Whether so many credits are a matter for `credits.low`. @param percent 0: never */
 export const isLow = (available: number, toppedUpTo: number, percent: number): boolean =>
   available * 100 < toppedUpTo * percent;
 
 /** Credits of a grant expire soon. */
-export const creditsExpiring = ({
-  workspaceId,
-  grantId,
-  remaining,
-  expiresAt,
-}: {
+export const creditsExpiring = (of: {
   readonly workspaceId: string;
   readonly grantId: string;
   readonly remaining: number;
   readonly expiresAt: string;
-}): Finding => ({
-  type: 'credits.expiring',
-  workspaceId,
-  livemode: true,
-  subject: grantId,
-  occurrence: expiresAt,
-  about: {},
-  data: { grantId, remaining, expiresAt, links: CREDITS },
-});
+}): Finding => {
+  const { workspaceId, grantId, remaining, expiresAt } = of;
+  const data = { grantId, remaining, expiresAt, links: CREDITS };
+  const type = 'credits.expiring';
+  return { type, workspaceId, ...OF_CREDITS, subject: grantId, occurrence: expiresAt, data };
+};
 
 /** A key stops working soon. Its label stays out: people put names there. */
-export const keyExpiring = ({
-  workspaceId,
-  mode,
-  keyId,
-  expiresAt,
-}: {
+export const keyExpiring = (of: {
   readonly workspaceId: string;
   readonly mode: Mode;
   readonly keyId: string;
   readonly expiresAt: string;
-}): Finding => ({
-  type: 'key.expiring',
-  workspaceId,
-  livemode: mode === 'live',
-  subject: keyId,
-  occurrence: expiresAt,
-  about: { keyId },
-  data: { expiresAt, links: { keys: '/api/v1/keys' } },
-});
+}): Finding => {
+  const { workspaceId, mode, keyId, expiresAt } = of;
+  const data = { expiresAt, links: { keys: '/api/v1/keys' } };
+  const [type, livemode] = ['key.expiring' as const, mode === 'live'];
+  return { type, workspaceId, livemode, subject: keyId, occurrence: expiresAt, about: { keyId }, data };
+};
 
 /** At most one notice of a type and subject in this time. */
 export const NOTICE_PAUSE_MS = 86_400_000;
@@ -199,26 +148,12 @@ export const noticeOf = ({ stream, revision, data, metadata }: NoticeSource): No
   const links = { batch: `/api/v1/batches/${batchId}` };
   const { occurredAt, traceparent = null, correlationId } = metadata;
   const eventId = `evt_${uuid5(stream, String(revision), 'batch.ended')}`;
-  return {
-    ...written(
-      {
-        type: 'batch.ended',
-        workspaceId,
-        livemode,
-        subject: batchId,
-        occurrence: 'ended',
-        about: { batchId },
-        data: { endedAt, counts, links },
-      },
-      eventId,
-      occurredAt,
-    ),
-    traceparent,
-    correlationId,
-  };
+  const [about, told] = [{ batchId }, { endedAt, counts, links }];
+  const finding = { workspaceId, livemode, subject: batchId, occurrence: 'ended', about, data: told };
+  return { ...written({ type: 'batch.ended', ...finding }, eventId, occurredAt), traceparent, correlationId };
 };
 
-/** The notice of what a look has found. @param at RFC 3339: when it was found */
+/** The notice of what a scan has found. @param at RFC 3339: when it was found */
 export const noticeOfFinding = (finding: Finding, at: string): Notice => {
   const { type, workspaceId, subject, occurrence } = finding;
   const eventId = `evt_${uuid5('notice', workspaceId, type, subject, occurrence)}`;
@@ -258,10 +193,6 @@ export const probeOf = ({ endpointId, workspaceId, url, livemode, at }: ProbedEn
   const eventId = `evt_${uuid5('probe', endpointId, url)}`;
   const head = { id: eventId, type, apiVersion: API_VERSION, createdAt: at, workspaceId, livemode };
   const data = { links: { endpoint: `/api/v1/webhooks/${endpointId}` } };
-  return {
-    eventId,
-    deliveryId: uuid5('probe-delivery', endpointId, url),
-    type,
-    body: JSON.stringify({ ...head, endpointId, data }),
-  };
+  const deliveryId = uuid5('probe-delivery', endpointId, url);
+  return { eventId, deliveryId, type, body: JSON.stringify({ ...head, endpointId, data }) };
 };

@@ -146,6 +146,10 @@ export const rotated = (
   return [{ ref, validUntil: null }, ...old.filter((secret) => kept.includes(secret))];
 };
 
+/** References of the secrets that sign at an instant (ms since the epoch), the newest first. */
+export const refsInForce = (secrets: readonly EndpointSecret[], at: number): readonly string[] =>
+  secrets.filter((secret) => endOf(secret) > at).map(({ ref }) => ref);
+
 const endOf = ({ validUntil }: EndpointSecret): number =>
   validUntil === null ? Infinity : Date.parse(validUntil);
 

@@ -44,14 +44,14 @@ const path = (what: string) => z.string().describe(`Path of ${what}`);
 
 interface Kind {
   readonly schema: z.ZodType<object>;
+  readonly summary: string;
   readonly example: object;
 }
 
 /** The schema of one type of notice, with a real body as its example. @param body JSON */
 const kind = (
-  id: string,
   type: string,
-  description: string,
+  [summary, description = `${summary}.`]: readonly [string, string?],
   about: z.ZodRawShape,
   data: z.ZodRawShape,
   links: z.ZodRawShape,
@@ -60,7 +60,8 @@ const kind = (
   const details = z.object({ ...data, links: z.object(links).describe('Where to look') });
   const schema = z.object({ ...head(type), ...about, data: details.describe('What is known of it') });
   const example = JSON.parse(body) as object;
-  return { schema: apiSchema<object>(id, schema, description, example), example };
+  const id = `${type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Notice`;
+  return { schema: apiSchema<object>(id, schema, description, example), summary, example };
 };
 
 const counts = { items: 3, refused: 1, published: 1, failed: 1, erased: 0, notAccepted: 0 };
@@ -78,9 +79,11 @@ const ended = noticeOf({
 /** Each type of notice. */
 export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, Kind>> = {
   'batch.ended': kind(
-    'BatchEndedNotice',
     'batch.ended',
-    'Each accepted reading of a batch has ended.',
+    [
+      'Each accepted reading of a batch has ended: published, failed or erased',
+      'Each accepted reading of a batch has ended.',
+    ],
     { batchId: uuid().describe('The batch') },
     {
       endedAt: instant().describe('`endedAt` of the batch'),
@@ -101,9 +104,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     ended.body,
   ),
   'credits.expiring': kind(
-    'CreditsExpiringNotice',
     'credits.expiring',
-    'Credits of a grant expire within seven days.',
+    ['Credits of a grant expire within seven days'],
     {},
     {
       grantId: z.string().describe('The grant, as `GET /api/v1/credits` names it'),
@@ -117,9 +119,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     ).body,
   ),
   'credits.low': kind(
-    'CreditsLowNotice',
     'credits.low',
-    'Few credits are left of what the workspace had after its last grant.',
+    ['Few credits are left of what the workspace had after its last grant'],
     {},
     {
       available: count().describe('Credits that can be reserved'),
@@ -136,9 +137,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     ).body,
   ),
   'endpoint.disabled': kind(
-    'EndpointDisabledNotice',
     'endpoint.disabled',
-    'The service has disabled an endpoint.',
+    ['The service has disabled an endpoint'],
     aboutEndpoint,
     {
       disabledAt: instant().describe('When it was disabled'),
@@ -150,9 +150,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     noticeOfFinding(endpointDisabled({ ...ofEndpoint, disabledAt: AT, reason: 'gone' }), AT).body,
   ),
   'endpoint.failing': kind(
-    'EndpointFailingNotice',
     'endpoint.failing',
-    'No delivery has reached an endpoint for an hour.',
+    ['No delivery has reached an endpoint for an hour'],
     aboutEndpoint,
     {
       failingSince: instant().describe('The first failure since the last success'),
@@ -163,27 +162,24 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
       .body,
   ),
   [VERIFICATION_NOTICE]: kind(
-    'EndpointVerificationNotice',
     VERIFICATION_NOTICE,
-    'Asks a new endpoint whether it expects webhooks.',
+    ['Answer 2xx if you expect webhooks at this URL', 'Asks a new endpoint whether it expects webhooks.'],
     aboutEndpoint,
     {},
     { endpoint: path('the endpoint') },
     probeOf({ ...ofEndpoint, url: 'https://receiver.example.com/hook', livemode: true, at: AT }).body,
   ),
   'key.expiring': kind(
-    'KeyExpiringNotice',
     'key.expiring',
-    'An API key expires within fourteen days.',
+    ['An API key expires within fourteen days'],
     { keyId: z.string().describe('The key, as the list of keys names it') },
     { expiresAt: instant().describe('When it stops working') },
     { keys: path('the keys') },
     noticeOfFinding(keyExpiring({ workspaceId, mode: 'live', keyId: 'k3Xw9PqZ', expiresAt: LATER }), AT).body,
   ),
   'replay.finished': kind(
-    'ReplayFinishedNotice',
     'replay.finished',
-    'A replay has queued all its events, or was stopped.',
+    ['A replay has queued all its events, or was stopped'],
     { ...aboutEndpoint, replayId: uuid().describe('The replay') },
     {
       state: z.enum(['finished', 'stopped']).describe('How it ended'),
@@ -325,17 +321,6 @@ const SUMMARIES: Readonly<Record<PublicEventType, string>> = {
   'reading.delayed': 'A reading takes longer than usual',
 };
 
-const NOTICE_SUMMARIES: Readonly<Record<keyof typeof NOTICES, string>> = {
-  'batch.ended': 'Each accepted reading of a batch has ended: published, failed or erased',
-  'credits.expiring': 'Credits of a grant expire within seven days',
-  'credits.low': 'Few credits are left of what the workspace had after its last grant',
-  'endpoint.disabled': 'The service has disabled an endpoint',
-  'endpoint.failing': 'No delivery has reached an endpoint for an hour',
-  'endpoint.verification': 'Answer 2xx if you expect webhooks at this URL',
-  'key.expiring': 'An API key expires within fourteen days',
-  'replay.finished': 'A replay has queued all its events, or was stopped',
-};
-
 const ASKED =
   'A notice: only for endpoints that ask for it in `notices`. Sent at least once, in no order with others. Signed and retried like an event, but without `X-Service-Event`.';
 const UNASKED =
@@ -379,65 +364,39 @@ const DELIVERY_HEADERS = [
 ];
 
 /** The requests to webhook endpoints, for the `webhooks` of an OpenAPI 3.1 document. */
-export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> => ({
-  ...Object.fromEntries(
-    PUBLIC_EVENT_TYPES.map((type) => [
-      type,
-      request(type, {
-        summary: SUMMARIES[type],
-        description:
-          'Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.',
-        parameters: [TYPE, ...DELIVERY_HEADERS],
-        schema: publicEventSchema,
-        example: publicEventExample(type),
-      }),
-    ]),
-  ),
-  ...Object.fromEntries(
-    [...NOTICE_TYPES, VERIFICATION_NOTICE].map((type) => [
-      type,
-      request(type, {
-        summary: NOTICE_SUMMARIES[type],
-        description: type === VERIFICATION_NOTICE ? UNASKED : ASKED,
-        parameters: [NOTICE_TYPE, ...DELIVERY_HEADERS],
-        schema: NOTICES[type].schema,
-        example: NOTICES[type].example,
-      }),
-    ]),
-  ),
-});
+export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> => {
+  const event =
+    'Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.';
+  const events = PUBLIC_EVENT_TYPES.map((type) => {
+    const told = { summary: SUMMARIES[type], schema: publicEventSchema, example: publicEventExample(type) };
+    return [type, request(type, told, event, TYPE)];
+  });
+  const notices = [...NOTICE_TYPES, VERIFICATION_NOTICE].map((type) => {
+    const description = type === VERIFICATION_NOTICE ? UNASKED : ASKED;
+    return [type, request(type, NOTICES[type], description, NOTICE_TYPE)];
+  });
+  return Object.fromEntries([...events, ...notices]) as NonNullable<OpenAPIObject['webhooks']>;
+};
 
-interface Described {
-  readonly summary: string;
-  readonly description: string;
-  readonly parameters: ReturnType<typeof header>[];
-  readonly schema: Parameters<typeof refTo>[0];
-  readonly example: object;
-}
-
-const request = (type: string, { summary, description, parameters, schema, example }: Described) => ({
-  post: {
+const request = (
+  type: string,
+  { summary, schema, example }: { summary: string; schema: z.ZodType; example: object },
+  description: string,
+  typeHeader: ReturnType<typeof header>,
+) => {
+  const only = { type: 'string' as const, enum: [type], description: 'The type of this event' };
+  const post = {
     operationId: type.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase()),
     tags: ['Webhooks'],
     summary,
     description,
     security: [],
-    parameters,
+    parameters: [typeHeader, ...DELIVERY_HEADERS],
     requestBody: {
       required: true,
       content: {
         'application/json': {
-          schema: {
-            allOf: [
-              refTo(schema),
-              {
-                type: 'object' as const,
-                properties: {
-                  type: { type: 'string' as const, enum: [type], description: 'The type of this event' },
-                },
-              },
-            ],
-          },
+          schema: { allOf: [refTo(schema), { type: 'object' as const, properties: { type: only } }] },
           example,
         },
       },
@@ -448,5 +407,6 @@ const request = (type: string, { summary, description, parameters, schema, examp
       },
       '410': { description: 'The endpoint is disabled at once' },
     },
-  },
-});
+  };
+  return { post };
+};

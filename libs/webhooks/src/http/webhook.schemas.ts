@@ -55,7 +55,7 @@ const endpoint = z.object({
   secretHint: z.string().describe('The last four characters of the newest secret'),
 });
 
-const endpointExample: WebhookEndpointRecord = {
+const endpointExample: z.infer<typeof endpoint> = {
   endpointId: ENDPOINT_ID,
   url: 'https://receiver.example.com/hook',
   events: ['reading.completed', 'reading.published'],
@@ -98,10 +98,6 @@ export const createdEndpointSchema = apiSchema(
   'A new endpoint.',
   {
     ...endpointExample,
-    events: [...endpointExample.events],
-    modes: [...endpointExample.modes],
-    notices: [...endpointExample.notices],
-    headerNames: [...endpointExample.headerNames],
     signingSecret: SECRET,
   },
 );
@@ -116,10 +112,6 @@ export const changedEndpointSchema = apiSchema(
   'An endpoint after a change.',
   {
     ...endpointExample,
-    events: [...endpointExample.events],
-    modes: [...endpointExample.modes],
-    notices: [...endpointExample.notices],
-    headerNames: [...endpointExample.headerNames],
     skippedDeliveries: 3,
   },
 );
@@ -133,10 +125,6 @@ export const rotatedEndpointSchema = apiSchema(
   'An endpoint with a new secret.',
   {
     ...endpointExample,
-    events: [...endpointExample.events],
-    modes: [...endpointExample.modes],
-    notices: [...endpointExample.notices],
-    headerNames: [...endpointExample.headerNames],
     signingSecret: SECRET,
     previousValidUntil: '2026-04-05T09:30:00.000Z',
   },

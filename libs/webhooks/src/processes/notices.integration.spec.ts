@@ -8,7 +8,7 @@ import { fanningOut } from '../../test/fanning-out.js';
 import { NOTICE_TYPES } from '../contracts/events.js';
 import { LEAST_NOTICE_DAYS, settings } from '../settings.js';
 import { webhookRetentions } from './retention.js';
-import { accountLooks, endpointLooks, noticeRound, type Look } from './notices.js';
+import { accountScans, endpointScans, noticeRound, type Scan } from './notices.js';
 
 const test = fanningOut();
 
@@ -41,11 +41,11 @@ const queries = {
   },
 };
 
-const round = (at = NOW, looks: readonly Look[] = allLooks()): Promise<void> =>
-  noticeRound({ pool: test.database.pool, clock: { now: () => at }, config: CONFIG, looks });
-const allLooks = (): readonly Look[] => [
-  ...endpointLooks(test.database.pool),
-  ...accountLooks(test.database.pool, queries as never),
+const round = (at = NOW, scans: readonly Scan[] = allScans()): Promise<void> =>
+  noticeRound({ pool: test.database.pool, clock: { now: () => at }, config: CONFIG, scans });
+const allScans = (): readonly Scan[] => [
+  ...endpointScans(test.database.pool),
+  ...accountScans(test.database.pool, queries as never),
 ];
 
 const asking = (id: string, settings: object = {}) =>
@@ -221,11 +221,11 @@ describe('A notice', () => {
   it('comes although another look fails', async () => {
     await test.handle(asking('we_told'), endpoint('we_bad').created());
     await failing('we_bad', NOW - 2 * HOUR);
-    const broken: Look = async function* () {
+    const broken: Scan = async function* () {
       yield [];
       throw new Error('no book');
     };
-    await expect(round(NOW, [broken, ...allLooks()])).rejects.toThrow('no book');
+    await expect(round(NOW, [broken, ...allScans()])).rejects.toThrow('no book');
     expect(await told()).toHaveLength(1);
   });
 

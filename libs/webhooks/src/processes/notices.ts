@@ -7,7 +7,6 @@ import { runSteps, sql } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
 import { FindExpiringGrants, FindLowBalances } from '#billing/contracts/index.js';
 import { FindExpiringKeys, LOW_CREDITS_PERCENT } from '#workspaces/contracts/index.js';
 import {
@@ -22,24 +21,25 @@ import {
   isLow,
   keyExpiring,
 } from '../domain/notice.js';
+import { asRecord } from '../read-models/as-record.js';
 import { wasTold } from '../read-models/event-feed.js';
 import type { Config } from '../settings.js';
 import { insertNotices, lockNotices } from './insert-deliveries.js';
 
-/** Looks for what workspaces should be told, page by page. @param now milliseconds since the epoch */
-export type Look = (now: number) => AsyncIterable<readonly Finding[]>;
+/** Scans for what workspaces should be told, page by page. @param now milliseconds since the epoch */
+export type Scan = (now: number) => AsyncIterable<readonly Finding[]>;
 
 interface NoticeParts {
   readonly pool: pg.Pool;
   readonly clock: TrustedClock;
   readonly config: Pick<Config, 'WEBHOOK_NOTICES_EVERY_MS' | 'WEBHOOK_RETRY_SCHEDULE_MS'>;
-  readonly looks: readonly Look[];
+  readonly scans: readonly Scan[];
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /**
- * Tells workspaces what the looks find. A look sees what lasts, such as a failing endpoint. So nothing is lost with a
- * process, and two workers that look at once tell it once.
+ * Tells workspaces what the scans find. A scan sees what lasts, such as a failing endpoint. So nothing is lost with a
+ * process, and two workers that scan at once tell it once.
  */
 export const watchNotices = (parts: NoticeParts): WorkLoop =>
   repeatedWork(
@@ -49,23 +49,20 @@ export const watchNotices = (parts: NoticeParts): WorkLoop =>
     parts.log,
   );
 
-/** One round over all looks. A look that fails does not keep the others from theirs. @throws the first failure */
+/** One round over all scans. One that fails does not keep the others from theirs. @throws the first failure */
 export const noticeRound = async (
-  { pool, clock, config, looks }: Omit<NoticeParts, 'log'>,
+  { pool, clock, config, scans }: Omit<NoticeParts, 'log'>,
   signal?: AbortSignal,
 ): Promise<void> => {
   const now = await clock.now();
   const firstPauseMs = config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0;
   const failures: unknown[] = [];
-  for (const look of looks) {
+  for (const findAll of scans) {
     try {
-      for await (const findings of look(now)) {
+      for await (const findings of findAll(now)) {
         if (signal?.aborted) return;
-        await tell(
-          pool,
-          findings.map((one) => noticeOfFinding(one, instant(now))),
-          firstPauseMs,
-        );
+        const notices = findings.map((one) => noticeOfFinding(one, instant(now)));
+        await tell(pool, notices, firstPauseMs);
       }
     } catch (error) {
       failures.push(error);
@@ -87,26 +84,20 @@ const tell = async (pool: pg.Pool, notices: readonly Notice[], firstPauseMs: num
 /** Asks before it locks anything: in most rounds everything was told before. */
 const untold = async (pool: pg.Pool, notices: readonly Notice[]): Promise<readonly Notice[]> => {
   if (notices.length === 0) return [];
-  const column = <K extends keyof Notice>(name: K): readonly Notice[K][] => notices.map((one) => one[name]);
   const { rows } = await pool.query<{ event_id: string }>(
     `select event_id
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
        as fact (event_id, workspace_id, type, subject, occurrence, occurred_at)
      where not ${wasTold('fact')}`,
-    [
-      column('eventId'),
-      column('workspaceId'),
-      column('type'),
-      column('subject'),
-      column('occurrence'),
-      column('occurredAt'),
-    ],
+    (['eventId', 'workspaceId', 'type', 'subject', 'occurrence', 'occurredAt'] as const).map((name) =>
+      notices.map((one) => one[name]),
+    ),
   );
   const ids = new Set(rows.map(({ event_id: eventId }) => eventId));
   return notices.filter(({ eventId }) => ids.has(eventId));
 };
 
-/** None can be disabled between the look at it and the insert of its delivery, which would then wait for ever. */
+/** None can be disabled between the scan and the insert of its delivery, which would then wait for ever. */
 const lockEndpointsOf = (workspaceIds: readonly string[]) => sql`
   select from webhooks.endpoint where workspace_id = any (${workspaceIds}) and deleted_at is null
   order by endpoint_id for share`;
@@ -116,34 +107,20 @@ const PAGE = 500;
 /** What happened longer ago is no news. A worker that comes back after an outage still tells what happened during it. */
 const NEWS_MS = 7 * 86_400_000;
 
-interface Columns {
-  readonly id: string;
-  readonly endpoint_id: string;
-  readonly workspace_id: string;
-  readonly modes: readonly Mode[];
-}
-
-const factsOf = ({ endpoint_id: endpointId, workspace_id: workspaceId, modes }: Columns) => ({
-  endpointId,
-  workspaceId,
-  modes,
-});
-
-/** A look that reads pages in the order of `id`. @param text SQL; $1: the last id, $2: the bound in time (RFC 3339) */
-const look = <Row extends Columns>(
+/** A scan that reads pages in the order of `id`. @param text SQL; $1: the last id, $2: the bound in time (RFC 3339) */
+const scan = <Facts extends object>(
   pool: pg.Pool,
   text: string,
-  boundAt: (now: number) => number,
-  finding: (row: Row) => Finding,
-): Look =>
+  agoMs: number,
+  finding: (facts: Facts) => Finding,
+): Scan =>
   async function* (now) {
-    let last = '';
-    for (;;) {
-      const { rows }: { rows: Row[] } = await pool.query<Row>(`${text} order by id limit ${PAGE}`, [
+    for (let last = ''; ;) {
+      const { rows } = await pool.query<{ id: string }>(`${text} order by id limit ${PAGE}`, [
         last,
-        instant(boundAt(now)),
+        instant(now - agoMs),
       ]);
-      yield rows.map(finding);
+      yield rows.map((row) => finding(asRecord<Facts>(row)));
       if (rows.length < PAGE) return;
       last = rows.at(-1)!.id;
     }
@@ -151,49 +128,34 @@ const look = <Row extends Columns>(
 
 /** An endpoint without a success for so long (ms) after a failure is told of: before, retries may still help. */
 const FAILING_AFTER_MS = 3_600_000;
+const OF_ENDPOINT = 'endpoint_id as "endpointId", workspace_id as "workspaceId", modes';
 
 /** What the module's own tables tell about endpoints and replays. */
-export const endpointLooks = (pool: pg.Pool): readonly Look[] => [
-  look<Columns & { failing_since: Date; consecutive_failures: number }>(
+export const endpointScans = (pool: pg.Pool): readonly Scan[] => [
+  scan(
     pool,
-    `select endpoint_id as id, endpoint_id, workspace_id, modes, failing_since, consecutive_failures
+    `select endpoint_id as id, ${OF_ENDPOINT}, failing_since as "failingSince",
+            consecutive_failures as "consecutiveFailures"
      from webhooks.endpoint_health join webhooks.endpoint using (endpoint_id)
      where endpoint_id > $1 and failing_since <= $2 and consecutive_failures > 0 and enabled and deleted_at is null`,
-    (now) => now - FAILING_AFTER_MS,
-    (row) =>
-      endpointFailing({
-        ...factsOf(row),
-        failingSince: row.failing_since.toISOString(),
-        consecutiveFailures: row.consecutive_failures,
-      }),
+    FAILING_AFTER_MS,
+    endpointFailing,
   ),
-  look<Columns & { disabled_at: Date; disabled_reason: 'gone' | 'failing' }>(
+  scan(
     pool,
-    `select endpoint_id as id, endpoint_id, workspace_id, modes, disabled_at, disabled_reason
+    `select endpoint_id as id, ${OF_ENDPOINT}, disabled_at as "disabledAt", disabled_reason as reason
      from webhooks.endpoint
      where endpoint_id > $1 and disabled_at > $2 and disabled_reason in ('gone', 'failing') and deleted_at is null`,
-    (now) => now - NEWS_MS,
-    (row) =>
-      endpointDisabled({
-        ...factsOf(row),
-        disabledAt: row.disabled_at.toISOString(),
-        reason: row.disabled_reason,
-      }),
+    NEWS_MS,
+    endpointDisabled,
   ),
-  look<Columns & { replay_id: string; state: 'finished' | 'stopped'; events: number; finished_at: Date }>(
+  scan(
     pool,
-    `select replay_id::text as id, replay_id, endpoint_id, workspace_id, modes, state, events, finished_at
+    `select replay_id::text as id, ${OF_ENDPOINT}, replay_id as "replayId", state, events, finished_at as "finishedAt"
      from webhooks.replay
      where replay_id::text > $1 and finished_at > $2 and state in ('finished', 'stopped') and not dry_run`,
-    (now) => now - NEWS_MS,
-    (row) =>
-      replayFinished({
-        ...factsOf(row),
-        replayId: row.replay_id,
-        state: row.state,
-        events: row.events,
-        finishedAt: row.finished_at.toISOString(),
-      }),
+    NEWS_MS,
+    replayFinished,
   ),
 ];
 
@@ -202,11 +164,9 @@ const GRANT_WARNING_MS = 7 * DAY_MS;
 /** A key that lives for a shorter time in all has no notice (docs/webhooks.md). */
 const KEY_WARNING_MS = 14 * DAY_MS;
 
-type Queries = Pick<QueryBus, 'execute'>;
-
 /** What the other modules know of credits and keys. */
-export const accountLooks = (pool: pg.Pool, queries: Queries): readonly Look[] => [
-  async function* (): ReturnType<Look> {
+export const accountScans = (pool: pg.Pool, queries: Pick<QueryBus, 'execute'>): readonly Scan[] => [
+  async function* () {
     const percents = await chosenPercents(pool);
     const highest = Math.max(LOW_CREDITS_PERCENT, ...percents.values());
     for await (const found of pages((after) => queries.execute(new FindLowBalances(highest, after))))
@@ -215,17 +175,14 @@ export const accountLooks = (pool: pg.Pool, queries: Queries): readonly Look[] =
         .filter(({ available, toppedUpTo, percent }) => isLow(available, toppedUpTo, percent))
         .map(creditsLow);
   },
-  async function* (now): ReturnType<Look> {
+  async function* (now) {
     const [from, until] = [instant(now), instant(now + GRANT_WARNING_MS)];
     for await (const found of pages((after) => queries.execute(new FindExpiringGrants(from, until, after))))
       yield found.map(creditsExpiring);
   },
-  async function* (now): ReturnType<Look> {
-    const from = instant(now);
-    for await (const found of pages((after) =>
-      queries.execute(new FindExpiringKeys(from, KEY_WARNING_MS, after)),
-    ))
-      yield found.map(keyExpiring);
+  async function* (now) {
+    const of = (after: string) => new FindExpiringKeys(instant(now), KEY_WARNING_MS, after);
+    for await (const found of pages((after) => queries.execute(of(after)))) yield found.map(keyExpiring);
   },
 ];
 
@@ -238,16 +195,13 @@ const chosenPercents = async (pool: pg.Pool): Promise<ReadonlyMap<string, number
   return new Map(rows.map((row) => [row.workspace_id, row.low_credits_percent]));
 };
 
-interface Page<T> {
-  readonly found: readonly T[];
-  /** Where the next page begins; `null`: there is none. */
-  readonly next: string | null;
-}
-
-const pages = async function* <T>(read: (after: string) => Promise<Page<T>>): AsyncGenerator<readonly T[]> {
+/** @param read gets where a page begins; `next` is where the one after it does, `null` when there is none */
+const pages = async function* <T>(
+  read: (after: string) => Promise<{ readonly found: readonly T[]; readonly next: string | null }>,
+): AsyncGenerator<readonly T[]> {
   for (let after: string | null = ''; after !== null;) {
-    const { found, next }: Page<T> = await read(after);
-    yield found;
-    after = next;
+    const page: Awaited<ReturnType<typeof read>> = await read(after);
+    yield page.found;
+    after = page.next;
   }
 };

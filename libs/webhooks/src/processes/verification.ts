@@ -13,8 +13,9 @@ import type { HeaderVault, SecretVault } from '../application/vaults.js';
 import type { EndpointStreams } from '../application/endpoint-streams.js';
 import { isOfReceiver, retryPause } from '../domain/attempt.js';
 import { signedHeaders } from '../domain/signed-headers.js';
-import { probeOf, type Probe } from '../domain/notice.js';
-import type { EndpointSecret } from '../domain/webhook-endpoint.decider.js';
+import { probeOf } from '../domain/notice.js';
+import { refsInForce, type EndpointSecret } from '../domain/webhook-endpoint.decider.js';
+import { asRecord } from '../read-models/as-record.js';
 import type { Config } from '../settings.js';
 import type { SendsRequests } from './dispatch/sender.js';
 import { FindVerification, type VerificationRecord } from '../contracts/endpoints.js';
@@ -56,15 +57,15 @@ interface VerificationParts {
 }
 
 interface DueProbe {
-  readonly endpoint_id: string;
-  readonly workspace_id: string;
+  readonly endpointId: string;
+  readonly workspaceId: string;
   readonly url: string;
   readonly host: string;
   readonly attempts: number;
-  readonly asked_at: Date;
+  readonly askedAt: Date;
   readonly livemode: boolean;
   readonly secrets: readonly EndpointSecret[];
-  readonly headers_ref: string | null;
+  readonly headersRef: string | null;
 }
 
 /**
@@ -95,8 +96,9 @@ const CLAIM = `
   set due_at = $1::timestamptz + $2::integer * interval '1 millisecond'
   from chosen join webhooks.endpoint using (endpoint_id)
   where probe.endpoint_id = chosen.endpoint_id
-  returning probe.endpoint_id, endpoint.workspace_id, probe.url, chosen.host, probe.attempts, probe.asked_at, 'live' = any (endpoint.modes) as livemode,
-            endpoint.secrets, endpoint.headers_ref`;
+  returning probe.endpoint_id as "endpointId", endpoint.workspace_id as "workspaceId", probe.url, chosen.host,
+            probe.attempts, probe.asked_at as "askedAt", 'live' = any (endpoint.modes) as livemode, endpoint.secrets,
+            endpoint.headers_ref as "headersRef"`;
 
 /** A host that has agreed needs no rest before the next endpoint on it is probed. $1: workspace, $2: host. */
 const END_REST = 'delete from webhooks.probe_rest where workspace_id = $1 and host = $2';
@@ -135,19 +137,10 @@ export const probeDue = async (parts: VerificationParts, sender: SendsRequests):
 
 const probe = async (parts: VerificationParts, sender: SendsRequests, due: DueProbe): Promise<void> => {
   const { clock, vault, headers, config, pool, streams, log } = parts;
-  const { endpoint_id: endpointId, workspace_id: workspaceId, url, livemode } = due;
+  const { endpointId, workspaceId, url } = due;
   const number = due.attempts + 1;
   const at = clock.now();
-  const { eventId, deliveryId, type, body }: Probe = probeOf({
-    endpointId,
-    workspaceId,
-    url,
-    livemode,
-    at: due.asked_at.toISOString(),
-  });
-  const refs = due.secrets
-    .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > at)
-    .map(({ ref }) => ref);
+  const { eventId, deliveryId, type, body } = probeOf({ ...due, at: due.askedAt.toISOString() });
   const bytes = Buffer.from(body, 'utf8');
   const signed = signedHeaders({
     deliveryId,
@@ -157,10 +150,10 @@ const probe = async (parts: VerificationParts, sender: SendsRequests, due: DuePr
     test: false,
     redelivery: false,
     body: bytes,
-    secrets: await vault.open(endpointId, refs),
+    secrets: await vault.open(endpointId, refsInForce(due.secrets, at)),
     timestamp: Math.floor(at / 1_000),
   });
-  const custom = await headers.open(endpointId, due.headers_ref);
+  const custom = await headers.open(endpointId, due.headersRef);
   const result = await sender.send({ endpointId, url, headers: { ...custom, ...signed }, body: bytes });
   if (result === 'cancelled') return;
   const context = {
@@ -200,20 +193,14 @@ const probe = async (parts: VerificationParts, sender: SendsRequests, due: DuePr
   log.warn({ endpointId, reason }, 'webhook endpoint disabled: it answered no probe');
 };
 
-interface Columns {
-  readonly asked_at: Date;
-  readonly attempts: number;
-  readonly due_at: Date;
-  readonly last_error: string | null;
-}
-
 @QueryHandler(FindVerification)
 export class FindVerificationHandler implements IQueryHandler<FindVerification> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async execute({ endpointId }: FindVerification): Promise<VerificationRecord | null> {
-    const { rows } = await this.pool.query<Columns>(
-      `select asked_at, attempts, greatest(due_at, rest.rests_until) as due_at, last_error
+    const { rows } = await this.pool.query<object>(
+      `select asked_at as "askedAt", attempts, greatest(due_at, rest.rests_until) as "nextProbeAt",
+              last_error as "lastError"
        from webhooks.verification
        join webhooks.endpoint using (endpoint_id)
        left join webhooks.probe_rest rest
@@ -221,13 +208,6 @@ export class FindVerificationHandler implements IQueryHandler<FindVerification> 
        where endpoint_id = $1`,
       [endpointId],
     );
-    const [row] = rows;
-    if (!row) return null;
-    return {
-      askedAt: row.asked_at.toISOString(),
-      attempts: row.attempts,
-      nextProbeAt: row.due_at.toISOString(),
-      lastError: row.last_error,
-    };
+    return rows[0] ? asRecord<VerificationRecord>(rows[0]) : null;
   }
 }

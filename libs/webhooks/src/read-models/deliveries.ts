@@ -4,7 +4,6 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
-import { instant } from '#event-sourcing/core/clock.js';
 import { copyOut } from '#platform/postgres/copy.js';
 import {
   type DeliveryStatus,
@@ -17,6 +16,7 @@ import {
 } from '../contracts/deliveries.js';
 import type { DeliveredType } from '../contracts/events.js';
 import type { AttemptError } from '../domain/attempt.js';
+import { asRecord } from './as-record.js';
 import { ALL_ATTEMPTS, ALL_DELIVERIES } from './delivery-sql.js';
 import { AnswerVault } from '../application/vaults.js';
 
@@ -65,47 +65,25 @@ export interface DeliveryFilter {
   readonly modes: readonly Mode[];
 }
 
-interface Columns {
-  readonly delivery_id: string;
-  readonly event_id: string;
-  readonly type: DeliveredType;
-  readonly of_reading_id: string | null;
-  readonly livemode: boolean;
-  readonly sequence: number;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly due_at: Date;
-  readonly test: boolean;
-  readonly redelivery: boolean;
-  readonly replay_id: string | null;
-  readonly created_at: Date;
-  readonly settled_at: Date | null;
-  readonly number: number | null;
-  readonly started_at: Date;
-  readonly duration_ms: number;
-  readonly status_code: number | null;
-  readonly error: AttemptError | null;
-}
+/** A delivery with the fields of its last attempt; `number` is null when there was none. */
+type Row = Omit<DeliveryRecord, 'lastAttempt'> &
+  Omit<AttemptRecord, 'number'> & { readonly number: number | null };
 
-/** The last delivery that was looked at, and how many were. */
-interface WalkEnd {
-  readonly looked: string;
-  readonly walk_created_at: Date;
-  readonly walk_delivery_id: string;
+/** The last delivery that was scanned, and how many were. */
+interface ScanEnd {
+  readonly scanned: string;
+  readonly end_created_at: Date;
+  readonly end_delivery_id: string;
 }
-
-/** No delivery passed the filter. */
-interface Empty {
-  readonly delivery_id: null;
-}
-
-type AttemptColumns = Pick<Columns, 'started_at' | 'duration_ms' | 'status_code' | 'error'> & {
-  number: number;
-};
 
 /** SQL: deliveries with their events and last attempts. @param deliveries a query or table, under the name `delivery` */
 const selectFrom = (deliveries: string): string => `
-  select delivery.*, event.type, event.livemode, event.sequence, event.reading_id as of_reading_id, last.*
+  select delivery.delivery_id as "deliveryId", event_id as "eventId", event.type, event.reading_id as "readingId",
+         event.livemode, event.sequence, delivery.status, delivery.attempts,
+         case when delivery.status = 'pending' then delivery.due_at end as "nextAttemptAt", delivery.test,
+         delivery.redelivery, delivery.replay_id as "replayId", delivery.created_at as "createdAt",
+         delivery.settled_at as "settledAt", last.number, last.started_at as "startedAt",
+         last.duration_ms as "durationMs", last.status_code as "statusCode", last.error
   from ${deliveries}
   join webhooks.public_event event using (event_id)
   left join lateral (
@@ -120,8 +98,8 @@ const selectFrom = (deliveries: string): string => `
 /** With more events than this of the wanted types, deliveries are looked for among all of the endpoint. */
 const FEW = 1_000;
 
-/** Deliveries of the endpoint that a page with a filter looks at: of many that pass no filter, a page shows fewer, or none. */
-const LOOKED_AT = 1_000;
+/** Deliveries of the endpoint that a page with a filter scans: of many that pass no filter, a page shows fewer, or none. */
+const SCANNED = 1_000;
 
 /** Most skipped deliveries counted when an endpoint is enabled. */
 const MOST_SKIPPED = 100_000;
@@ -133,6 +111,9 @@ const UNSUCCEEDED = `and status <> 'succeeded'`;
 const mayHaveSucceeded = ({ statuses, undelivered }: DeliveryFilter): boolean =>
   !undelivered && (statuses === null || statuses.includes('succeeded'));
 
+const ATTEMPT = `
+  number, started_at as "startedAt", duration_ms as "durationMs", status_code as "statusCode", error`;
+
 /** Reads the deliveries of an endpoint. */
 @Injectable()
 export class DeliveryRows {
@@ -141,26 +122,25 @@ export class DeliveryRows {
   /** A delivery of this endpoint, or `null`, also for a delivery of another endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
     if (!isUuid(deliveryId)) return null;
-    const { rows } = await this.pool.query<Columns>(
+    const { rows } = await this.pool.query<Row>(
       `${selectFrom(ALL_DELIVERIES)} where delivery.delivery_id = $1 and delivery.endpoint_id = $2`,
       [deliveryId, endpointId],
     );
-    return rows[0] ? fromColumns(rows[0]) : null;
+    return rows[0] ? recordOf(rows[0]) : null;
   }
 
   /** All attempts of a delivery, the first first. */
   async attempts(deliveryId: string): Promise<readonly AttemptRecord[]> {
-    const { rows } = await this.pool.query<AttemptColumns>(
-      `select number, started_at, duration_ms, status_code, error from ${ALL_ATTEMPTS}
-       where delivery_id = $1 order by number`,
+    const { rows } = await this.pool.query(
+      `select ${ATTEMPT} from ${ALL_ATTEMPTS} where delivery_id = $1 order by number`,
       [deliveryId],
     );
-    return rows.map(attemptFromColumns);
+    return rows.map((row: object) => asRecord<AttemptRecord>(row));
   }
 
   /**
    * Deliveries of an endpoint, newest first, after the given instant of creation and id.
-   * @returns `after`: where the list goes on when the filter passed fewer than `limit` of those looked at; `null`: it ends
+   * @returns `after`: where the list goes on when the filter passed fewer than `limit` of those scanned; `null`: it ends
    */
   async page(
     endpointId: string,
@@ -170,7 +150,7 @@ export class DeliveryRows {
   ): Promise<{ readonly records: readonly DeliveryRecord[]; readonly after: readonly string[] | null }> {
     const eventIds = await this.eventsOf(endpointId, filter);
     if (eventIds?.length === 0) return { records: [], after: null };
-    const { rows } = await this.pool.query<(Columns | Empty) & WalkEnd>(
+    const { rows } = await this.pool.query<(Row | { readonly deliveryId: null }) & ScanEnd>(
       `with walked as materialized (
          select * from ${ALL_DELIVERIES}
          where endpoint_id = $1
@@ -178,7 +158,7 @@ export class DeliveryRows {
            and ($2::timestamptz is null or (created_at, delivery_id) < ($2, $3))
            ${mayHaveSucceeded(filter) ? '' : UNSUCCEEDED}
            and created_at >= coalesce($5::timestamptz, '-infinity') and created_at < coalesce($6::timestamptz, 'infinity')
-         order by created_at desc, delivery_id desc limit ${LOOKED_AT}
+         order by created_at desc, delivery_id desc limit ${SCANNED}
        ), found as (
          ${selectFrom('walked delivery')}
          where ($7::text[] is null or delivery.status = any ($7))
@@ -191,21 +171,21 @@ export class DeliveryRows {
          order by delivery.created_at desc, delivery.delivery_id desc
          limit $11
        )
-       select found.*, looked, walk_created_at, walk_delivery_id
-       from (select count(*) over () as looked, created_at as walk_created_at, delivery_id as walk_delivery_id
+       select found.*, scanned, end_created_at, end_delivery_id
+       from (select count(*) over () as scanned, created_at as end_created_at, delivery_id as end_delivery_id
              from walked order by created_at, delivery_id limit 1) last
        left join found on true
-       order by found.created_at desc, found.delivery_id desc`,
+       order by found."createdAt" desc, found."deliveryId" desc`,
       [
         ...[endpointId, after?.[0] ?? null, after?.[1] ?? null, eventIds, filter.since, filter.until],
         ...[filter.statuses, filter.types, filter.modes.map((mode) => mode === 'live'), filter.undelivered],
         limit,
       ],
     );
-    const records = rows.filter((row): row is Columns & WalkEnd => row.delivery_id !== null).map(fromColumns);
+    const records = rows.filter((row): row is Row & ScanEnd => row.deliveryId !== null).map(recordOf);
     const [end] = rows;
-    const isAll = !end || Number(end.looked) < LOOKED_AT || records.length >= limit;
-    return { records, after: isAll ? null : [end.walk_created_at.toISOString(), end.walk_delivery_id] };
+    const isAll = !end || Number(end.scanned) < SCANNED || records.length >= limit;
+    return { records, after: isAll ? null : [end.end_created_at.toISOString(), end.end_delivery_id] };
   }
 
   /**
@@ -256,36 +236,12 @@ export class DeliveryRows {
   }
 }
 
-const fromColumns = (row: Columns): DeliveryRecord => ({
-  deliveryId: row.delivery_id,
-  eventId: row.event_id,
-  type: row.type,
-  readingId: row.of_reading_id,
-  livemode: row.livemode,
-  sequence: row.sequence,
-  status: row.status,
-  attempts: row.attempts,
-  nextAttemptAt: row.status === 'pending' ? row.due_at.toISOString() : null,
-  test: row.test,
-  redelivery: row.redelivery,
-  replayId: row.replay_id,
-  createdAt: row.created_at.toISOString(),
-  settledAt: row.settled_at?.toISOString() ?? null,
-  lastAttempt: row.number === null ? null : attemptFromColumns({ ...row, number: row.number }),
-});
-
-const attemptFromColumns = (row: AttemptColumns): AttemptRecord => ({
-  number: row.number,
-  startedAt: row.started_at.toISOString(),
-  durationMs: row.duration_ms,
-  statusCode: row.status_code,
-  error: row.error,
-});
-
-interface Row extends Omit<DeliveryOfReading, 'createdAt' | 'settledAt'> {
-  readonly createdAt: Date;
-  readonly settledAt: Date | null;
-}
+const recordOf = (row: Row & Partial<ScanEnd>): DeliveryRecord => {
+  const { scanned: _, end_created_at: __, end_delivery_id: ___, ...shown } = row;
+  const { number, startedAt, durationMs, statusCode, error, ...delivery } = asRecord<Row>(shown);
+  const lastAttempt = number === null ? null : { number, startedAt, durationMs, statusCode, error };
+  return { ...delivery, lastAttempt };
+};
 
 @QueryHandler(ListDeliveriesOfReading)
 export class ListDeliveriesOfReadingHandler implements IQueryHandler<ListDeliveriesOfReading> {
@@ -294,7 +250,7 @@ export class ListDeliveriesOfReadingHandler implements IQueryHandler<ListDeliver
   async execute({ readingId }: ListDeliveriesOfReading): Promise<readonly DeliveryOfReading[]> {
     // Joins the reading's events and its workspace's endpoints, which have indexes. Deliveries have no index by
     // reading.
-    const { rows } = await this.pool.query<Row>(
+    const { rows } = await this.pool.query(
       `select delivery.delivery_id as "deliveryId", delivery.endpoint_id as "endpointId", event.event_id as "eventId",
               event.type as "eventType", delivery.status, delivery.attempts, delivery.created_at as "createdAt",
               delivery.settled_at as "settledAt"
@@ -305,33 +261,8 @@ export class ListDeliveriesOfReadingHandler implements IQueryHandler<ListDeliver
        order by delivery.created_at, event.sequence, delivery.endpoint_id`,
       [readingId],
     );
-    return rows.map(({ createdAt, settledAt, ...row }) => ({
-      ...row,
-      createdAt: instant(createdAt.getTime()),
-      settledAt: settledAt && instant(settledAt.getTime()),
-    }));
+    return rows.map((row: object) => asRecord<DeliveryOfReading>(row));
   }
-}
-
-interface DeliveryColumns {
-  readonly endpoint_id: string;
-  readonly event_id: string;
-  readonly type: string;
-  readonly workspace_id: string;
-  readonly reading_id: string | null;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly created_at: Date;
-  readonly settled_at: Date | null;
-}
-
-interface AnsweredColumns {
-  readonly number: number;
-  readonly started_at: Date;
-  readonly duration_ms: number;
-  readonly status_code: number | null;
-  readonly error: string | null;
-  readonly answer: Buffer | null;
 }
 
 @QueryHandler(FindAnsweredDelivery)
@@ -342,56 +273,25 @@ export class FindAnsweredDeliveryHandler implements IQueryHandler<FindAnsweredDe
   ) {}
 
   async execute({ deliveryId }: FindAnsweredDelivery): Promise<AnsweredDelivery | null> {
-    const found = await this.pool.query<DeliveryColumns>(
-      `select endpoint_id, event_id, event.type, event.workspace_id, event.reading_id, delivery.status, delivery.attempts,
-              delivery.created_at, delivery.settled_at
+    const found = await this.pool.query(
+      `select delivery_id as "deliveryId", endpoint_id as "endpointId", event.workspace_id as "workspaceId",
+              event_id as "eventId", event.type as "eventType", event.reading_id as "readingId", delivery.status,
+              delivery.attempts, delivery.created_at as "createdAt", delivery.settled_at as "settledAt"
        from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) where delivery_id = $1`,
       [deliveryId],
     );
-    const [row] = found.rows;
-    if (!row) return null;
-    const attempts = await this.pool.query<AnsweredColumns>(
-      `select number, started_at, duration_ms, status_code, error, answer from ${ALL_ATTEMPTS}
-       where delivery_id = $1 order by number`,
+    if (!found.rows[0]) return null;
+    const delivery = asRecord<Omit<AnsweredDelivery, 'history'>>(found.rows[0] as object);
+    const { rows } = await this.pool.query<Omit<AnsweredAttemptRecord, 'answer'> & { answer: Buffer | null }>(
+      `select ${ATTEMPT}, answer from ${ALL_ATTEMPTS} where delivery_id = $1 order by number`,
       [deliveryId],
     );
-    const history = attempts.rows.map((one) => this.opened(deliveryId, row.reading_id, one));
-    return {
-      deliveryId,
-      endpointId: row.endpoint_id,
-      workspaceId: row.workspace_id,
-      eventId: row.event_id,
-      eventType: row.type,
-      readingId: row.reading_id,
-      status: row.status,
-      attempts: row.attempts,
-      createdAt: instant(row.created_at.getTime()),
-      settledAt: row.settled_at && instant(row.settled_at.getTime()),
-      history: await Promise.all(history),
-    };
-  }
-
-  private async opened(
-    deliveryId: string,
-    readingId: string | null,
-    {
-      number,
-      started_at: startedAt,
-      duration_ms: durationMs,
-      status_code: statusCode,
-      error,
-      answer,
-    }: AnsweredColumns,
-  ): Promise<AnsweredAttemptRecord> {
-    const opened = answer && (await this.answers.open({ deliveryId, attempt: number, readingId }, answer));
-    return {
-      number,
-      startedAt: instant(startedAt.getTime()),
-      durationMs,
-      statusCode,
-      error,
-      answer: opened && opened.toString('utf8'),
-    };
+    const history = rows.map(async ({ answer, ...attempt }): Promise<AnsweredAttemptRecord> => {
+      const of = { deliveryId, attempt: attempt.number, readingId: delivery.readingId };
+      const opened = answer && (await this.answers.open(of, answer));
+      return { ...asRecord<typeof attempt>(attempt), answer: opened && opened.toString('utf8') };
+    });
+    return { ...delivery, history: await Promise.all(history) };
   }
 }
 

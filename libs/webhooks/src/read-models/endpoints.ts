@@ -17,7 +17,8 @@ import {
   type QueueHealthRecord,
   firstHour,
 } from '../contracts/endpoints.js';
-import type { PublicEventType, NoticeType, DisabledReason } from '../contracts/events.js';
+import type { DisabledReason } from '../contracts/events.js';
+import { asRecord } from './as-record.js';
 import { freeAt } from './delivery-sql.js';
 
 /** A projected endpoint: its record and fields that its owner does not see. */
@@ -28,37 +29,28 @@ export interface EndpointRow {
   readonly deleted: boolean;
 }
 
-export interface EndpointColumns {
-  readonly endpoint_id: string;
-  readonly workspace_id: string;
-  readonly url: string;
-  readonly events: PublicEventType[];
-  readonly modes: Mode[];
-  readonly notices: NoticeType[];
-  readonly description: string | null;
-  readonly enabled: boolean;
-  readonly disabled_reason: DisabledReason | null;
+interface Columns extends Omit<WebhookEndpointRecord, 'health'> {
+  readonly workspaceId: string;
   readonly revision: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly deleted_at: Date | null;
-  readonly consecutive_failures: number | null;
-  readonly failing_since: Date | null;
-  readonly hint: string | null;
-  readonly header_names: string[] | null;
-  readonly max_per_second: number | null;
+  readonly deleted: boolean;
   readonly verified: boolean;
+  readonly disabledReason: DisabledReason | null;
+  readonly failingSince: string | null;
+  readonly consecutiveFailures: number;
 }
 
-/** Columns and tables of an endpoint, for queries to extend. */
-export const ENDPOINT_COLUMNS = `
-  endpoint.*, health.consecutive_failures, health.failing_since, secret.hint, custom.names as header_names`;
-export const ENDPOINT_TABLES = `
+const COLUMNS = `
+  endpoint.endpoint_id as "endpointId", url, events, modes, notices, enabled, description,
+  coalesce(custom.names, '{}') as "headerNames", max_per_second as "maxPerSecond", endpoint.created_at as "createdAt",
+  updated_at as "updatedAt", coalesce(secret.hint, '') as "secretHint", endpoint.workspace_id as "workspaceId",
+  revision::text, deleted_at is not null as deleted, verified, disabled_reason as "disabledReason",
+  health.failing_since as "failingSince", coalesce(health.consecutive_failures, 0) as "consecutiveFailures"`;
+const TABLES = `
   from webhooks.endpoint
   left join webhooks.endpoint_health health using (endpoint_id)
   left join webhooks.secret on secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid
   left join webhooks.endpoint_headers custom on custom.headers_ref = endpoint.headers_ref`;
-const SELECT = `select ${ENDPOINT_COLUMNS} ${ENDPOINT_TABLES}`;
+const SELECT = `select ${COLUMNS} ${TABLES}`;
 
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
@@ -69,10 +61,10 @@ export class EndpointRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async find(endpointId: string): Promise<EndpointRow | null> {
-    const { rows } = await this.pool.query<EndpointColumns>(`${SELECT} where endpoint.endpoint_id = $1`, [
+    const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [
       endpointId,
     ]);
-    return rows[0] ? endpointFromColumns(rows[0]) : null;
+    return rows[0] ? rowOf(rows[0]) : null;
   }
 
   /**
@@ -85,7 +77,7 @@ export class EndpointRows {
     limit: number,
     after: readonly string[] | null,
   ): Promise<readonly WebhookEndpointRecord[]> {
-    const { rows } = await this.pool.query<EndpointColumns>(
+    const { rows } = await this.pool.query<Columns>(
       `${SELECT}
        where endpoint.workspace_id = $1 and endpoint.deleted_at is null and endpoint.modes && $5::text[]
          and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
@@ -93,7 +85,7 @@ export class EndpointRows {
        limit $4`,
       [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit, sees],
     );
-    return rows.map((row) => endpointFromColumns(row).record);
+    return rows.map((row) => rowOf(row).record);
   }
 
   /** Waits a short time until the caller's own write is visible here. */
@@ -110,31 +102,13 @@ export class EndpointRows {
   }
 }
 
-export const endpointFromColumns = (row: EndpointColumns): EndpointRow => ({
-  workspaceId: row.workspace_id,
-  revision: BigInt(row.revision),
-  deleted: row.deleted_at !== null,
-  record: {
-    endpointId: row.endpoint_id,
-    url: row.url,
-    events: row.events,
-    modes: row.modes,
-    notices: row.notices,
-    enabled: row.enabled,
-    description: row.description,
-    headerNames: row.header_names ?? [],
-    maxPerSecond: row.max_per_second,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-    health: {
-      state: healthState(row.enabled, row.verified, row.consecutive_failures ?? 0),
-      failingSince: row.failing_since?.toISOString() ?? null,
-      disabledReason: row.disabled_reason,
-      consecutiveFailures: row.consecutive_failures ?? 0,
-    },
-    secretHint: row.hint ?? '',
-  },
-});
+const rowOf = (row: Columns): EndpointRow => {
+  const { workspaceId, revision, deleted, verified, ...shown } = asRecord<Columns>(row);
+  const { disabledReason, failingSince, consecutiveFailures, secretHint, ...settings } = shown;
+  const state = healthState(settings.enabled, verified, consecutiveFailures);
+  const health = { state, failingSince, disabledReason, consecutiveFailures };
+  return { record: { ...settings, health, secretHint }, workspaceId, revision: BigInt(revision), deleted };
+};
 
 export const healthState = (
   enabled: boolean,
@@ -164,10 +138,10 @@ const QUEUE_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
   (select ${freeAt('min(due_at)')} from webhooks.delivery
-   where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as next_at,
+   where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as "nextAttemptAt",
   (select last_at from webhooks.endpoint_hour
    where endpoint_hour.endpoint_id = endpoint.endpoint_id and outcome = 'succeeded'
-   order by hour desc limit 1) as last_success_at`;
+   order by hour desc limit 1) as "lastSuccessAt"`;
 
 /**
  * The same with recent attempts. They are sums: the history has no index by the time of an attempt, and millions of rows.
@@ -179,15 +153,7 @@ const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
          where endpoint_hour.endpoint_id = endpoint.endpoint_id and hour >= $1
          group by outcome) summed) as attempts`;
 
-interface QueueColumns {
-  readonly pending: number;
-  readonly next_at: Date | null;
-  readonly last_success_at: Date | null;
-}
-
-interface HealthColumns extends QueueColumns {
-  readonly attempts: Readonly<Record<string, number>>;
-}
+type HealthColumns = Omit<QueueHealthRecord, 'queueAgeSeconds'>;
 
 /** Reports the health of endpoint queues. */
 @Injectable()
@@ -204,7 +170,7 @@ export class QueueHealth {
        from (select $2::text as endpoint_id) endpoint left join webhooks.endpoint_health health using (endpoint_id)`,
       [instant(firstHour(now)), endpointId],
     );
-    return healthFromColumns(rows[0]!, now);
+    return healthOf(rows[0]!, now);
   }
 
   /** Endpoints that are not deleted, the longest waiting first. `null`: no filter. */
@@ -213,31 +179,26 @@ export class QueueHealth {
     readonly workspaceId: string | null;
   }): Promise<readonly EndpointHealth[]> {
     const now = this.clock.now();
-    const { rows } = await this.pool.query<EndpointColumns & HealthColumns>(
-      `select ${ENDPOINT_COLUMNS}, ${HEALTH_COLUMNS} ${ENDPOINT_TABLES}
+    const { rows } = await this.pool.query<Columns & HealthColumns>(
+      `select ${COLUMNS}, ${HEALTH_COLUMNS} ${TABLES}
        where endpoint.deleted_at is null and ($2::text is null or endpoint.endpoint_id = $2)
          and ($3::text is null or endpoint.workspace_id = $3)
-       order by next_at nulls last, endpoint.created_at`,
+       order by "nextAttemptAt" nulls last, endpoint.created_at`,
       [instant(firstHour(now)), by.endpointId, by.workspaceId],
     );
-    return rows.map((row) => ({
-      endpoint: endpointFromColumns(row).record,
-      workspaceId: row.workspace_id,
-      ...healthFromColumns(row, now),
-    }));
+    return rows.map(({ pending, nextAttemptAt, lastSuccessAt, attempts, ...row }) => {
+      const { record: endpoint, workspaceId } = rowOf(row);
+      const health = healthOf({ pending, nextAttemptAt, lastSuccessAt, attempts }, now);
+      return { endpoint, workspaceId, ...health };
+    });
   }
 }
 
-const healthFromColumns = (
-  { pending, next_at: nextAt, last_success_at: lastSuccessAt, attempts }: HealthColumns,
-  now: number,
-): QueueHealthRecord => ({
-  pending,
-  queueAgeSeconds: nextAt === null ? 0 : Math.max(0, Math.round((now - nextAt.getTime()) / 1_000)),
-  nextAttemptAt: nextAt?.toISOString() ?? null,
-  lastSuccessAt: lastSuccessAt?.toISOString() ?? null,
-  attempts,
-});
+const healthOf = (columns: HealthColumns, now: number): QueueHealthRecord => {
+  const { pending, nextAttemptAt, ...rest } = asRecord<HealthColumns>(columns);
+  const waited = nextAttemptAt === null ? 0 : Math.round((now - Date.parse(nextAttemptAt)) / 1_000);
+  return { pending, queueAgeSeconds: Math.max(0, waited), nextAttemptAt, ...rest };
+};
 
 @QueryHandler(ListWebhookEndpoints)
 export class ListWebhookEndpointsHandler implements IQueryHandler<ListWebhookEndpoints> {
@@ -253,20 +214,14 @@ export class GetEndpointQueueHandler implements IQueryHandler<GetEndpointQueue> 
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async execute({ workspaceId, endpointId }: GetEndpointQueue): Promise<EndpointQueue | null> {
-    const { rows } = await this.pool.query<QueueColumns & { readonly valid_until: Date | null }>(
+    const { rows } = await this.pool.query<object>(
       `select ${QUEUE_COLUMNS},
-         (select max((secret ->> 'validUntil')::timestamptz) from jsonb_array_elements(endpoint.secrets) secret) as valid_until
+         (select max((secret ->> 'validUntil')::timestamptz)
+          from jsonb_array_elements(endpoint.secrets) secret) as "oldSecretsValidUntil"
        from webhooks.endpoint left join webhooks.endpoint_health health using (endpoint_id)
        where endpoint.endpoint_id = $1 and endpoint.workspace_id = $2 and endpoint.deleted_at is null`,
       [endpointId, workspaceId],
     );
-    const [row] = rows;
-    if (!row) return null;
-    return {
-      pending: row.pending,
-      nextAttemptAt: row.next_at?.toISOString() ?? null,
-      lastSuccessAt: row.last_success_at?.toISOString() ?? null,
-      oldSecretsValidUntil: row.valid_until?.toISOString() ?? null,
-    };
+    return rows[0] ? asRecord<EndpointQueue>(rows[0]) : null;
   }
 }

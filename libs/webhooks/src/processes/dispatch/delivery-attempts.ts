@@ -17,6 +17,7 @@ import {
   retryPause,
 } from '../../domain/attempt.js';
 import { signedHeaders } from '../../domain/signed-headers.js';
+import { refsInForce } from '../../domain/webhook-endpoint.decider.js';
 import type { DueDelivery } from './due-deliveries.js';
 import type { HeldEndpoint, HeldWorkspace } from './held-workspace.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
@@ -162,10 +163,7 @@ export class DeliveryAttempts {
     if (await this.isRefusedAsAsked(delivery)) return ASKED_REFUSAL;
     const { vault, sender, queryBus } = this.parts;
     const { endpointId, url } = endpoint;
-    const refs = endpoint.secrets
-      .filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > at)
-      .map(({ ref }) => ref);
-    const secrets = await vault.open(endpointId, refs);
+    const secrets = await vault.open(endpointId, refsInForce(endpoint.secrets, at));
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
     const body = Buffer.from(await wholeBody(delivery, queryBus), 'utf8');
     const redelivery = delivery.redelivery || delivery.replayed;

@@ -45,24 +45,14 @@ export interface DueBatch {
   readonly replayedFrom: string;
 }
 
-interface Columns {
-  readonly endpoint_id: string;
-  readonly due_from: string | null;
-  readonly replayed_from: string | null;
-  readonly delivery_id: string | null;
-  readonly attempts: number;
-  readonly event_id: string;
-  /** `null`: the event is gone. */
+/** `deliveryId` is null for an endpoint without a due delivery; `type` is null when the event is gone. */
+type Row = Omit<DueDelivery, 'deliveryId' | 'type'> & {
+  readonly endpointId: string;
+  readonly dueFrom: string | null;
+  readonly replayedFrom: string | null;
+  readonly deliveryId: string | null;
   readonly type: string | null;
-  readonly body: string;
-  readonly shows_external_id: boolean;
-  readonly reading_id: string | null;
-  readonly correlation_id: string | null;
-  readonly livemode: boolean;
-  readonly test: boolean;
-  readonly redelivery: boolean;
-  readonly replayed: boolean;
-}
+};
 
 /** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest due first. */
 const due = (replayed: 'is null' | 'is not null', from: string, limit: string): string => `
@@ -97,9 +87,10 @@ const READ = `
     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
       as one (endpoint_id, known, due_from, replayed_from)
   )
-  select asked.endpoint_id, asked.due_from::text, asked.replayed_from::text,
-         next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body,
-         event.shows_external_id, event.reading_id, event.correlation_id, event.livemode
+  select asked.endpoint_id as "endpointId", asked.due_from::text as "dueFrom", asked.replayed_from::text as "replayedFrom",
+         next.delivery_id as "deliveryId", next.attempts + 1 as attempt, next.event_id as "eventId", event.type, event.body,
+         event.shows_external_id as "showsExternalId", event.reading_id as "readingId", event.correlation_id as "requestId",
+         event.livemode, next.test, next.redelivery, next.replayed
   from asked
   left join lateral (
     ${due('is null', 'asked.due_from', '$6')} union all ${due('is not null', 'asked.replayed_from', '$7')}
@@ -135,7 +126,7 @@ export const readDue = async (
   limits: { readonly fresh: number; readonly replayed: number },
   now: number,
 ): Promise<readonly DueBatch[]> => {
-  const { rows } = await pool.query<Columns>({
+  const { rows } = await pool.query<Row>({
     name: 'webhooks.due',
     text: READ,
     values: [
@@ -148,21 +139,17 @@ export const readDue = async (
       limits.replayed,
     ],
   });
-  const withoutEvent = rows.filter((row) => row.delivery_id !== null && row.type === null);
+  const withoutEvent = rows.filter((row) => row.deliveryId !== null && row.type === null);
   if (withoutEvent.length > 0)
-    await pool.query(END_WITHOUT_EVENT, [
-      withoutEvent.map(({ delivery_id: deliveryId }) => deliveryId),
-      instant(now),
-    ]);
+    await pool.query(END_WITHOUT_EVENT, [withoutEvent.map(({ deliveryId }) => deliveryId), instant(now)]);
   const batches = new Map(queries.map((one) => [one.endpointId, { ...one, due: [] as DueDelivery[] }]));
-  for (const row of rows) {
-    const one = batches.get(row.endpoint_id)!;
-    one.dueFrom = row.due_from ?? one.dueFrom;
-    one.replayedFrom = row.replayed_from ?? one.replayedFrom;
-    if (row.delivery_id !== null && row.type !== null)
-      one.due.push(dueFromColumns(row, row.delivery_id, row.type));
+  for (const { endpointId, dueFrom, replayedFrom, deliveryId, type, ...delivery } of rows) {
+    const one = batches.get(endpointId)!;
+    one.dueFrom = dueFrom ?? one.dueFrom;
+    one.replayedFrom = replayedFrom ?? one.replayedFrom;
+    if (deliveryId !== null && type !== null) one.due.push({ deliveryId, type, ...delivery });
   }
-  const incomplete = new Set(withoutEvent.map(({ endpoint_id: endpointId }) => endpointId));
+  const incomplete = new Set(withoutEvent.map(({ endpointId }) => endpointId));
   return [...batches.values()].map((one) => {
     const replayed = one.due.filter((delivery) => delivery.replayed).length;
     const hasMore =
@@ -172,18 +159,3 @@ export const readDue = async (
     return { ...one, hasMore };
   });
 };
-
-const dueFromColumns = (row: Columns, deliveryId: string, type: string): DueDelivery => ({
-  deliveryId,
-  attempt: row.attempts + 1,
-  eventId: row.event_id,
-  type,
-  body: row.body,
-  showsExternalId: row.shows_external_id,
-  readingId: row.reading_id,
-  requestId: row.correlation_id,
-  livemode: row.livemode,
-  test: row.test,
-  redelivery: row.redelivery,
-  replayed: row.replayed,
-});

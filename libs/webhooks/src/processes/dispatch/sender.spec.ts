@@ -61,13 +61,13 @@ const zones = {
 };
 const isSlow = (question: string): boolean => question.startsWith('slow');
 
-let server: NameServer;
-afterEach(() => server.stop());
-
-const resolverWith = (lookUpMs?: number) =>
-  hostResolver({ servers: [server.address], ...(lookUpMs && { lookUpMs }) });
-
 describe('Resolving a name', () => {
+  let server: NameServer;
+  afterEach(() => server.stop());
+
+  const resolverWith = (lookUpMs?: number) =>
+    hostResolver({ servers: [server.address], ...(lookUpMs && { lookUpMs }) });
+
   it('finds the addresses of both families, or of the only one that has some', async () => {
     server = await NameServer.start(zones);
     const resolve = resolverWith();

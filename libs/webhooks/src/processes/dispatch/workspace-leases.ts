@@ -26,18 +26,6 @@ export interface EndpointSnapshot {
   readonly maxPerSecond: number | null;
 }
 
-interface EndpointColumns {
-  readonly workspace_id: string;
-  readonly endpoint_id: string;
-  readonly revision: string;
-  readonly url: string;
-  readonly secrets: readonly EndpointSecret[];
-  readonly consecutive_failures: number;
-  readonly probe_at: Date | null;
-  readonly headers_ref: string | null;
-  readonly max_per_second: number | null;
-}
-
 /** Workspaces found at once. */
 const FOUND_AT_ONCE = 1_000;
 
@@ -88,9 +76,9 @@ const RELEASE = `
   where held.workspace_id = own.workspace_id`;
 
 const ENDPOINTS = `
-  select endpoint.workspace_id, endpoint.endpoint_id, endpoint.revision::text, endpoint.url, endpoint.secrets,
-         coalesce(health.consecutive_failures, 0) as consecutive_failures, health.probe_at, endpoint.headers_ref,
-         endpoint.max_per_second
+  select endpoint.workspace_id as "workspaceId", endpoint.endpoint_id as "endpointId", endpoint.revision::text,
+         endpoint.url, endpoint.secrets, coalesce(health.consecutive_failures, 0) as "consecutiveFailures",
+         health.probe_at as "probeAt", endpoint.headers_ref as "headersRef", endpoint.max_per_second as "maxPerSecond"
   from webhooks.endpoint
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
   where endpoint.workspace_id = any ($1::text[]) and ${IS_OPEN}
@@ -131,12 +119,15 @@ export class WorkspaceLeases {
     const workspaceIds = taken.rows.map(({ workspace_id: workspaceId }) => workspaceId);
     const endpoints = new Map(workspaceIds.map((workspaceId) => [workspaceId, [] as EndpointSnapshot[]]));
     if (workspaceIds.length === 0) return endpoints;
-    const { rows } = await this.pool.query<EndpointColumns>({
+    const { rows } = await this.pool.query<
+      Omit<EndpointSnapshot, 'probeAt'> & { readonly workspaceId: string; readonly probeAt: Date | null }
+    >({
       name: 'webhooks.endpoints',
       text: ENDPOINTS,
       values: [workspaceIds],
     });
-    for (const row of rows) endpoints.get(row.workspace_id)!.push(endpointFromColumns(row));
+    for (const { workspaceId, probeAt, ...row } of rows)
+      endpoints.get(workspaceId)!.push({ ...row, probeAt: probeAt?.getTime() ?? 0 });
     return endpoints;
   }
 
@@ -150,14 +141,3 @@ const columnsOf = (leases: readonly WorkspaceLease[]): [string[], string[]] => [
   leases.map(({ workspaceId }) => workspaceId),
   leases.map(({ lease }) => lease),
 ];
-
-const endpointFromColumns = (row: EndpointColumns): EndpointSnapshot => ({
-  endpointId: row.endpoint_id,
-  revision: row.revision,
-  url: row.url,
-  secrets: row.secrets,
-  consecutiveFailures: row.consecutive_failures,
-  probeAt: row.probe_at?.getTime() ?? 0,
-  headersRef: row.headers_ref,
-  maxPerSecond: row.max_per_second,
-});
