@@ -49,7 +49,6 @@ interface EndpointRow {
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: string | null;
-  /** Newest first. */
   readonly secrets: readonly EndpointSecret[];
   readonly revision: string;
   readonly created_at: string;
@@ -69,10 +68,8 @@ const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>):
     }
     case 'WebhookEndpointVerified':
       return { ...next, verified: true };
-    case 'WebhookEndpointSecretRotated': {
-      const { secretRef, previousValidUntil } = event.data;
-      return { ...next, secrets: rotated(row.secrets, secretRef, previousValidUntil) };
-    }
+    case 'WebhookEndpointSecretRotated':
+      return { ...next, secrets: rotated(row.secrets, event.data) };
     case 'WebhookEndpointDisabled':
       return { ...next, enabled: false, disabled_reason: event.data.reason, disabled_at: at };
     case 'WebhookEndpointEnabled':
@@ -87,26 +84,21 @@ const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>):
 const created = ({
   stream,
   revision,
-  data,
-  metadata,
+  data: { workspaceId, headersRef, maxPerSecond, secretRef, ...settings },
+  metadata: { occurredAt },
 }: Extract<Recorded<WebhookEndpointEvent>, { type: 'WebhookEndpointCreated' }>): EndpointRow => ({
   endpoint_id: streamId(stream),
-  workspace_id: data.workspaceId,
-  url: data.url,
-  events: data.events,
-  modes: data.modes,
-  notices: data.notices,
-  description: data.description,
-  headers_ref: data.headersRef,
-  max_per_second: data.maxPerSecond,
-  verified: data.verified,
+  workspace_id: workspaceId,
+  ...settings,
+  headers_ref: headersRef,
+  max_per_second: maxPerSecond,
   enabled: true,
   disabled_reason: null,
   disabled_at: null,
-  secrets: [{ ref: data.secretRef, validUntil: null }],
+  secrets: [{ ref: secretRef, validUntil: null }],
   revision: String(revision),
-  created_at: metadata.occurredAt,
-  updated_at: metadata.occurredAt,
+  created_at: occurredAt,
+  updated_at: occurredAt,
   deleted_at: null,
 });
 

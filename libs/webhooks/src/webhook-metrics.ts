@@ -30,9 +30,7 @@ const DISABLED = `
   select disabled_reason as reason, count(*)::float8 as endpoints from webhooks.endpoint
   where not enabled and deleted_at is null group by disabled_reason`;
 
-/**
- * Metrics of deliveries. Attempts are those of this worker. Queues and endpoints have the same values in every worker.
- */
+/** Attempts are those of this worker. Queues and endpoints have the same values in every worker. */
 @Injectable()
 export class WebhookMetrics implements AttemptObserver {
   private readonly attempts: Counter<'result'>;

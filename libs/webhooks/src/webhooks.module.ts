@@ -44,7 +44,6 @@ import {
 } from './read-models/event-feed.js';
 import { GetEndpointStatsHandler, HourlyStats } from './read-models/hourly-stats.js';
 
-/** What the routes and the worker use. */
 const PARTS = [
   AnswerVault,
   DeletedPast,

@@ -46,7 +46,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const refusal = urlRefusal(url, this.config);
     if (refusal) return refusal;
     const events = choice.events ?? PUBLIC_EVENT_TYPES;
-    if (!(await this.claimPlace(endpointId, workspaceId, { secret, modes }))) {
+    if (!(await this.claimSlot(endpointId, workspaceId, { secret, modes }))) {
       return { outcome: 'endpoint_limit_reached', limit: this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE };
     }
     const at = instant(this.clock.now());
@@ -78,7 +78,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     return { outcome: 'created', endpoint };
   }
 
-  /** The endpoint that an earlier attempt at the request made, as it was then but for what was changed since. */
+  /** The endpoint that an earlier attempt at the request made, as it is by now. */
   private async made(endpointId: string, secret: NewSecret): Promise<CreatedWebhookEndpoint | null> {
     const { state, times } = await this.streams.read(endpointId);
     return state.existence === 'none' ? null : this.shown(endpointId, secret, state, times.createdAt);
@@ -102,13 +102,8 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     return { ...record, signingSecret: secret };
   }
 
-  /**
-   * Counts and stores the secret under one lock per workspace, so that concurrent requests cannot pass the limit. A place
-   * that an earlier attempt at the request has claimed is its own. Each mode has as many places, so that test endpoints,
-   * which a live key does not see, take none of its own.
-   * @returns whether there is a place; without one, stores nothing
-   */
-  private claimPlace(
+  /** One lock per workspace; a repeat has the slot of its first attempt; each mode has its own. @returns false: none is free */
+  private claimSlot(
     endpointId: string,
     workspaceId: string,
     { secret, modes }: { readonly secret: NewSecret; readonly modes: readonly Mode[] },

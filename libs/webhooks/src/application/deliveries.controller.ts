@@ -231,10 +231,7 @@ export class Redeliveries {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /**
-   * @param sees the modes of the events that the caller may send again
-   * @returns `delivery`: a new one, or the one that was already waiting
-   */
+  /** @param caller the modes whose events it may send again @returns `delivery`: new, or the one that was already waiting */
   async queue(
     endpointId: string,
     deliveryId: string,
@@ -256,7 +253,6 @@ export class Redeliveries {
     return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
   }
 
-  /** @returns the id of the redelivery, which may be an existing one */
   private store(
     endpointId: string,
     workspaceId: string,

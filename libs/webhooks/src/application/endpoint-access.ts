@@ -19,7 +19,6 @@ export interface KnownEndpoint {
 
 const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Finds the endpoints of a workspace. */
 @Injectable()
 export class EndpointAccess {
   constructor(
@@ -57,32 +56,21 @@ export class EndpointAccess {
   }
 }
 
-/** An endpoint's record from its folded state, so that a write is answered without waiting for a projection. */
+/** An endpoint's record from its folded state, so that a write needs no projection for its response. */
 export const recordOf = (
   endpointId: string,
-  {
-    url,
-    events,
-    modes,
-    notices,
-    enabled,
-    description,
-    maxPerSecond,
-    disabledReason,
-    verified,
-  }: WebhookEndpoint,
-  rest: {
-    readonly createdAt: string;
-    readonly updatedAt: string;
-    readonly secretHint: string;
-    readonly headerNames: readonly string[];
-    readonly consecutiveFailures: number;
-    readonly failingSince: string | null;
-  },
+  state: WebhookEndpoint,
+  rest: Pick<WebhookEndpointRecord, 'createdAt' | 'updatedAt' | 'secretHint' | 'headerNames'> &
+    Pick<WebhookEndpointRecord['health'], 'consecutiveFailures' | 'failingSince'>,
 ): WebhookEndpointRecord => {
+  const { url, events, modes, notices, enabled, description, maxPerSecond, disabledReason, verified } = state;
   const { createdAt, updatedAt, secretHint, headerNames, consecutiveFailures, failingSince } = rest;
-  const state = healthState(enabled, verified, consecutiveFailures);
-  const health = { state, failingSince, disabledReason, consecutiveFailures };
+  const health = {
+    state: healthState(enabled, verified, consecutiveFailures),
+    failingSince,
+    disabledReason,
+    consecutiveFailures,
+  };
   const settings = { url, events, modes, notices, enabled, description, headerNames, maxPerSecond };
   return { endpointId, ...settings, createdAt, updatedAt, health, secretHint };
 };
@@ -112,10 +100,7 @@ export const urlPolicy = (config: Config): UrlPolicy => ({
   allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
 });
 
-/**
- * Why a URL is no webhook URL; `null`: it may be one. Judges its text alone. Whoever could have a name resolved here would
- * learn which names exist inside: what a name leads to is checked at each attempt.
- */
+/** Why a URL is no webhook URL. Judges its text alone: resolving a name here would tell the caller which names exist inside. */
 export const urlRefusal = (text: string, config: Config): UrlRefusal | null => {
   const verdict = checkWebhookUrl(text, urlPolicy(config));
   return verdict.ok ? null : { outcome: verdict.code, detail: verdict.detail };

@@ -59,7 +59,6 @@ export class EndpointCommands {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Changes an endpoint's settings. */
   async change(
     endpointId: string,
     workspaceId: string,
@@ -124,7 +123,6 @@ export class EndpointCommands {
     };
   }
 
-  /** Deletes an endpoint for good. */
   async delete(
     endpointId: string,
     workspaceId: string,
@@ -140,7 +138,6 @@ export class EndpointCommands {
     return { outcome: 'deleted' };
   }
 
-  /** Gives an endpoint a new secret. */
   async rotate(
     endpointId: string,
     workspaceId: string,
@@ -174,10 +171,7 @@ export class EndpointCommands {
     };
   }
 
-  /**
-   * Has an endpoint that is not verified probed again, at once or when its receiver has had a minute's rest. One that is
-   * verified has no row, so nothing is sent to it.
-   */
+  /** Has an endpoint that waits for its verification probed at once, or when its receiver has had a minute's rest. */
   async probe(
     endpointId: string,
     workspaceId: string,

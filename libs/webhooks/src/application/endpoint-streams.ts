@@ -113,7 +113,6 @@ export class EndpointStreams {
 interface Decided {
   readonly outcome: 'decided';
   readonly state: WebhookEndpoint;
-  /** None when the command changed nothing. */
   readonly events: readonly Recorded[];
 }
 

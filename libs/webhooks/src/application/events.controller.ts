@@ -19,7 +19,6 @@ import { DeletedPast, EventFeed, wholeBody } from '../read-models/event-feed.js'
 const BEFORE_THE_FIRST = '-1';
 const TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES];
 
-/** The events that webhooks push. */
 @Controller('api/v1/events')
 @Accepts({ apiKey: 'events:read', bearer: 'events:read' })
 @ApiTags('Events')

@@ -46,7 +46,6 @@ const SELECT = `
 
 const NONE = { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 };
 
-/** Reads replays. */
 @Injectable()
 export class ReplayRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
@@ -80,7 +79,6 @@ export class GetReplayHandler implements IQueryHandler<GetReplay> {
 
 const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
 
-/** Events of the log read in one transaction. */
 const PAGE = 1_000;
 /** A replay without progress for this long has lost its worker, or waits. */
 const ABANDONED_AFTER_MS = 30_000;
@@ -160,10 +158,7 @@ const REPLAY_PAGE = `
   where replay_id = $1
   returning state, workspace_id`;
 
-/**
- * Works through a replay for a time slice. Each page is a transaction, so a retried job resumes after the last page. A
- * job whose time slice is over enqueues itself again, behind the waiting jobs.
- */
+/** Works through a replay, a transaction per page. When the time slice is over, the job adds itself behind the waiting ones. */
 export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
   handleJobs(REPLAY_EVENTS, async ({ replayId }, signal) => {
     const endsAt = performance.now() + TIME_SLICE_MS;
@@ -175,11 +170,7 @@ export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
     }
   });
 
-/**
- * While deliveries are being skipped, the outcome of their events is unknown. The replay then waits for the rescue,
- * without occupying a worker.
- * @returns whether there is more to do now
- */
+/** While deliveries are being skipped, outcomes are unknown: the rescue continues it. @returns whether there is more to do now */
 const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<{ endpoint_id: string; dry_run: boolean }>(
@@ -210,10 +201,7 @@ const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolea
     return state === 'running';
   });
 
-/**
- * Adds the jobs of stalled replays again: the job queue would keep the job of a killed worker for hours. Stops replays
- * that no worker can continue, and deletes those that ended long ago.
- */
+/** Adds jobs of stalled replays again, since the queue keeps a killed worker's for hours. Stops and deletes old replays. */
 export const rescueReplays = (pool: pg.Pool, clock: Clock, log: Pick<Logger, 'warn'>): WorkLoop =>
   repeatedWork(
     `${REPLAY_EVENTS.task}.rescue`,
@@ -328,10 +316,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     });
   }
 
-  /**
-   * The id of the oldest unfinished replay of the endpoint, when no further one may run beside it. Test keys and live
-   * keys are not in each other's way.
-   */
+  /** The oldest unfinished replay in the way of another, if any. Test keys and live keys are not in each other's way. */
   private async inTheWay(
     client: pg.PoolClient,
     endpointId: string,

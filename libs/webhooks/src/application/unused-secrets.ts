@@ -13,9 +13,7 @@ const EVERY_MS = 3_600_000;
 const ROUND_MS = 300_000;
 /** An event may be about to name a younger secret. */
 const MINIMUM_AGE = '1 hour';
-/** Endpoints found with one statement. */
 const PAGE = 500;
-/** Rows deleted with one statement. */
 const AT_ONCE = 1_000;
 
 export interface CleanUpParts {
@@ -28,10 +26,7 @@ export interface CleanUpParts {
 interface Sealed {
   readonly table: string;
   readonly ref: string;
-  /**
-   * SQL: the endpoint's row does not use it either. Workers send what their row names, also while it is behind the stream.
-   * $1: now.
-   */
+  /** SQL: the row, by which workers send, does not use it either. $1: now. */
   readonly isUnused: string;
   /** References that the endpoint still uses. @param now milliseconds since the epoch */
   readonly used: (endpoint: WebhookEndpoint, now: number) => readonly string[];
@@ -81,11 +76,7 @@ const destroyOf = (sealed: Sealed): string => `
     select stored.${sealed.ref} ${unusedRows(sealed)}
       and stored.endpoint_id = $2 and stored.${sealed.ref} <> all ($3::uuid[]) limit ${AT_ONCE})`;
 
-/**
- * Destroys secrets that no longer sign: their overlap has ended, newer ones replaced them, or their request failed
- * before its event. Signing never depends on this: the time stamp ends an overlap. Likewise custom headers that were
- * replaced: those of the endpoint's last settings are sent.
- */
+/** Destroys secrets whose overlap has ended, that newer ones replaced, or whose request failed; and replaced custom headers. */
 export const destroyUnusedSecrets = (parts: CleanUpParts & { readonly clock: Clock }): WorkLoop =>
   repeatedWork(
     'webhooks.unused-secrets',

@@ -43,10 +43,7 @@ export class SecretVault {
     return { ref, secret, hint: secret.slice(-HINT_LENGTH), sealed };
   }
 
-  /**
-   * Stores a generated secret, within the caller's transaction if a connection is given. A repeat makes it young again, so
-   * that nobody destroys it as unused before its event.
-   */
+  /** Stores a generated secret. A repeat makes it young again, so that nobody destroys it as unused before its event. */
   async store(
     { ref, hint, sealed }: NewSecret,
     owner: { endpointId: string; workspaceId: string; at: string },
@@ -60,7 +57,6 @@ export class SecretVault {
     );
   }
 
-  /** The last characters of a secret, to identify it; empty when it was destroyed. */
   async hint(ref: string | null): Promise<string> {
     const found = await this.pool.query<{ hint: string }>(
       'select hint from webhooks.secret where secret_ref = $1',
@@ -87,7 +83,6 @@ export class SecretVault {
 
 const secretContext = (endpointId: string, ref: string): string => `webhook-secret|${endpointId}|${ref}`;
 
-/** Location of the sealed secrets, for a rotation of the key-encryption key. */
 export const SECRET_COLUMN: SealedColumn = {
   table: 'webhooks.secret',
   id: 'secret_ref',
@@ -96,9 +91,7 @@ export const SECRET_COLUMN: SealedColumn = {
   context: (ref, [endpointId = '']) => secretContext(endpointId, ref),
 };
 
-/** Stored headers: what an endpoint's event names, and what its owner may see. */
 export interface StoredHeaders {
-  /** `null`: there are none. */
   readonly ref: string | null;
   readonly names: readonly string[];
 }
@@ -135,7 +128,6 @@ export class HeaderVault {
     return { ref, names };
   }
 
-  /** The names of stored headers, in lower case. */
   async names(ref: string | null): Promise<readonly string[]> {
     if (ref === null) return [];
     const { rows } = await this.pool.query<{ names: string[] }>(
@@ -165,7 +157,6 @@ export class HeaderVault {
 
 const headersContext = (endpointId: string, ref: string): string => `webhook-headers|${endpointId}|${ref}`;
 
-/** Location of the sealed headers, for a rotation of the key-encryption key. */
 export const HEADERS_COLUMN: SealedColumn = {
   table: 'webhooks.endpoint_headers',
   id: 'headers_ref',
@@ -174,27 +165,18 @@ export const HEADERS_COLUMN: SealedColumn = {
   context: (ref, [endpointId = '']) => headersContext(endpointId, ref),
 };
 
-/** An attempt at the delivery of an event. */
 export interface AnsweredAttempt {
   readonly deliveryId: string;
-  /** From 1. */
   readonly attempt: number;
-  /** `null` for a notice. */
   readonly readingId: string | null;
 }
 
-/**
- * Seals what receivers answered to failed attempts with the key of the reading. A receiver may repeat the external id, or
- * tell what it knows of the person. So an answer ends with the key, in every table, log and backup.
- */
+/** Seals responses to failed attempts with the reading's key: they may tell of the person, and so end with the key everywhere. */
 @Injectable()
 export class AnswerVault {
   constructor(@Inject(SubjectKeys) private readonly keys: Pick<SubjectKeys, 'find'>) {}
 
-  /**
-   * @returns `null` when the answer cannot be sealed, and so is not stored: it is about a notice, the reading was erased, or
-   * its key cannot be had now. No delivery waits for a key.
-   */
+  /** @returns `null`: not sealed, so not stored: a notice, an erased reading, or a key that cannot be had. No delivery waits for it */
   async seal(of: AnsweredAttempt, answer: Uint8Array | null): Promise<Buffer | null> {
     if (answer === null || answer.length === 0 || of.readingId === null) return null;
     const key = await this.keys.find(of.readingId).catch(() => null);

@@ -17,7 +17,6 @@ export interface DeliveryOfReading {
   readonly status: DeliveryStatus;
   readonly attempts: number;
   readonly createdAt: string;
-  /** When it was settled; `null` while it is pending. */
   readonly settledAt: string | null;
 }
 
@@ -30,17 +29,13 @@ export class ListDeliveriesOfReading extends Query<readonly DeliveryOfReading[]>
 
 /** An attempt with what the receiver answered, as far as it is stored and can be opened. */
 export interface AnsweredAttemptRecord {
-  /** From 1. */
   readonly number: number;
   readonly startedAt: string;
   readonly durationMs: number;
   readonly statusCode: number | null;
   /** Class of failure; `null`: it succeeded. */
   readonly error: string | null;
-  /**
-   * First bytes of the answer as UTF-8. `null`: the attempt succeeded or a later one followed it, there was no answer, it was
-   * a notice, or the reading was erased.
-   */
+  /** First bytes as UTF-8. `null`: a success, no response, a notice, an erased reading, or a later attempt followed. */
   readonly answer: string | null;
 }
 
@@ -51,10 +46,7 @@ export interface AnsweredDelivery extends DeliveryOfReading {
   readonly history: readonly AnsweredAttemptRecord[];
 }
 
-/**
- * One delivery with the receiver's answers to failed attempts: to all while it is pending, to the last one once it is
- * settled. `null`: there is no such delivery. @throws KeysUnavailable
- */
+/** One delivery with responses to failed attempts: to all while pending, then to the last. `null`: none. @throws KeysUnavailable */
 export class FindAnsweredDelivery extends Query<AnsweredDelivery | null> {
   constructor(readonly deliveryId: string) {
     super();
@@ -66,10 +58,7 @@ export class FindAnsweredDelivery extends Query<AnsweredDelivery | null> {
  * and every attempt, without bodies and without receivers' answers. They are in no order. Returns their number.
  */
 export class ExportDeliveries extends Query<number> {
-  /**
-   * @param until RFC 3339, exclusive
-   * @param write called with whole or part lines
-   */
+  /** @param until RFC 3339, exclusive @param write called with whole or part lines */
   constructor(
     readonly until: string,
     readonly write: (part: Buffer) => void,
@@ -105,9 +94,7 @@ export class ListNewestEvents extends Query<readonly ToldEvent[]> {
   }
 }
 
-/**
- * An event or a notice of this workspace and mode, or a trial of the workspace, which is in no feed; `null`: there is none.
- */
+/** An event or notice of this workspace and mode, or a trial of the workspace, which is in no feed; `null`: there is none. */
 export class FindToldEvent extends Query<ToldEvent | null> {
   constructor(
     readonly workspaceId: string,
@@ -134,7 +121,6 @@ export interface ReplayChoice {
   readonly statuses: readonly ReplayableStatus[];
   /** Of the readings whose events it chooses. */
   readonly modes: readonly Mode[];
-  /** Counts only, sends nothing. */
   readonly dryRun: boolean;
 }
 
@@ -212,7 +198,6 @@ export class GetReplay extends Query<ReplayRecord | null> {
 
 /** What of webhooks ends after a term: what is kept, and what is due. */
 export class LookAtWebhookRetention extends Query<readonly RetentionStatus[]> {
-  /** @param now milliseconds since the epoch */
   constructor(readonly now: number) {
     super();
   }
@@ -220,10 +205,7 @@ export class LookAtWebhookRetention extends Query<readonly RetentionStatus[]> {
 
 /** Makes one round now, as the workers do. Workers may make one at the same time. */
 export class RunWebhookRetention extends Command<readonly RetentionRun[]> {
-  /**
-   * @param now milliseconds since the epoch, of a clock that is trusted
-   * @param kinds `null`: all
-   */
+  /** @param now milliseconds since the epoch, of a clock that is trusted @param kinds `null`: all */
   constructor(
     readonly now: number,
     readonly kinds: readonly string[] | null,

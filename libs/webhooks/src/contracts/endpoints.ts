@@ -10,9 +10,7 @@ export interface WebhookEndpointRecord {
   readonly endpointId: string;
   readonly url: string;
   readonly events: readonly PublicEventType[];
-  /** The modes of the readings whose events it receives. */
   readonly modes: readonly Mode[];
-  /** The notices that it receives, of the same modes. */
   readonly notices: readonly NoticeType[];
   readonly enabled: boolean;
   readonly description: string | null;
@@ -34,7 +32,6 @@ export interface WebhookEndpointRecord {
 }
 
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
-  /** Shown only this once. */
   readonly signingSecret: string;
 }
 
@@ -48,13 +45,11 @@ export interface EndpointChoice {
   readonly url: string;
   /** `null` subscribes to all. */
   readonly events: readonly PublicEventType[] | null;
-  /** Of the readings whose events it receives, and of its notices. */
   readonly modes: readonly Mode[];
   readonly notices?: readonly NoticeType[];
   readonly description?: string | null;
   /** Sent with each delivery, values by name; stored sealed. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Deliveries sent in a second, at most. */
   readonly maxPerSecond?: number | null;
 }
 
@@ -148,14 +143,12 @@ export const RECENT_HOURS = 24;
 export const firstHour = (at: number, hours = RECENT_HOURS): number =>
   at - (at % HOUR_MS) - (hours - 1) * HOUR_MS;
 
-/** How long successful attempts took, in milliseconds. */
 export interface Latencies {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
 }
 
-/** The attempts of a time. */
 export interface AttemptFigures {
   /** By outcome: `succeeded`, or the class of failure. */
   readonly attempts: Readonly<Record<string, number>>;
@@ -164,12 +157,10 @@ export interface AttemptFigures {
 }
 
 export interface HourOfEndpoint extends AttemptFigures {
-  /** Its beginning (RFC 3339). */
   readonly hour: string;
 }
 
 export interface EndpointStats {
-  /** Hours with attempts, oldest first. */
   readonly hours: readonly HourOfEndpoint[];
   readonly total: AttemptFigures;
 }
@@ -189,7 +180,6 @@ export class GetEndpointStats extends Query<EndpointStats> {
 export interface VerificationRecord {
   /** Since when it waits (RFC 3339). */
   readonly askedAt: string;
-  /** Probes sent since then. */
   readonly attempts: number;
   /** When the next probe is due (RFC 3339). */
   readonly nextProbeAt: string;

@@ -14,10 +14,7 @@ export const PUBLIC_EVENT_TYPES = [
 
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
-/**
- * What an endpoint may ask to be told besides the events of readings, and values of `x-service-notice`: a closed set. Never
- * in `x-service-event`: its values are a closed set of their own.
- */
+/** What an endpoint may also ask for, and values of `x-service-notice`: a closed set, apart from that of `x-service-event`. */
 export const NOTICE_TYPES = [
   'batch.ended',
   'credits.expiring',
@@ -33,7 +30,6 @@ export type NoticeType = (typeof NOTICE_TYPES)[number];
 /** The probe of an endpoint that is not verified yet: the other value of `x-service-notice`. It is sent unasked. */
 export const VERIFICATION_NOTICE = 'endpoint.verification' as const;
 
-/** What a delivery brings. */
 export type DeliveredType = PublicEventType | NoticeType;
 
 /** Whether an endpoint may ask for it. */
@@ -44,9 +40,7 @@ const settings = {
   url: z.string(),
   events: z.array(z.enum(PUBLIC_EVENT_TYPES)),
   description: z.string().nullable(),
-  /** The modes of the readings whose events it receives. */
   modes: z.array(z.enum(MODES)),
-  /** The notices that it receives, of the same modes. */
   notices: z.array(z.enum(NOTICE_TYPES)),
   /** Names a row of `webhooks.endpoint_headers`, which holds its sealed custom headers; `null`: it has none. */
   headersRef: z.uuid().nullable(),
@@ -60,10 +54,7 @@ const settings = {
 export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/**
- * Stream `webhookEndpoint-<endpointId>`. Contains no secrets: `secretRef` names a row of `webhooks.secret`, which holds
- * the sealed secret, and `headersRef` one of `webhooks.endpoint_headers`.
- */
+/** Stream `webhookEndpoint-<endpointId>`. No secrets: refs name rows of `webhooks.secret` and `webhooks.endpoint_headers`. */
 export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
   WebhookEndpointCreated: event(
     1,

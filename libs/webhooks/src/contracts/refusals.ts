@@ -25,10 +25,8 @@ export interface TooManyHeaders {
   readonly limit: number;
 }
 
-/** A command was refused for what the endpoint is. */
 export type RefusedByEndpoint = EndpointRefusal | EndpointChangedSince | HeadersRequired;
 
-/** A change of an endpoint was refused. */
 export type ChangeRefusal = RefusedByEndpoint | UrlRefusal | TooManyHeaders;
 
 /** The workspace has `limit` endpoints, as many as it may have. */
@@ -48,30 +46,22 @@ export type TrialRefusal =
   | { readonly outcome: 'not_ready' | 'billing_misconfigured' }
   | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number };
 
-/** The endpoint has no such delivery. */
 export interface DeliveryNotFound {
   readonly outcome: 'delivery_not_found';
 }
 
-/**
- * It was deleted after its term, or never existed: older ones are deleted, and the service keeps no list of them.
- * `keptSince` (RFC 3339): what happened from then on is kept. `field`: the JSON pointer of what asks for more, or null.
- */
+/** Deleted after its term, or never there. `keptSince` (RFC 3339): all since then is kept. `field`: the pointer that asks for more. */
 export interface NoLongerKept {
   readonly outcome: 'no_longer_kept';
   readonly keptSince: string;
   readonly field: string | null;
 }
 
-/** The endpoint has no such replay. */
 export interface ReplayNotFound {
   readonly outcome: 'replay_not_found';
 }
 
-/**
- * `endpoint_disabled`: nothing can be sent to it. `different_request`: another request came under the idempotency key.
- * `replay_in_progress`: `replayId` is the replay that is running.
- */
+/** `different_request`: another one came under the idempotency key. `replay_in_progress`: `replayId` must end first. */
 export type ReplayRefusal =
   | { readonly outcome: 'endpoint_disabled' | 'different_request' }
   | { readonly outcome: 'replay_in_progress'; readonly endpointId: string; readonly replayId: string };

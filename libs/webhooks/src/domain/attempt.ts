@@ -39,20 +39,14 @@ export const STATUS_AFTER: Readonly<Record<DeliveryTransition, DeliveryStatus>> 
 export const transitionAfterFailure = (backOffMs: number | null): 'retry' | 'exhaust' =>
   backOffMs === null ? 'exhaust' : 'retry';
 
-/**
- * When an event has several deliveries to one endpoint, the outcome is the first status in this list that any of them
- * has.
- */
+/** An event with several deliveries to an endpoint has the first of these statuses that any of them has. */
 export const OUTCOME_PRECEDENCE: readonly DeliveryStatus[] = ['pending', 'succeeded', 'exhausted', 'skipped'];
 
 /** The outcome of an event at an endpoint over all its deliveries there; `missing`: it has none. */
 export const eventOutcome = (statuses: readonly DeliveryStatus[]): DeliveryStatus | 'missing' =>
   OUTCOME_PRECEDENCE.find((status) => statuses.includes(status)) ?? 'missing';
 
-/**
- * Classes of error of an attempt. They show the owner what to repair, and reveal nothing about our network. `asked_refusal`: a
- * test reading asked for it, and nothing was sent. `proxy_failed`: the operator's own proxy could not be used.
- */
+/** Classes of error, for the owner to repair. `asked_refusal`: by a test reading, unsent. `proxy_failed`: the operator's own proxy. */
 export const ATTEMPT_ERRORS = [
   'timeout',
   'dns_failed',
@@ -102,10 +96,7 @@ export const judgeStatus = (statusCode: number): AttemptError | null => {
 export const PROBE_AFTER_FAILURES = 10;
 export const PROBE_PAUSE_MS = 300_000;
 
-/**
- * Should the endpoint be disabled after this failure? At once when the receiver answers 410 (gone). Otherwise when
- * nothing has succeeded for `disableAfterMs` and at least ten attempts in a row have failed.
- */
+/** Disable it after this failure? At once on 410; else after ten failures in a row and `disableAfterMs` without success. */
 export const disablement = (
   failure: { statusCode: number | null; consecutiveFailures: number; failingSince: number; at: number },
   disableAfterMs: number,
@@ -138,10 +129,7 @@ export const retryPause = (
   return Math.max(jittered, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
 };
 
-/**
- * Milliseconds to wait after an attempt that the service itself failed. It is never the last: after the schedule's end,
- * the last pause is repeated, 5 minutes at least.
- */
+/** Pause after an attempt that the service itself failed, never the last: then the last pause repeats, 5 minutes at least. */
 export const pauseAfterOwnFailure = (
   schedule: readonly number[],
   deliveryId: string,
@@ -154,11 +142,7 @@ export const pauseAfterOwnFailure = (
 const fraction = (deliveryId: string, attempts: number): number =>
   createHash('sha256').update(`${deliveryId}|${attempts}`).digest().readUInt32BE(0) / 2 ** 32;
 
-/**
- * Retry-After (RFC 9110, 10.2.3), as milliseconds from `now`: the longest pause, if it was sent several times; `null` when
- * it is absent or invalid.
- * @param fields each as whole seconds or an HTTP date
- */
+/** Retry-After (RFC 9110, 10.2.3), each whole seconds or a date, as ms from `now`: the longest. `null`: absent or invalid. */
 export const parseRetryAfter = (fields: readonly string[], now: number): number | null => {
   const pauses = fields.map((field) => pauseOf(field.trim(), now)).filter((pause) => !Number.isNaN(pause));
   return pauses.length === 0 ? null : Math.max(0, ...pauses);

@@ -29,7 +29,6 @@ const RESERVED = new Set([
 ]);
 const RESERVED_PREFIXES = ['content-', 'proxy-', 'webhook-', 'x-forwarded-', 'x-service-'];
 
-/** Shown when a name is refused. */
 export const RESERVED_SHOWN = [...RESERVED, ...RESERVED_PREFIXES.map((prefix) => `${prefix}*`)].join(', ');
 
 export interface HeaderFault {
@@ -42,10 +41,7 @@ export interface HeaderFault {
 const isReserved = (name: string): boolean =>
   RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 
-/**
- * Why these headers cannot be sent; no fault: they can. Names differ in more than case. Never repeats a value.
- * @param options.isPatch a `HeadersPatch`, whose number says nothing
- */
+/** Why these headers cannot be sent. Never repeats a value. @param options.isPatch a `HeadersPatch`, whose number says nothing */
 export const headerFaults = (
   headers: Readonly<Record<string, unknown>>,
   { isPatch = false } = {},
@@ -58,28 +54,19 @@ export const headerFaults = (
     const key = name.toLowerCase();
     const isRepeated = seen.has(key);
     seen.add(key);
+    const fault = (code: HeaderFault['code'], detail: string) => [{ name, code, detail }];
     if (!NAME.test(name) || name.length > LONGEST_NAME)
-      return [
-        {
-          name,
-          code: 'invalid_name',
-          detail: `must be named by a token of at most ${LONGEST_NAME} characters`,
-        },
-      ];
-    if (isReserved(key))
-      return [{ name, code: 'reserved_name', detail: `is reserved, like ${RESERVED_SHOWN}` }];
-    if (isRepeated) return [{ name, code: 'repeated_name', detail: 'names a header twice' }];
+      return fault('invalid_name', `must be named by a token of at most ${LONGEST_NAME} characters`);
+    if (isReserved(key)) return fault('reserved_name', `is reserved, like ${RESERVED_SHOWN}`);
+    if (isRepeated) return fault('repeated_name', 'names a header twice');
     const value = headers[name];
     if (isPatch && value === null) return [];
-    if (typeof value !== 'string' || !VALUE.test(value) || value.length > LONGEST_VALUE)
-      return [
-        {
-          name,
-          code: 'invalid_value',
-          detail: `must be 1 to ${LONGEST_VALUE} visible ASCII characters, with spaces only inside`,
-        },
-      ];
-    return [];
+    return typeof value !== 'string' || !VALUE.test(value) || value.length > LONGEST_VALUE
+      ? fault(
+          'invalid_value',
+          `must be 1 to ${LONGEST_VALUE} visible ASCII characters, with spaces only inside`,
+        )
+      : [];
   });
 };
 
@@ -88,13 +75,11 @@ export type HeadersPatch = Readonly<Record<string, string | null>> | null;
 
 /** The headers after a change. @param headers canonical */
 export const mergeHeaders = (headers: CustomHeaders, patch: HeadersPatch): CustomHeaders =>
-  patch === null
-    ? {}
-    : Object.fromEntries(
-        Object.entries({ ...headers, ...canonicalHeaders(patch) }).flatMap(([name, value]) =>
-          value === null ? [] : [[name, value]],
-        ),
-      );
+  Object.fromEntries(
+    Object.entries(patch === null ? {} : { ...headers, ...canonicalHeaders(patch) }).flatMap(
+      ([name, value]) => (value === null ? [] : [[name, value]]),
+    ),
+  );
 
 /** Whether a change says something of each header. @param headers canonical */
 export const namesAll = (patch: HeadersPatch, headers: CustomHeaders): boolean =>

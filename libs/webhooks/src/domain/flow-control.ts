@@ -14,11 +14,9 @@ export interface KnownEndpoint {
   wasSlow: boolean | null;
 }
 
-/** What an attempt in flight holds. */
 export interface Slot {
   readonly endpoint: KnownEndpoint;
   readonly startedAt: number;
-  /** Of the slow pool. */
   isSlow: boolean;
 }
 
@@ -40,7 +38,6 @@ export class Bulkhead {
   private prompt = 0;
   private slow = 0;
 
-  /** @param perProcess deliveries in flight */
   constructor(perProcess: number) {
     this.limit = Math.ceil(perProcess / 2);
   }
@@ -142,7 +139,6 @@ export class EndpointPace {
     return now >= this.evenAt;
   }
 
-  /** A delivery is sent. */
   take(now: number): void {
     this.evenAt = Math.max(this.evenAt, now) + this.spacingMs;
   }
@@ -172,7 +168,6 @@ export class WayOut {
   private heldUntil = -Infinity;
   private isTrying = false;
 
-  /** May a delivery be sent now? */
   isOpen(elapsed: number): boolean {
     return this.holdMs === 0 || (!this.isTrying && elapsed >= this.heldUntil);
   }

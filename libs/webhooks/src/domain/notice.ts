@@ -139,7 +139,6 @@ export interface Notice {
 
 export type NoticeSource = Recorded<Extract<BatchEvent, { type: 'BatchEnded' }>>;
 
-/** The notice of a recorded event. */
 export const noticeOf = ({ stream, revision, data, metadata }: NoticeSource): Notice => {
   const { workspaceId, livemode, endedAt, items, refused, ...endings } = data;
   const { published, failed, erased, notAccepted } = endings;

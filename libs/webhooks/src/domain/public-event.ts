@@ -7,10 +7,7 @@ import { type PublicEventType, publicEventId } from '../contracts/events.js';
 
 export const API_VERSION = 'v1';
 
-/**
- * The event that receivers get: thin, without personal data. Its sequence number is assigned when it is stored, so the
- * body has two parts, with the number between `bodyHead` and `bodyTail`.
- */
+/** The event that receivers get, without personal data. Its `sequence` is assigned on insert, between `bodyHead` and `bodyTail`. */
 export interface PublicEvent {
   /** `evt_` and a UUID, derived from the recorded event. */
   readonly eventId: string;
@@ -124,7 +121,6 @@ const publicEvent = (
 export const withExternalId = (body: string, externalId: string | null): string =>
   `${body.slice(0, -1)},"externalId":${JSON.stringify(externalId)}}`;
 
-/** The reading that a made-up event is about. */
 export interface ReadingOfTrial {
   readonly readingId: string;
   readonly livemode: boolean;

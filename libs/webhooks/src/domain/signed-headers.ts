@@ -12,9 +12,7 @@ export const formatSecret = (random: Uint8Array): string =>
 export interface SignedDelivery {
   readonly deliveryId: string;
   readonly eventId: string;
-  /** Of the event or notice. */
   readonly type: string;
-  /** From 1. */
   readonly attempt: number;
   readonly test: boolean;
   readonly redelivery: boolean;

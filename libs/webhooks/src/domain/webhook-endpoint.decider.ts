@@ -9,34 +9,29 @@ import type {
   WebhookEndpointEvent,
 } from '../contracts/events.js';
 
-/** Settings that an owner may change. An omitted member stays unchanged. */
-export interface EndpointChanges {
-  readonly url?: string;
-  readonly events?: readonly PublicEventType[];
-  readonly modes?: readonly Mode[];
-  readonly notices?: readonly NoticeType[];
-  readonly description?: string | null;
-  readonly headersRef?: string | null;
-  readonly maxPerSecond?: number | null;
-  /** With a URL: whether its host needs no probe. A new URL without it is not verified. */
-  readonly verified?: boolean;
-  readonly enabled?: boolean;
+interface EndpointSettings {
+  readonly url: string;
+  readonly events: readonly PublicEventType[];
+  readonly modes: readonly Mode[];
+  readonly notices: readonly NoticeType[];
+  readonly description: string | null;
+  readonly headersRef: string | null;
+  readonly maxPerSecond: number | null;
+  /** Whether the host of the URL needs no probe. */
+  readonly verified: boolean;
 }
 
+/** What an owner may change. An omitted field stays unchanged; a new URL without `verified` is not verified. */
+export type EndpointChanges = Partial<EndpointSettings> & { readonly enabled?: boolean };
+
+type CreateEndpoint = EndpointSettings & {
+  readonly type: 'CreateEndpoint';
+  readonly workspaceId: string;
+  readonly secretRef: string;
+};
+
 export type WebhookEndpointCommand =
-  | {
-      readonly type: 'CreateEndpoint';
-      readonly workspaceId: string;
-      readonly url: string;
-      readonly events: readonly PublicEventType[];
-      readonly modes: readonly Mode[];
-      readonly notices: readonly NoticeType[];
-      readonly description: string | null;
-      readonly headersRef: string | null;
-      readonly maxPerSecond: number | null;
-      readonly verified: boolean;
-      readonly secretRef: string;
-    }
+  | CreateEndpoint
   | {
       readonly type: 'ChangeEndpoint';
       readonly changes: EndpointChanges;
@@ -56,11 +51,11 @@ export type WebhookEndpointCommand =
   | { readonly type: 'VerifyEndpoint'; readonly url: string }
   | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
 
-export type WebhookEndpointRejection =
-  | { readonly code: 'EndpointNotFound'; readonly details: null }
-  | { readonly code: 'RevisionMismatch'; readonly details: null }
-  /** The URL leads to another origin, and the change neither replaces nor removes the custom headers. */
-  | { readonly code: 'HeadersRequired'; readonly details: null };
+/** `HeadersRequired`: the URL leads to another origin, and the change neither replaces nor removes the custom headers. */
+export interface WebhookEndpointRejection {
+  readonly code: 'EndpointNotFound' | 'RevisionMismatch' | 'HeadersRequired';
+  readonly details: null;
+}
 
 export interface EndpointSecret {
   readonly ref: string;
@@ -71,20 +66,11 @@ export interface EndpointSecret {
 /** Old secrets that may sign beside the newest. */
 const OLD_SECRETS = 2;
 
-export interface WebhookEndpoint {
+export interface WebhookEndpoint extends EndpointSettings {
   readonly existence: 'none' | 'live' | 'deleted';
   readonly workspaceId: string;
-  readonly url: string;
-  readonly events: readonly PublicEventType[];
-  readonly modes: readonly Mode[];
-  readonly notices: readonly NoticeType[];
-  readonly description: string | null;
-  readonly headersRef: string | null;
-  readonly maxPerSecond: number | null;
-  readonly verified: boolean;
   readonly enabled: boolean;
   readonly disabledReason: DisabledReason | null;
-  /** Newest first. */
   readonly secrets: readonly EndpointSecret[];
   /** Of the last event folded; -1 before the first. */
   readonly revision: bigint;
@@ -120,10 +106,7 @@ export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): We
     case 'WebhookEndpointVerified':
       return { ...state, verified: true };
     case 'WebhookEndpointSecretRotated':
-      return {
-        ...state,
-        secrets: rotated(state.secrets, event.data.secretRef, event.data.previousValidUntil),
-      };
+      return { ...state, secrets: rotated(state.secrets, event.data) };
     case 'WebhookEndpointDisabled':
       return { ...state, enabled: false, disabledReason: event.data.reason };
     case 'WebhookEndpointEnabled':
@@ -138,8 +121,7 @@ export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): We
 /** The secrets after a rotation, newest first. If there are too many old ones, those that expire first are dropped. */
 export const rotated = (
   [current, ...older]: readonly EndpointSecret[],
-  ref: string,
-  previousValidUntil: string,
+  { secretRef: ref, previousValidUntil }: { secretRef: string; previousValidUntil: string },
 ): readonly EndpointSecret[] => {
   const old = current ? [{ ref: current.ref, validUntil: previousValidUntil }, ...older] : older;
   const kept = old.toSorted((a, b) => endOf(b) - endOf(a)).slice(0, OLD_SECRETS);
@@ -167,11 +149,9 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
     }
     case 'RotateSecret': {
       if (state.secrets.some(({ ref }) => ref === command.secretRef)) return ignore('AlreadyRotated');
-      const previousValidUntil = instant(command.at + command.overlapSeconds * 1_000);
-      return accept({
-        type: 'WebhookEndpointSecretRotated',
-        data: { secretRef: command.secretRef, previousValidUntil },
-      });
+      const { secretRef, at, overlapSeconds } = command;
+      const previousValidUntil = instant(at + overlapSeconds * 1_000);
+      return accept({ type: 'WebhookEndpointSecretRotated', data: { secretRef, previousValidUntil } });
     }
     case 'DisableEndpoint':
       if (!state.enabled) return ignore('AlreadyDisabled');
@@ -191,34 +171,26 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
   }
 };
 
-const create = (
-  { type: _, ...settings }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
-  state: WebhookEndpoint,
-): EndpointDecision => {
-  const { events, modes, notices } = settings;
-  return state.existence === 'none'
-    ? accept({
-        type: 'WebhookEndpointCreated',
-        data: { ...settings, events: [...events], modes: [...modes], notices: [...notices] },
-      })
+const create = ({ type: _, ...settings }: CreateEndpoint, state: WebhookEndpoint): EndpointDecision =>
+  state.existence === 'none'
+    ? accept({ type: 'WebhookEndpointCreated', data: withCopies(settings) })
     : ignore('AlreadyCreated');
-};
 
-/** The settings of an endpoint, each list a copy. */
+const withCopies = <T extends Pick<EndpointSettings, 'events' | 'modes' | 'notices'>>(settings: T) => ({
+  ...settings,
+  events: [...settings.events],
+  modes: [...settings.modes],
+  notices: [...settings.notices],
+});
+
 const settingsOf = (
   { url, events, modes, notices, description, headersRef, maxPerSecond, verified }: WebhookEndpoint,
-  changes: EndpointChanges = {},
+  { enabled: _, ...changes }: EndpointChanges = {},
 ) => {
-  const { enabled: _, ...chosen } = changes;
-  const settings = { url, events, modes, notices, description, headersRef, maxPerSecond, ...chosen };
-  return {
-    ...settings,
-    // Another URL is not verified by what was said of this one.
-    verified: settings.url === url ? verified : (changes.verified ?? false),
-    events: [...settings.events],
-    modes: [...settings.modes],
-    notices: [...settings.notices],
-  };
+  const settings = { url, events, modes, notices, description, headersRef, maxPerSecond, ...changes };
+  // Another URL is not verified by what was said of this one.
+  const isVerified = settings.url === url ? verified : (changes.verified ?? false);
+  return withCopies({ ...settings, verified: isVerified });
 };
 
 /** Headers may be credentials for one receiver, which nobody is shown again. So they do not follow the URL to another. */

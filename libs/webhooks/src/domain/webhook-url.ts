@@ -28,10 +28,7 @@ const DENIED_IPV4 = ranges(
 const GLOBAL_IPV6 = ranges('2000::/3');
 const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
-/**
- * Prefixes that translate to IPv4 (NAT64, SIIT, IPv4-compatible). These hold the IPv4 address in their last bytes;
- * others elsewhere.
- */
+/** Prefixes that translate to IPv4 (NAT64, SIIT, IPv4-compatible), with the IPv4 address in their last bytes. */
 const TRANSLATED = ranges('64:ff9b::/96', '::ffff:0:0:0/96', '::/96');
 /** A network without IPv4 reaches every IPv4 host by such an address, which its name server makes (RFC 6052, RFC 6147). */
 const WELL_KNOWN_NAT64 = ranges('64:ff9b::/96');
@@ -41,10 +38,7 @@ const SIX_TO_FOUR = ranges('2002::/16');
 const LOCAL_NAT64 = ranges('64:ff9b:1::/48');
 const LOCAL_NAT64_BYTES = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST_BYTES];
 
-/**
- * Metadata addresses of clouds, which serve credentials among other things. Always closed, whatever the operator opens,
- * including Azure's public address. All link-local addresses are closed: no receiver uses them.
- */
+/** Clouds' metadata addresses, which serve credentials, and all link-local ones: closed, whatever the operator opens. */
 const METADATA = ranges(
   '169.254.0.0/16',
   'fe80::/10',
@@ -103,9 +97,7 @@ const placesOfIpv4 = (address: Address): readonly (readonly number[])[] => {
 export const MAXIMUM_URL_LENGTH = 2_048;
 
 export interface UrlPolicy {
-  /** Also accept http://, not only https://. */
   readonly allowHttp: boolean;
-  /** Private ranges that are open, as CIDRs. */
   readonly allowCidrs: readonly string[];
 }
 

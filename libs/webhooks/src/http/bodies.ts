@@ -260,10 +260,7 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   }
 }
 
-/**
- * The modes that a caller may give an endpoint: a live key live, or both; a test key test; a bearer token any.
- * @throws Problem validation_failed
- */
+/** The modes a caller may give: a live key live, or both; a test key test; a bearer token any. @throws Problem validation_failed */
 export const allowedModes = (modes: readonly Mode[], { mode, sees }: Pick<Principal, 'mode' | 'sees'>) => {
   const isAllowed = sees.length > 1 || (modes.includes(mode) && (mode === 'live' || modes.length === 1));
   const detail =

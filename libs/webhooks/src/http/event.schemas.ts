@@ -76,7 +76,6 @@ const ended = noticeOf({
   metadata,
 });
 
-/** Each type of notice. */
 export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, Kind>> = {
   'batch.ended': kind(
     'batch.ended',

@@ -12,11 +12,7 @@ const refuse = (name: string, code: string, detail: string): never => {
   throw invalidParameter(name, detail, code);
 };
 
-/**
- * A choice of allowed values, comma-separated or repeated; `null` when the parameter is absent. Sorted like `allowed`,
- * without duplicates, so that equal choices have the same form.
- * @throws Problem with `code` for a value that is not allowed
- */
+/** A choice of allowed values, comma-separated or repeated, sorted like `allowed`; `null`: absent. @throws Problem with `code` */
 export const readChoice = <T extends string>(
   name: string,
   value: QueryValue,

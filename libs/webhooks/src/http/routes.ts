@@ -20,10 +20,7 @@ import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_EVENT, NAMED_REPLAY } from './web
 /** An endpoint's entity tag: its revision. */
 export const etagOf = (revision: bigint): string => `"${revision}"`;
 
-/**
- * Revisions an If-Match header (RFC 9110, 13.1.1) allows; `null` when it allows any. Weak and unknown tags match nothing.
- * The coding that Apache adds to the tag of what it compresses says nothing about the state.
- */
+/** Revisions an If-Match (RFC 9110, 13.1.1) allows; `null`: any. Ignores weak and unknown tags, and the coding that Apache adds. */
 export const readIfMatch = (header: string | undefined): readonly bigint[] | null => {
   if (header === undefined || header.trim() === '*') return null;
   return header
@@ -41,7 +38,6 @@ type Refusal<O extends Outcome> = Extract<WebhookRefusal, { readonly outcome: O 
 const aboutTheUrl = ({ outcome: code, detail }: Refusal<'invalid_webhook_url'>): Problem =>
   invalidRequest([{ pointer: '/url', code, detail }]);
 
-/** The problem for each refusal. */
 const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = {
   webhook_not_found: () => new Problem('webhook_not_found'),
   wrong_workspace: () => new Problem('wrong_workspace'),
@@ -126,10 +122,7 @@ const CHANGES_ENDPOINT = 'webhooks:changes-endpoint';
 /** Declares that a route changes the endpoint itself, or gives a new secret of it. */
 export const ChangesEndpoint = () => SetMetadata(CHANGES_ENDPOINT, true);
 
-/**
- * Refuses an endpoint of another workspace or mode before the body is checked, so that the answer reveals nothing about
- * it. Live receivers depend on an endpoint of both modes, so a test key cannot change it.
- */
+/** Checks before the body that the endpoint is the caller's own. A test key cannot change one that live receivers depend on. */
 @Injectable()
 export class OwnEndpointGuard implements CanActivate {
   constructor(

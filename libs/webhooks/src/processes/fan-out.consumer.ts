@@ -22,10 +22,7 @@ import { type PublicEvent, isSentOnRelease, publicEventOf } from '../domain/publ
 import { noticeOf, type Notice } from '../domain/notice.js';
 import { insertDeliveries, insertNotices, lockNotices, rowsOf } from './insert-deliveries.js';
 
-/**
- * Locks these endpoints until the transaction ends: waits for inserts of deliveries, and holds up further ones. Comes first in
- * the transaction, as in every insert.
- */
+/** Locks endpoints first, as every insert of deliveries does: waits for running inserts, and holds up further ones. */
 export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[]): readonly Statement[] => {
   const known = events.filter(({ type }) => type !== 'WebhookEndpointCreated');
   if (known.length === 0) return [];
@@ -35,10 +32,7 @@ export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[])
   ];
 };
 
-/**
- * What an event of an endpoint changes: its row, and before it what depends on the row as it was. The same event twice
- * changes nothing.
- */
+/** What an event of an endpoint changes: first what depends on the row as it was, then the row. Twice changes no more than once. */
 export const endpointSteps = (event: Recorded<WebhookEndpointEvent>): readonly Step[] => [
   ...effectsOf(event),
   foldInto(endpoints, [event]),
@@ -79,10 +73,7 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
   }
 };
 
-/**
- * Resets the failures of an endpoint: it is treated like a new one.
- * @param movedTo its new URL: nothing changes if it had this one before; `null`: its failures are reset in any case
- */
+/** Its failures end, as of a new one. @param movedTo its new URL, if it is another; `null`: in any case */
 const resetFailures = (endpointId: string, revision: string, movedTo: string | null): Statement => sql`
   delete from webhooks.endpoint_health using webhooks.endpoint
   where endpoint_health.endpoint_id = ${endpointId} and endpoint.endpoint_id = endpoint_health.endpoint_id
@@ -101,9 +92,7 @@ export interface Release {
   readonly position: string;
 }
 
-/**
- * Stores the public events of failures until their credits are released. An event already stored or sent adds nothing.
- */
+/** Stores failures until their credits are released. One that is stored or sent already adds nothing. */
 export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement => {
   const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
     failures.map(({ event }) => event[name]);
@@ -122,10 +111,7 @@ export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement 
     on conflict (cause_event_id) do nothing`;
 };
 
-/**
- * SQL: removes and returns the failures whose credits these events release, as rows of public events. The release of a
- * request that never became a reading, or a repeated one, names none.
- */
+/** SQL: takes the failures whose credits these events release, as rows of public events. Other releases name none. */
 export const takeReleased = (releases: readonly Release[]): Statement => sql`
   delete from webhooks.unreleased_failure failure
   using unnest(${releases.map(({ causeEventId }) => causeEventId)}::text[],
@@ -198,10 +184,7 @@ const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): read
 const isOfEndpoint = (event: FollowedEvent): event is EndpointEvent =>
   categoryOf(event.stream) === webhookEndpointEvents.category;
 
-/**
- * Events between two changes of endpoints go to the same endpoints, in one statement up to the next release: the feed
- * has the order of the log.
- */
+/** Between two changes of endpoints, events go to the same ones: one statement up to the next release, in log order. */
 const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly Statement[] => {
   const statements: Statement[] = [];
   let publicEvents: PublicEvent[] = [];
@@ -234,10 +217,7 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   return notices.length > 0 ? [...statements, insertNotices(notices, firstPauseMs)] : statements;
 };
 
-/**
- * Receivers may have repeated the external id of an erased reading in their answers, or what they know of the person. Nobody
- * can open a sealed answer by now; those of earlier versions are in clear.
- */
+/** Responses may repeat what receivers know of the person. Nobody can open a sealed one by now; older ones are in clear. */
 const forgetAnswers = (readingId: string): Statement => sql`
   with sent as (
     select event_id, endpoint_id from webhooks.public_event event join webhooks.endpoint using (workspace_id)

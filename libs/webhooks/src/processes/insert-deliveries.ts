@@ -10,7 +10,6 @@ import {
   INSERT_SKIPPED,
 } from '../read-models/delivery-sql.js';
 
-/** SQL: the events as rows. */
 export const rowsOf = (events: readonly PublicEvent[]): Statement => {
   const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
     events.map((event) => event[name]);
@@ -70,10 +69,7 @@ export const insertDeliveries = (events: Statement, firstPauseMs: number): State
   return { name: `insert ${events.name}`, text, values: [...events.values, firstPauseMs] };
 };
 
-/**
- * Stores notices, except those that were told before, and inserts a delivery for each endpoint that asks for them by now.
- * Each is a queue of its own, so nothing waits for it. Its transaction begins with `lockNotices`.
- */
+/** Stores notices not told before, and a delivery, each a queue of its own, to endpoints that ask for them. After `lockNotices`. */
 export const insertNotices = (notices: readonly Notice[], firstPauseMs: number): Statement => {
   const column = <K extends keyof Notice>(name: K): readonly Notice[K][] =>
     notices.map((notice) => notice[name]);
@@ -103,15 +99,10 @@ export const insertNotices = (notices: readonly Notice[], firstPauseMs: number):
   return { text, values: [...facts.values, firstPauseMs] };
 };
 
-/**
- * Lets one transaction at a time add notices, so that readers of their feed miss none. Comes before every other lock.
- */
+/** Lets one transaction at a time add notices, so that readers of their feed miss none. Comes before every other lock. */
 export const lockNotices = sql`select pg_advisory_xact_lock(hashtextextended('webhooks.notices', 0))`;
 
-/**
- * SQL: inserts the deliveries of what the common table expression `stored` returns, and wakes the workers if there are any.
- * The types of events and those of notices differ. @param pause the parameter that holds the pause before the first attempt (ms)
- */
+/** SQL: inserts the deliveries of what `stored` returns, and wakes the workers. @param pause parameter: before the first attempt (ms) */
 const deliverStored = (pause: string): string => `
     subscribed as (
       select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id, stored.occurred_at) as delivery_id,

@@ -37,10 +37,7 @@ interface NoticeParts {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/**
- * Tells workspaces what the scans find. A scan sees what lasts, such as a failing endpoint. So nothing is lost with a
- * process, and two workers that scan at once tell it once.
- */
+/** Tells workspaces what the scans find. They see what lasts, so a lost process loses nothing and two workers tell it once. */
 export const watchNotices = (parts: NoticeParts): WorkLoop =>
   repeatedWork(
     'webhooks.notices',
@@ -102,7 +99,6 @@ const lockEndpointsOf = (workspaceIds: readonly string[]) => sql`
   select from webhooks.endpoint where workspace_id = any (${workspaceIds}) and deleted_at is null
   order by endpoint_id for share`;
 
-/** Rows of one page. */
 const PAGE = 500;
 /** What happened longer ago is no news. A worker that comes back after an outage still tells what happened during it. */
 const NEWS_MS = 7 * 86_400_000;
@@ -130,7 +126,6 @@ const scan = <Facts extends object>(
 const FAILING_AFTER_MS = 3_600_000;
 const OF_ENDPOINT = 'endpoint_id as "endpointId", workspace_id as "workspaceId", modes';
 
-/** What the module's own tables tell about endpoints and replays. */
 export const endpointScans = (pool: pg.Pool): readonly Scan[] => [
   scan(
     pool,
@@ -164,7 +159,6 @@ const GRANT_WARNING_MS = 7 * DAY_MS;
 /** A key that lives for a shorter time in all has no notice (docs/webhooks.md). */
 const KEY_WARNING_MS = 14 * DAY_MS;
 
-/** What the other modules know of credits and keys. */
 export const accountScans = (pool: pg.Pool, queries: Pick<QueryBus, 'execute'>): readonly Scan[] => [
   async function* () {
     const percents = await chosenPercents(pool);

@@ -185,31 +185,6 @@ describe('Settled deliveries', () => {
     expect(await days()).toEqual(['05-20']);
   });
 
-  it('Attempts that no delivery has are deleted when they are old enough', async () => {
-    const attempted = (deliveryId: string, at: string) =>
-      test.database.pool.query(
-        `insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, error, endpoint_id)
-       values ($1, 1, $2, 1, 'timeout', 'we_a')`,
-        [deliveryId, at],
-      );
-    const { rows } = await test.database.pool.query<{ delivery_id: string }>(
-      `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
-                                    created_at)
-     values (gen_random_uuid(), 'we_a', 'ws_1', 'evt_1', gen_random_uuid(), 1, 'pending', now(), now())
-     returning delivery_id`,
-    );
-    const pending = rows[0]!.delivery_id;
-    await attempted(pending, '2026-03-01T00:00:00Z');
-    await attempted(randomUUID(), '2026-05-01T00:00:00Z');
-    const recent = randomUUID();
-    await attempted(recent, '2026-05-20T00:00:00Z');
-    expect(await round(NOW)).toMatchObject({ removed: 1 });
-    const kept = await test.database.pool.query<{ delivery_id: string }>(
-      'select delivery_id from webhooks.attempt',
-    );
-    expect(kept.rows.map(({ delivery_id: id }) => id).toSorted()).toEqual([pending, recent].toSorted());
-  });
-
   it('Rounds at the same time delete each week once', async () => {
     await settled('2026-04-08T00:00:00Z');
     await settled('2024-01-01T00:00:00Z', MANY);

@@ -24,7 +24,7 @@ import { LookAtWebhookRetention, RunWebhookRetention } from '../contracts/delive
 const EVERY_MS = 3_600_000;
 /** Partitions exist this long before the first delivery of their week is settled. */
 const AHEAD_MS = 28 * 86_400_000;
-/** The functions of migration 0016 wait 150 ms for a lock; sending waits behind them. In between, it catches up. */
+/** The functions of the migration wait 150 ms for a lock; sending waits behind them. In between, it catches up. */
 const TRIES = 50;
 const BETWEEN_TRIES_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -70,14 +70,6 @@ const FORGET_OTHERS = `
   delete from webhooks.settled_delivery_other where ctid = any (array(
     select ctid from webhooks.settled_delivery_other where settled_at < $1 limit ${AT_ONCE}))`;
 
-/** Attempts that earlier versions left in the queue when they skipped their delivery at the moment of an outcome. */
-const FORGET_LEFT_BEHIND = `
-  delete from webhooks.attempt where ctid = any (array(
-    select ctid from webhooks.attempt
-    where started_at < $1
-      and not exists (select from webhooks.delivery where delivery.delivery_id = attempt.delivery_id)
-    limit ${AT_ONCE}))`;
-
 /** Partitions of weeks, the oldest first, with the beginning of each. */
 const WEEKS = `
   select relname as name, to_date(substr(relname, 18), 'IYYY"w"IW')::timestamp at time zone 'UTC' as begins,
@@ -94,10 +86,7 @@ interface Week {
   readonly estimated: number;
 }
 
-/**
- * Settled deliveries, with their attempts, WEBHOOK_DELIVERIES_KEPT_DAYS after they were settled: whole weeks, so up to seven
- * days later.
- */
+/** Settled deliveries, with attempts: whole weeks, so up to seven days later than WEBHOOK_DELIVERIES_KEPT_DAYS. */
 export const deliveryRetention = (
   pool: pg.Pool,
   { WEBHOOK_DELIVERIES_KEPT_DAYS: days }: Pick<Config, 'WEBHOOK_DELIVERIES_KEPT_DAYS'>,
@@ -115,13 +104,8 @@ export const deliveryRetention = (
       removed += weeks.get(week) ?? 0;
       await onStep(weeks.get(week) ?? 0);
     }
-    for (const forgetSome of [FORGET_OTHERS, FORGET_LEFT_BEHIND])
-      removed += await inSteps(
-        AT_ONCE,
-        signal,
-        async () => (await pool.query(forgetSome, [instant(before)])).rowCount ?? 0,
-        onStep,
-      );
+    const forgetOthers = async () => (await pool.query(FORGET_OTHERS, [instant(before)])).rowCount ?? 0;
+    removed += await inSteps(AT_ONCE, signal, forgetOthers, onStep);
     return { removed, keptSince: beginOfWeek(before) };
   },
 });
@@ -234,18 +218,15 @@ const retention = (
   pool: pg.Pool,
   named: Pick<Retention, 'kind' | 'what' | 'setting' | 'days'>,
   rows: RowsByAge,
-  ...statements: readonly string[]
+  atOnce: number,
+  statement: string,
 ): Retention => ({
   ...named,
   graceDays: 0,
   held: (before) => heldRows(pool, rows, before),
   async forget(before, signal, onStep) {
-    let removed = 0;
-    for (const statement of statements) {
-      const step = async () => (await pool.query(statement, [instant(before)])).rowCount ?? 0;
-      removed += await inSteps(EVENTS_AT_ONCE, signal, step, onStep);
-    }
-    return { removed, keptSince: before };
+    const step = async () => (await pool.query(statement, [instant(before)])).rowCount ?? 0;
+    return { removed: await inSteps(atOnce, signal, step, onStep), keptSince: before };
   },
 });
 
@@ -260,6 +241,7 @@ export const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: numbe
       days,
     },
     { table: 'webhooks.public_event', at: 'occurred_at', where: EVENTS[mode] },
+    EVENTS_AT_ONCE,
     FORGET_EVENTS(mode),
   );
 
@@ -274,6 +256,7 @@ export const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: numb
       days,
     },
     { table: 'webhooks.notice', at: 'occurred_at', where: `livemode = ${mode === 'live'}` },
+    EVENTS_AT_ONCE,
     FORGET_NOTICES(mode),
   );
 
@@ -301,18 +284,14 @@ const FORGET_SUMS = `
   delete from webhooks.endpoint_hour where ctid = any (array(
     select ctid from webhooks.endpoint_hour where hour < $1 limit ${SUMS_AT_ONCE}))`;
 
-const statsRetention = (pool: pg.Pool, days: number): Retention => ({
-  kind: 'stats',
-  what: 'hourly sums of attempts',
-  setting: 'WEBHOOK_STATS_KEPT_DAYS',
-  days,
-  graceDays: 0,
-  held: (before) => heldRows(pool, { table: 'webhooks.endpoint_hour', at: 'hour' }, before),
-  async forget(before, signal, onStep) {
-    const step = async () => (await pool.query(FORGET_SUMS, [instant(before)])).rowCount ?? 0;
-    return { removed: await inSteps(SUMS_AT_ONCE, signal, step, onStep), keptSince: before };
-  },
-});
+const statsRetention = (pool: pg.Pool, days: number): Retention =>
+  retention(
+    pool,
+    { kind: 'stats', what: 'hourly sums of attempts', setting: 'WEBHOOK_STATS_KEPT_DAYS', days },
+    { table: 'webhooks.endpoint_hour', at: 'hour' },
+    SUMS_AT_ONCE,
+    FORGET_SUMS,
+  );
 
 @QueryHandler(LookAtWebhookRetention)
 export class LookAtWebhookRetentionHandler implements IQueryHandler<LookAtWebhookRetention> {

@@ -41,10 +41,7 @@ const LOCK = `
   order by reading_id, sequence limit ${AT_ONCE}
   for update skip locked`;
 
-/**
- * Deliveries that are locked: a statement of its own, which sees every attempt that was recorded before the locks. The
- * outcome of an attempt under way is added later (processes/dispatch/outcome-sql.ts).
- */
+/** A statement of its own sees every attempt recorded before the locks. The outcome of one under way is added later. */
 const SKIP = `
   with ended as (
     delete from webhooks.delivery where delivery_id = any ($1)
@@ -78,10 +75,7 @@ export const noteSkipping = (
   values: [endpointId, revision, at, kept],
 });
 
-/**
- * Skips the noted deliveries in the background, a batch after the other. A round that fails is logged: as long as it does,
- * nothing is sent to the noted endpoints, enabled or not.
- */
+/** Skips noted deliveries in the background, in batches. While that fails, nothing is sent to the noted endpoints. */
 export const skipNoted = (pool: pg.Pool, log: Pick<Logger, 'warn'>): WorkLoop => ({
   ...repeatedWork(
     'webhooks.skipping',
@@ -94,10 +88,7 @@ export const skipNoted = (pool: pg.Pool, log: Pick<Logger, 'warn'>): WorkLoop =>
   role: 'webhooks',
 });
 
-/**
- * Skips a batch of the endpoint that was noted first.
- * @returns whether there may be more to skip now; deliveries that are being recorded are left for a later round
- */
+/** Skips a batch of the endpoint noted first. @returns whether there may be more now; those being recorded wait for a later round */
 export const skipNext = (pool: pg.Pool): Promise<boolean> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<{

@@ -106,10 +106,7 @@ const END_REST = 'delete from webhooks.probe_rest where workspace_id = $1 and ho
 /** Rests that were over an hour ago, so that no claim of now needs them. */
 const FORGET_RESTS = `delete from webhooks.probe_rest where rests_until < $1::timestamptz - interval '1 hour'`;
 
-/**
- * Sends a signed probe to each endpoint that is not verified, until it answers 2xx. Its deliveries wait meanwhile, outside
- * of the queue of probes. When the schedule of retries has ended, the endpoint is disabled.
- */
+/** Sends signed probes to endpoints that are not verified, until 2xx; when the schedule ends, the endpoint is disabled. */
 export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
   name: 'webhooks.verification',
   role: 'webhooks',

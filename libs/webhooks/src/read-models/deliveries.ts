@@ -34,9 +34,7 @@ export interface DeliveryRecord {
   readonly deliveryId: string;
   readonly eventId: string;
   readonly type: DeliveredType;
-  /** `null` for a notice. */
   readonly readingId: string | null;
-  /** False for an event of a test reading. */
   readonly livemode: boolean;
   readonly sequence: number;
   readonly status: DeliveryStatus;
@@ -44,7 +42,6 @@ export interface DeliveryRecord {
   readonly nextAttemptAt: string | null;
   readonly test: boolean;
   readonly redelivery: boolean;
-  /** Id of the replay that it belongs to. */
   readonly replayId: string | null;
   readonly createdAt: string;
   readonly settledAt: string | null;
@@ -104,9 +101,7 @@ const SCANNED = 1_000;
 /** Most skipped deliveries counted when an endpoint is enabled. */
 const MOST_SKIPPED = 100_000;
 
-/**
- * A literal, because the planner matches the partial index of unsuccessful deliveries by query text, not by parameters.
- */
+/** A literal: the planner matches the partial index of unsuccessful deliveries by query text, not by parameters. */
 const UNSUCCEEDED = `and status <> 'succeeded'`;
 const mayHaveSucceeded = ({ statuses, undelivered }: DeliveryFilter): boolean =>
   !undelivered && (statuses === null || statuses.includes('succeeded'));
@@ -114,7 +109,6 @@ const mayHaveSucceeded = ({ statuses, undelivered }: DeliveryFilter): boolean =>
 const ATTEMPT = `
   number, started_at as "startedAt", duration_ms as "durationMs", status_code as "statusCode", error`;
 
-/** Reads the deliveries of an endpoint. */
 @Injectable()
 export class DeliveryRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
@@ -129,7 +123,6 @@ export class DeliveryRows {
     return rows[0] ? recordOf(rows[0]) : null;
   }
 
-  /** All attempts of a delivery, the first first. */
   async attempts(deliveryId: string): Promise<readonly AttemptRecord[]> {
     const { rows } = await this.pool.query(
       `select ${ATTEMPT} from ${ALL_ATTEMPTS} where delivery_id = $1 order by number`,
@@ -138,10 +131,7 @@ export class DeliveryRows {
     return rows.map((row: object) => asRecord<AttemptRecord>(row));
   }
 
-  /**
-   * Deliveries of an endpoint, newest first, after the given instant of creation and id.
-   * @returns `after`: where the list goes on when the filter passed fewer than `limit` of those scanned; `null`: it ends
-   */
+  /** @returns `after`: where the list goes on when the filter passed fewer than `limit` of those scanned; `null`: it ends */
   async page(
     endpointId: string,
     limit: number,
@@ -188,10 +178,7 @@ export class DeliveryRows {
     return { records, after: isAll ? null : [end.end_created_at.toISOString(), end.end_delivery_id] };
   }
 
-  /**
-   * The events of a filter that few deliveries pass. To walk through all deliveries of the endpoint would find them, too,
-   * but takes as long as it has deliveries. `null`: the filter passes many, or all.
-   */
+  /** The events of a filter that few deliveries pass, instead of a walk through all deliveries. `null`: it passes many, or all. */
   private async eventsOf(
     endpointId: string,
     { readingId, types }: DeliveryFilter,
@@ -215,10 +202,7 @@ export class DeliveryRows {
     return ofTypes.length > FEW ? null : ofTypes;
   }
 
-  /**
-   * Counts the deliveries of events skipped since the endpoint was disabled, and those still to be skipped. Stops at
-   * `MOST_SKIPPED`, so that enabling an endpoint never waits for a count of millions.
-   */
+  /** Deliveries skipped since the endpoint was disabled, and those still to be. Stops at `MOST_SKIPPED`: nobody waits for millions. */
   async countSkipped(endpointId: string): Promise<number> {
     const { rows } = await this.pool.query<{ skipped: number }>(
       `select count(*)::integer as skipped from (

@@ -26,18 +26,12 @@ export const NEVER_ATTEMPTED = `
 export const notifyDue = (from: string): string => `
   select pg_notify('webhooks_due', workspace_id) from (select distinct workspace_id from ${from}) due`;
 
-/**
- * SQL: when a delivery that is due at `dueAt` may be sent. An endpoint that keeps failing is sent nothing before its
- * probe. Reads the endpoint's health as `health`.
- */
+/** SQL: when a delivery due at `dueAt` may be sent. An endpoint that keeps failing waits for its probe. Reads `health`. */
 export const freeAt = (dueAt: string): string => `
   case when ${dueAt} is not null and health.consecutive_failures >= ${PROBE_AFTER_FAILURES}
        then greatest(${dueAt}, health.probe_at) else ${dueAt} end`;
 
-/**
- * SQL: all deliveries, pending and settled, under the name `delivery`. What a settled one keeps of its last attempt is in
- * `started_at`, `duration_ms`, `status_code` and `error`; attempts of a pending one are rows of `webhooks.attempt`.
- */
+/** SQL: all deliveries, under the name `delivery`. A settled one has its last attempt; those of pending ones are `webhooks.attempt`. */
 export const ALL_DELIVERIES = `(
   select delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, replay_id, created_at, settled_at, due_at,
          added, null::timestamptz as started_at, null::integer as duration_ms, null::integer as status_code,
@@ -100,10 +94,7 @@ export const appendSettled = (ended: string, made?: string): string => `
       left join earlier on earlier.delivery_id = ended.delivery_id
     )`;
 
-/**
- * SQL: the same for deliveries whose last attempt succeeded, which most do. Fewer joins: the removed rows carry that attempt.
- * @param ended a common table expression with the columns of `webhooks.delivery`, and started_at, duration_ms and status_code
- */
+/** SQL: the same when the last attempt succeeded, as most do, with fewer joins. @param ended has that attempt, too */
 export const appendSucceeded = (ended: string): string => `
     taken as (
       delete from webhooks.attempt using ${ended} ended
@@ -125,20 +116,14 @@ export const INSERT_SKIPPED = `
   insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at,
                                          settled_at)`;
 
-/**
- * Serializes requests that add deliveries to an endpoint on demand, across all processes, so that concurrent requests
- * cannot exceed a limit. Held until the transaction ends. Acquire it before every other lock.
- */
+/** Serializes requests that add deliveries to an endpoint, across processes, until the transaction ends. Acquire it first. */
 export const lockRequestsOf = async (client: pg.PoolClient, endpointId: string): Promise<void> => {
   await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `webhooks.requests|${endpointId}`,
   ]);
 };
 
-/**
- * May anything be sent to endpoint $1? For transactions that add deliveries: the endpoint cannot be disabled until they
- * commit. Otherwise those deliveries would be sent when it is enabled again.
- */
+/** May anything be sent to endpoint $1? It cannot be disabled until the caller's inserts commit: they would be sent once enabled. */
 export const LOCK_ENDPOINT = `
   select enabled and deleted_at is null as is_open from webhooks.endpoint where endpoint_id = $1 for share`;
 
@@ -149,12 +134,7 @@ export const OPEN_ENDPOINT = `
     select coalesce((select is_open from locked), true) and $2::boolean as is_open
   )`;
 
-/**
- * Lets an endpoint that keeps failing be tried at once, because a person asks for a delivery. Comes last in a transaction that
- * has locked the endpoint. A failure that is being recorded right now decides when the next probe is due: no lock on it is
- * waited for.
- * @param at RFC 3339
- */
+/** Has a failing endpoint tried at once for a person. Comes last; a failure being recorded now decides itself. @param at RFC 3339 */
 export const probeNow = async (client: pg.PoolClient, endpointId: string, at: string): Promise<void> => {
   await client.query(
     `with waiting as (

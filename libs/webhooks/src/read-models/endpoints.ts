@@ -55,7 +55,6 @@ const SELECT = `select ${COLUMNS} ${TABLES}`;
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
 
-/** Reads the endpoints that the fan-out has projected. */
 @Injectable()
 export class EndpointRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
@@ -67,10 +66,7 @@ export class EndpointRows {
     return rows[0] ? rowOf(rows[0]) : null;
   }
 
-  /**
-   * A page of a workspace's endpoints, newest first, after the given instant of creation and id.
-   * @param sees only endpoints for one of these modes
-   */
+  /** A page of a workspace's endpoints for one of these modes, newest first, after this instant of creation and id. */
   async page(
     workspaceId: string,
     sees: readonly Mode[],
@@ -130,10 +126,7 @@ export class FindWebhookEndpointHandler implements IQueryHandler<FindWebhookEndp
   }
 }
 
-/**
- * Pending deliveries of a query's `endpoint`, and its `health`. The last success is that of the hourly sums: the history
- * has no index that finds it behind many skipped deliveries.
- */
+/** Pending deliveries of `endpoint`. The last success is from the hourly sums: no index of the history finds it. */
 const QUEUE_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
@@ -143,10 +136,7 @@ const QUEUE_COLUMNS = `
    where endpoint_hour.endpoint_id = endpoint.endpoint_id and outcome = 'succeeded'
    order by hour desc limit 1) as "lastSuccessAt"`;
 
-/**
- * The same with recent attempts. They are sums: the history has no index by the time of an attempt, and millions of rows.
- * $1: the first hour that counts.
- */
+/** The same with recent attempts, also from the sums. $1: the first hour that counts. */
 const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
   (select coalesce(json_object_agg(outcome, attempts), '{}')
    from (select outcome, sum(attempts)::integer as attempts from webhooks.endpoint_hour
@@ -155,7 +145,6 @@ const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
 
 type HealthColumns = Omit<QueueHealthRecord, 'queueAgeSeconds'>;
 
-/** Reports the health of endpoint queues. */
 @Injectable()
 export class QueueHealth {
   constructor(

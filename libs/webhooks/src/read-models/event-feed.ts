@@ -10,10 +10,7 @@ import type { DeliveryNotFound, NoLongerKept } from '../contracts/refusals.js';
 import { NOTICE_PAUSE_MS } from '../domain/notice.js';
 import { withExternalId } from '../domain/public-event.js';
 
-/**
- * SQL: whether a notice was told before: of this occurrence, or of this subject a short time ago.
- * @param fact SQL: a row with workspace_id, type, subject, occurrence and occurred_at
- */
+/** SQL: whether a notice was told of this occurrence, or of this subject shortly before. @param fact SQL: the notice's row */
 export const wasTold = (fact: string): string => `
   exists (
     select from webhooks.notice told
@@ -21,11 +18,7 @@ export const wasTold = (fact: string): string => `
       and (told.occurrence = ${fact}.occurrence
            or told.occurred_at > ${fact}.occurred_at - ${NOTICE_PAUSE_MS} * interval '1 millisecond'))`;
 
-/**
- * SQL: whether retention has deleted an event or a notice, or would have: it happened before the last one of its kind that
- * was deleted.
- * @param fact SQL: a row with workspace_id, livemode, type and occurred_at
- */
+/** SQL: whether retention has deleted an event or notice, or would have. @param fact SQL: a row of one */
 export const wasDeleted = (fact: string): string => `
   exists (
     select from webhooks.deleted_past past
@@ -43,10 +36,7 @@ export const lastDeletedPosition = (fact: string): string => `
 export class DeletedPast {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  /**
-   * The highest deleted position of these types and modes, in decimal, and from which instant on all is kept (RFC 3339);
-   * `null`: nothing was deleted. @param types `null`: all, of events and of notices
-   */
+  /** The highest deleted position, and since when all is kept (RFC 3339); `null`: nothing was deleted. @param types `null`: all */
   async ofFeed(
     workspaceId: string,
     types: readonly DeliveredType[] | null,
@@ -62,10 +52,7 @@ export class DeletedPast {
     return position === null || until === null ? null : { position, keptSince: until.toISOString() };
   }
 
-  /**
-   * Why a delivery of these modes is not found: it may be deleted, after its own term or with its event; or the endpoint,
-   * which is younger than all that was deleted, never had it.
-   */
+  /** Why a delivery is not found: deleted after its term or with its event, or the younger endpoint never had it. */
   async refusalOfDelivery(
     endpointId: string,
     modes: readonly Mode[],
@@ -116,15 +103,11 @@ const page = (types: readonly DeliveredType[], modes: readonly Mode[], order: 'a
   return `select * from (${each.join(' union all ')}) each order by each.position::numeric ${order} limit $3`;
 };
 
-/** An event or a notice as it is pushed. */
 export type FoundEvent = Omit<ToldEvent, 'position'> & { readonly workspaceId: string };
 
 const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/**
- * The public events of a workspace in log order, and its notices in the order in which they were told. Transactions add
- * either one at a time and in order. So none ever appears before one that was already read.
- */
+/** Public events in log order, and notices as they were told. Either are added in order, so none appears before one already read. */
 @Injectable()
 export class EventFeed {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
@@ -141,11 +124,7 @@ export class EventFeed {
     return rows[0] ?? null;
   }
 
-  /**
-   * A page of events or of notices, the oldest first.
-   * @param after position in decimal; `null`: from the first
-   * @param types of events, or of notices
-   */
+  /** A page, the oldest first. @param after position in decimal; `null`: from the first @param types of events, or of notices */
   async page(
     workspaceId: string,
     limit: number,

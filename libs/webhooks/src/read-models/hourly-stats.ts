@@ -4,26 +4,18 @@ import type pg from 'pg';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { GetEndpointStats, type AttemptFigures, type EndpointStats } from '../contracts/endpoints.js';
 
-/**
- * Upper bounds of the classes of durations (ms), inclusive; the last class has no bound. Never changed: stored sums count
- * by them.
- */
+/** Upper bounds of the classes of durations (ms), inclusive. Never changed: stored sums count by them. */
 export const LATENCY_BOUNDS_MS = [
   5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 7_500, 10_000,
   15_000,
 ] as const;
 
-/** Classes of durations. */
 export const LATENCY_CLASSES = LATENCY_BOUNDS_MS.length + 1;
 
-/** The sum of counts by class. */
 export const addCounts = (a: readonly number[], b: readonly number[]): readonly number[] =>
   Array.from({ length: LATENCY_CLASSES }, (_, index) => (a[index] ?? 0) + (b[index] ?? 0));
 
-/**
- * The duration (ms) that a share of the attempts does not exceed, even within its class: exact to the width of the class.
- * Beyond the last bound, that bound. @param share above 0, up to 1 @returns `null` without attempts
- */
+/** The duration (ms) that a share (0 to 1) of the attempts does not exceed, exact to its class. `null`: no attempts */
 export const percentile = (counts: readonly number[], share: number): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
@@ -47,11 +39,7 @@ const COUNTS = CLASSES.map((index) => `count(*) filter (where class = ${index})`
 /** Arrays in SQL begin at 1. Written out: as an aggregate over both arrays it took five times as long. */
 const SUMS = CLASSES.map((index) => `known.latencies[${index + 1}] + excluded.latencies[${index + 1}]`);
 
-/**
- * SQL: adds attempts to the sums of their endpoints, in the statement that records them. So each is counted once, however
- * often it is repeated. Rows are written in one order, so that two workers cannot deadlock.
- * @param attempts a table, or a join of tables, with endpoint_id, started_at, duration_ms and error
- */
+/** SQL: adds attempts to the sums in the statement that records them: each once. One order of rows, so no deadlock. */
 export const countAttempts = (attempts: string): string => `
   insert into webhooks.endpoint_hour as known (endpoint_id, hour, outcome, attempts, latencies, last_at)
   select endpoint_id, hour, outcome, count(*)::integer, array[${COUNTS.join(', ')}]::integer[], max(started_at)
@@ -70,7 +58,6 @@ interface Sum {
   readonly latencies: readonly number[];
 }
 
-/** Reads the hourly sums of an endpoint's attempts. */
 @Injectable()
 export class HourlyStats {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}

@@ -12,10 +12,7 @@ import { isAddress, isReachable, isSameAddress, portOf } from '../../domain/webh
 /** Bytes read and kept of a response body. */
 const READ_BYTES = 65_536;
 const KEPT_BYTES = 4_096;
-/**
- * Bytes of one response with everything around its body. HTTP has parts of unlimited length that a client skips silently:
- * interim responses, chunk extensions, empty lines, the reason phrase. They could keep a worker busy until the deadline.
- */
+/** Bytes of one response with everything around its body: clients skip interim responses or chunk extensions of any length. */
 const RESPONSE_BYTES = 262_144;
 /** Pieces in which a response may come, chunks and interim responses too: each costs as much as a thousand bytes. */
 const RESPONSE_PIECES = 4_096;
@@ -24,9 +21,7 @@ const SESSION_TICKETS = 16;
 
 export interface Response {
   readonly statusCode: number;
-  /** Each as it was sent. */
   readonly retryAfter: readonly string[];
-  /** The first bytes. */
   readonly body: Uint8Array;
 }
 
@@ -161,10 +156,7 @@ export interface EgressProxy {
   readonly report: (reason: string) => void;
 }
 
-/**
- * @param url http://host:port, with user and password if the proxy needs them
- * @param loginFile a file with user:password instead. It is read for each connection, so a change needs no restart
- */
+/** @param url http://host:port, with a login if needed @param loginFile with user:password instead, read for each connection */
 export const egressProxy = (
   url: string,
   loginFile?: string,
@@ -197,21 +189,13 @@ const KEPT_RECEIVERS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const RESPONSE_HEADER_BYTES = 16_384;
 
-/**
- * Keep-alive connections, each to one checked address. The host name is used for SNI, certificate and Host only, so DNS
- * cannot redirect a connection (rebinding). Proxy variables of the environment have no effect.
- */
+/** Keep-alive connections, each to one checked address, whatever DNS says later. Proxy variables of the environment have no effect. */
 export class PinnedConnections {
   private readonly agents = new LRUCache<string, http.Agent>({ max: KEPT_RECEIVERS });
 
   constructor(private readonly limits: ConnectionLimits) {}
 
-  /**
-   * A request to this address that has yet to be ended.
-   * @param owner owners share no connections, even to one address
-   * @param headers names and values in turns, without Host
-   * @throws AttemptFailed when there is no source to connect from
-   */
+  /** @param owner owners share no connections @param headers names and values in turns, without Host @throws AttemptFailed */
   post(owner: string, url: URL, address: string, headers: readonly string[]): http.ClientRequest {
     const key = `${owner} ${url.origin} ${address}`;
     const agent = this.agents.get(key) ?? this.open(url, address);
@@ -298,10 +282,7 @@ const proxyFailed = (proxy: EgressProxy, reason: string): AttemptFailed => {
   return new AttemptFailed('proxy_failed');
 };
 
-/**
- * Asks the proxy to connect to an address (CONNECT, RFC 9110, 9.3.6). The request names the checked address and never a
- * host name, so the proxy resolves nothing.
- */
+/** Asks the proxy to connect to the checked address (CONNECT, RFC 9110, 9.3.6), never to a name, so it resolves nothing. */
 const openTunnel = async (
   proxy: EgressProxy,
   address: string,

@@ -25,7 +25,6 @@ import type { Config } from '../../settings.js';
 import type { SendsRequests } from './sender.js';
 import type { EndpointSnapshot } from './workspace-leases.js';
 
-/** A delivery that counts as in flight. */
 export interface DeliveryInFlight {
   readonly workspace: HeldWorkspace;
   readonly endpoint: HeldEndpoint;
@@ -48,7 +47,7 @@ export interface AttemptParts {
 }
 
 /** When a delivery that could not be prepared is due again (ms). */
-const PUT_OFF_MS = 30_000;
+const RETRY_PREPARING_MS = 30_000;
 
 /** Makes attempts: signs, sends, records the outcome, and disables endpoints that fail for too long. */
 export class DeliveryAttempts {
@@ -56,14 +55,14 @@ export class DeliveryAttempts {
 
   constructor(private readonly parts: AttemptParts) {}
 
-  /** Resolves when the outcome is recorded, or the attempt was cancelled or put off. */
+  /** Resolves when the outcome is recorded, or the attempt was cancelled or rescheduled. */
   async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
     const { clock } = this.parts;
     const startedAt = clock.now();
     // The endpoint may be read again during the attempt.
     const { snapshot } = endpoint;
     const result = await this.send(snapshot, delivery, startedAt).catch((error: unknown) =>
-      this.putOff(workspace, delivery, error).finally(() => onExchangeEnd(null)),
+      this.reschedule(workspace, delivery, error).finally(() => onExchangeEnd(null)),
     );
     if (result === undefined) return;
     if (result === 'cancelled') {
@@ -89,11 +88,8 @@ export class DeliveryAttempts {
     await recording;
   }
 
-  /**
-   * Nothing was sent, since a key, a secret or the headers cannot be had. That may last, and says nothing about the
-   * endpoint's other deliveries: it holds no place of theirs meanwhile, and counts no attempt.
-   */
-  private async putOff(
+  /** Nothing was sent, for want of a key, secret or headers. It may last: meanwhile it takes no slot and counts no attempt. */
+  private async reschedule(
     workspace: HeldWorkspace,
     { deliveryId, attempt, readingId, requestId }: DueDelivery,
     error: unknown,
@@ -101,10 +97,8 @@ export class DeliveryAttempts {
     const { outcomes, clock, log } = this.parts;
     workspace.recording += 1;
     try {
-      await outcomes.putOff(
-        { deliveryId, number: attempt, lease: workspace.lease },
-        clock.now() + PUT_OFF_MS,
-      );
+      const of = { deliveryId, number: attempt, lease: workspace.lease };
+      await outcomes.reschedule(of, clock.now() + RETRY_PREPARING_MS);
     } finally {
       workspace.recording -= 1;
     }
@@ -150,7 +144,6 @@ export class DeliveryAttempts {
     else this.parts.log.info({ ...details, error }, 'webhook not delivered');
   }
 
-  /** Cancels every attempt in progress without a result. */
   cancel(): void {
     this.parts.sender.cancel();
   }
@@ -167,13 +160,8 @@ export class DeliveryAttempts {
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
     const body = Buffer.from(await wholeBody(delivery, queryBus), 'utf8');
     const redelivery = delivery.redelivery || delivery.replayed;
-    const headers = signedHeaders({
-      ...delivery,
-      redelivery,
-      body,
-      secrets,
-      timestamp: Math.floor(at / 1_000),
-    });
+    const timestamp = Math.floor(at / 1_000);
+    const headers = signedHeaders({ ...delivery, redelivery, body, secrets, timestamp });
     const custom = await this.parts.headers.open(endpointId, endpoint.headersRef);
     return sender.send({ endpointId, url, headers: { ...custom, ...headers }, body });
   }

@@ -6,18 +6,15 @@ import { appendSettled } from '../../read-models/delivery-sql.js';
 /** A due delivery that no earlier delivery of its reading holds up. */
 export interface DueDelivery {
   readonly deliveryId: string;
-  /** Number of the attempt to make, from 1. */
   readonly attempt: number;
   readonly eventId: string;
   readonly type: string;
   /** As stored; `wholeBody` gives what is sent. */
   readonly body: string;
   readonly showsExternalId: boolean;
-  /** `null` for a notice. */
   readonly readingId: string | null;
   /** Id of the request that the event follows from; `null` for a trial, and for events of older versions. */
   readonly requestId: string | null;
-  /** False for what is about a test reading. */
   readonly livemode: boolean;
   readonly test: boolean;
   /** Requested by itself: outside the order of its reading. */
@@ -26,7 +23,6 @@ export interface DueDelivery {
   readonly replayed: boolean;
 }
 
-/** Asks for the due deliveries of one endpoint. */
 export interface DueQuery {
   readonly endpointId: string;
   /** Deliveries to omit: already read, and not settled yet. */
@@ -36,7 +32,6 @@ export interface DueQuery {
   readonly replayedFrom: string;
 }
 
-/** Due deliveries of one endpoint, the earliest due first, and where the next read starts. */
 export interface DueBatch {
   readonly endpointId: string;
   readonly due: readonly DueDelivery[];
@@ -101,10 +96,7 @@ const READ = `
   ) event on true
   order by next.due_at`;
 
-/**
- * Retention may have deleted an event while a transaction that it did not see added a delivery of it, such as a replay.
- * Nothing is left to send: the delivery is skipped.
- */
+/** Retention may have deleted an event while a transaction it did not see added a delivery of it: the delivery is skipped. */
 const END_WITHOUT_EVENT = `
   with ended as (
     delete from webhooks.delivery
@@ -115,11 +107,7 @@ const END_WITHOUT_EVENT = `
   ), ${appendSettled('ended')}
   select from ended`;
 
-/**
- * Reads due deliveries of endpoints whose workspaces the caller has claimed. Ends those whose event is gone.
- * @param limits most deliveries of one endpoint, new and replayed
- * @param now milliseconds since the epoch
- */
+/** Reads due deliveries of claimed workspaces, and ends those whose event is gone. @param limits of one endpoint @param now in ms */
 export const readDue = async (
   pool: pg.Pool,
   queries: readonly DueQuery[],

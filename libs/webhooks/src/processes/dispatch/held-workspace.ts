@@ -158,7 +158,6 @@ export class HeldEndpoint {
   }
 }
 
-/** A workspace whose lease this worker has. */
 export class HeldWorkspace implements WorkspaceLease {
   readonly workspaceId: string;
   readonly lease: string;

@@ -89,14 +89,14 @@ describe('A delivery that waits', () => {
     const now = Date.now();
     const held = await takeNext(now);
     const attempt = attemptIn(held, now, failure);
-    await outcomes.putOff(attempt, now + 2 * HOUR);
+    await outcomes.reschedule(attempt, now + 2 * HOUR);
     const putOff = { status: 'pending', attempts: 0, dueAt: now + 2 * HOUR };
     expect(await deliveries()).toMatchObject([putOff, putOff]);
     await outcomes.failed(attempt, HOUR);
-    await outcomes.putOff(attempt, now);
+    await outcomes.reschedule(attempt, now);
     await outcomes.failed(attempt, 1);
     await leases.release([held]);
-    await outcomes.putOff({ ...attempt, number: 2 }, now);
+    await outcomes.reschedule({ ...attempt, number: 2 }, now);
     expect(await deliveries()).toMatchObject([
       { status: 'pending', attempts: 1, dueAt: now + HOUR },
       { status: 'pending', attempts: 0, dueAt: now + 2 * HOUR },

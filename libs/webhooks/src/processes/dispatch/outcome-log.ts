@@ -125,7 +125,7 @@ export const ADD_TO_SKIPPED = `
   where skipped.delivery_id = done.delivery_id and skipped.status = 'skipped' and skipped.attempts = done.number - 1`;
 
 /** SQL: makes a delivery due later, $4, and with it the later ones of its reading, which cannot be sent before. */
-export const PUT_OFF = `
+export const RESCHEDULE = `
   with done as (
     select $1::uuid as delivery_id, $2::integer as number, $3::uuid as lease
   ), held as (
@@ -140,7 +140,6 @@ export const PUT_OFF = `
 /** An attempt that has ended. Times in milliseconds since the epoch. */
 export interface FinishedAttempt {
   readonly deliveryId: string;
-  /** From 1. */
   readonly number: number;
   readonly endpointId: string;
   /** Where it was sent: the endpoint may have another URL by now. */
@@ -170,7 +169,6 @@ interface QueuedOutcome {
 
 /** What recording an attempt has changed for its endpoint. */
 interface Recorded {
-  /** The endpoint had been failing. */
   readonly hasRecovered: boolean;
   /** `null`: the attempt does not count as a failure of the endpoint. */
   readonly failures: EndpointFailures | null;
@@ -179,17 +177,11 @@ const NOTHING_CHANGED: Recorded = { hasRecovered: false, failures: null };
 
 /** Most outcomes recorded in one statement. */
 const BATCH = 128;
-/**
- * While batches are larger than this, a statement waits a little for more outcomes: half of what it costs does not depend on
- * how many it records.
- */
+/** While batches are larger, a statement waits a little for more: half of its cost does not depend on their number. */
 const BUSY_BATCH = 8;
 const GATHER_MS = 5;
 
-/**
- * Records the outcomes of attempts. Those that arrive while a statement runs go into the next one together: the higher the
- * load, the fewer transactions for each. Failures cost about as much as successes.
- */
+/** Records outcomes of attempts. Those that arrive while a statement runs share the next one: more load, fewer transactions each. */
 export class OutcomeLog {
   private queued: QueuedOutcome[] = [];
   private isWriting = false;
@@ -201,21 +193,17 @@ export class OutcomeLog {
     return (await this.add(attempt, null)).hasRecovered;
   }
 
-  /**
-   * @param backOffMs pause before the next attempt; `null`: there is none
-   * @returns the failures of the endpoint in a row; `null` when this one does not count, because it says nothing about the
-   * receiver, because the endpoint has another URL now, or because the lease was lost (then nothing has changed)
-   */
+  /** @returns its failures in a row; `null`: not counted: not the receiver's, another URL, or the lease was lost (nothing changed) */
   async failed(attempt: FinishedAttempt, backOffMs: number | null): Promise<EndpointFailures | null> {
     return (await this.add(attempt, backOffMs)).failures;
   }
 
   /** A delivery that could not be prepared, so no attempt was made, is due later. @param until milliseconds since the epoch */
-  async putOff(
+  async reschedule(
     { deliveryId, number, lease }: Pick<FinishedAttempt, 'deliveryId' | 'number' | 'lease'>,
     until: number,
   ): Promise<void> {
-    await this.pool.query(PUT_OFF, [deliveryId, number, lease, instant(until)]);
+    await this.pool.query(RESCHEDULE, [deliveryId, number, lease, instant(until)]);
   }
 
   private add(attempt: FinishedAttempt, backOffMs: number | null): Promise<Recorded> {
@@ -281,18 +269,11 @@ export class OutcomeLog {
       ],
     });
     return new Map(
-      rows.map((row) => [
-        row.delivery_id,
-        {
-          hasRecovered: false,
-          failures:
-            row.consecutive_failures === null
-              ? null
-              : {
-                  consecutiveFailures: row.consecutive_failures,
-                  failingSince: row.failing_since!.getTime(),
-                },
-        },
+      rows.map(({ delivery_id: id, consecutive_failures: consecutiveFailures, failing_since: since }) => [
+        id,
+        consecutiveFailures === null
+          ? NOTHING_CHANGED
+          : { hasRecovered: false, failures: { consecutiveFailures, failingSince: since!.getTime() } },
       ]),
     );
   }
@@ -300,10 +281,7 @@ export class OutcomeLog {
 
 const isSuccess = ({ attempt }: QueuedOutcome): boolean => attempt.result.error === null;
 
-/**
- * How many outcomes, from the oldest, can be recorded with the successes first: up to a success that ends failures of its
- * endpoint.
- */
+/** How many, from the oldest, can be recorded with successes first: up to a success that ends failures of its endpoint. */
 const lengthInOrder = (queued: readonly QueuedOutcome[]): number => {
   const failing = new Set<string>();
   for (const [index, one] of queued.slice(0, BATCH).entries()) {
@@ -315,17 +293,11 @@ const lengthInOrder = (queued: readonly QueuedOutcome[]): number => {
 
 /** The parameters of `DONE`. */
 const columnsOf = (batch: readonly QueuedOutcome[]): unknown[] => {
-  const column = <T>(of: (one: FinishedAttempt) => T): readonly T[] =>
-    batch.map(({ attempt }) => of(attempt));
-  return [
-    column(({ deliveryId }) => deliveryId),
-    column(({ number }) => number),
-    column(({ startedAt }) => instant(startedAt)),
-    column(({ startedAt, endedAt }) => endedAt - startedAt),
-    column(({ result }) => result.statusCode),
-    column(({ answer }) => answer),
-    column(({ lease }) => lease),
-    column(({ endedAt }) => instant(endedAt)),
-    column(({ result }) => result.error),
-  ];
+  const rows = batch.map(({ attempt }) => {
+    const { deliveryId, number, startedAt, endedAt, result, answer, lease } = attempt;
+    const [began, ended] = [instant(startedAt), instant(endedAt)];
+    const { statusCode, error } = result;
+    return [deliveryId, number, began, endedAt - startedAt, statusCode, answer, lease, ended, error];
+  });
+  return rows[0]!.map((_, column) => rows.map((row) => row[column]));
 };

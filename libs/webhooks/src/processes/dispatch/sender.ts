@@ -24,7 +24,6 @@ import {
   type Response,
   PinnedConnections,
   egressProxy,
-  type EgressProxy,
 } from './connections.js';
 import { urlPolicy } from '../../application/endpoint-access.js';
 import type { Config } from '../../settings.js';
@@ -134,10 +133,7 @@ export class Sender {
     private readonly blocked: (host: string, endpointId: string) => void = () => undefined,
   ) {}
 
-  /**
-   * POSTs once, without following redirects, within the deadline for the whole exchange.
-   * @returns 'cancelled' after `cancel`: the outcome is unknown
-   */
+  /** POSTs once, without redirects, within the deadline of the whole exchange. @returns 'cancelled': the outcome is unknown */
   async send(request: OutgoingRequest): Promise<AttemptResult | 'cancelled'> {
     const exchange = new Exchange();
     const timer = setTimeout(() => exchange.cancel(new AttemptFailed('timeout')), this.exchangeTimeoutMs);
@@ -181,10 +177,7 @@ export class Sender {
     return remembered(this.verdicts, text, () => checkWebhookUrl(text, this.policy));
   }
 
-  /**
-   * One blocked address among those of a name blocks the name. The owner is told the same as of a name without an address:
-   * otherwise anyone could list the names that exist inside.
-   */
+  /** One blocked address blocks the name. Its owner is told the same as of no address: nobody can list the names of the inside. */
   private async addressesOf(host: string, endpointId: string): Promise<readonly string[]> {
     const { allowCidrs } = this.policy;
     const isOpen = (address: string): boolean =>
@@ -264,12 +257,8 @@ export const observedSender = (
 
 /** Read only while tracing is on. Without it the attempt starts a trace of its own. */
 const traceparentOf = async (pool: pg.Pool, eventId: string | undefined): Promise<string | null> => {
-  const found = await pool
-    .query<{ traceparent: string | null }>(
-      'select traceparent from webhooks.public_event where event_id = $1',
-      [eventId],
-    )
-    .catch(() => null);
+  const text = 'select traceparent from webhooks.public_event where event_id = $1';
+  const found = await pool.query<{ traceparent: string | null }>(text, [eventId]).catch(() => null);
   return found?.rows[0]?.traceparent ?? null;
 };
 
@@ -285,51 +274,31 @@ interface SenderParts {
 }
 
 /** Builds what sends requests to receivers. @throws Error for a proxy or source addresses that cannot be used */
-export const openSender = ({
-  config,
-  resolve,
-  clock,
-  log,
-  connectTimeoutMs = CONNECT_TIMEOUT_MS,
-}: SenderParts): Sender => {
+export const openSender = (parts: SenderParts): Sender => {
+  const { config, resolve, clock, log, connectTimeoutMs = CONNECT_TIMEOUT_MS } = parts;
+  const { WEBHOOK_PROXY_URL: proxy, WEBHOOK_PROXY_LOGIN_FILE: loginFile } = config;
   requireLogin(config);
   requireUsable(config);
-  const connections = new PinnedConnections({
-    connectTimeoutMs,
-    allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
-    proxy:
-      config.WEBHOOK_PROXY_URL === undefined
-        ? null
-        : egressProxy(config.WEBHOOK_PROXY_URL, config.WEBHOOK_PROXY_LOGIN_FILE, proxyReport(log)),
-    sources: config.WEBHOOK_SOURCE_ADDRESSES,
-  });
-  return new Sender(
-    connections,
-    resolve,
-    urlPolicy(config),
-    config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
-    () => clock.now(),
-    blockedReport(log),
-  );
-};
-
-/** Their owners learn only that the name cannot be used. */
-const blockedReport = (log: Pick<Logger, 'warn'>) => {
+  // Once as it is, then at growing intervals: without its proxy, every delivery fails.
   const recurring = new Recurring();
-  return (host: string, endpointId: string): void => {
+  const proxyFailed = (reason: string): void => {
+    const times = recurring.happened(reason);
+    if (times > 0) log.warn({ reason, times }, 'the proxy of webhooks cannot be used');
+  };
+  // Their owners learn only that the name cannot be used.
+  const blocked = (host: string, endpointId: string): void => {
     const times = recurring.happened(`${endpointId} ${host}`);
     if (times > 0)
       log.warn({ host, endpointId, times }, 'the host of a webhook leads to an address that is not public');
   };
-};
-
-/** Once as it is, then at growing intervals: without its proxy, every delivery fails. */
-const proxyReport = (log: Pick<Logger, 'warn'>): EgressProxy['report'] => {
-  const recurring = new Recurring();
-  return (reason) => {
-    const times = recurring.happened(reason);
-    if (times > 0) log.warn({ reason, times }, 'the proxy of webhooks cannot be used');
-  };
+  const connections = new PinnedConnections({
+    connectTimeoutMs,
+    allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+    proxy: proxy === undefined ? null : egressProxy(proxy, loginFile, proxyFailed),
+    sources: config.WEBHOOK_SOURCE_ADDRESSES,
+  });
+  const timeoutMs = config.WEBHOOK_ATTEMPT_TIMEOUT_MS;
+  return new Sender(connections, resolve, urlPolicy(config), timeoutMs, () => clock.now(), blocked);
 };
 
 /** Otherwise every delivery would fail, and endpoints would be disabled for it. */

@@ -25,10 +25,7 @@ export class WakeSignal {
     this.wakeUp();
   }
 
-  /**
-   * Resolves after `withinMs` at the latest, or when there may be something to do.
-   * @returns whether all workspaces should be looked at
-   */
+  /** Resolves after `withinMs` at the latest. @returns whether all workspaces should be read */
   async wait(withinMs: number, signal: AbortSignal): Promise<boolean> {
     const sincePoll = performance.now() - this.polledAt;
     if (!this.isPending && !signal.aborted) {

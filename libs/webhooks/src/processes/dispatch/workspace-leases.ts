@@ -20,13 +20,10 @@ export interface EndpointSnapshot {
   readonly consecutiveFailures: number;
   /** Milliseconds since the epoch: from then on an endpoint that keeps failing is sent one delivery. */
   readonly probeAt: number;
-  /** Names its sealed custom headers; `null`: it has none. */
   readonly headersRef: string | null;
-  /** Deliveries sent in a second, at most; `null`: no limit of its own. */
   readonly maxPerSecond: number | null;
 }
 
-/** Workspaces found at once. */
 const FOUND_AT_ONCE = 1_000;
 
 /** SQL: `endpoint` may be sent to. */
@@ -39,9 +36,7 @@ const isDue = (replayed: 'is null' | 'is not null'): string => `
    where delivery.endpoint_id = endpoint.endpoint_id and status = 'pending' and replay_id ${replayed} and due_at <= $1
    limit 1)`;
 
-/**
- * Lateral with a limit, so that each endpoint costs two look-ups. As a plain `exists` it could be planned over the whole table.
- */
+/** Lateral with a limit: two look-ups for each endpoint. A plain `exists` could be planned over the whole table. */
 const DUE = `
   select distinct endpoint.workspace_id
   from webhooks.endpoint
@@ -84,10 +79,7 @@ const ENDPOINTS = `
   where endpoint.workspace_id = any ($1::text[]) and ${IS_OPEN}
   order by endpoint.workspace_id`;
 
-/**
- * One worker at a time sends for a workspace, so it keeps order and limits in its memory. When it dies, its leases expire and
- * other workers take them: at least once. All times in milliseconds since the epoch.
- */
+/** One worker at a time sends for a workspace. When it dies, its leases expire and others take them. Times in ms since the epoch. */
 export class WorkspaceLeases {
   constructor(
     private readonly pool: pg.Pool,
