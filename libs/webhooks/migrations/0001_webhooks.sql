@@ -131,7 +131,7 @@ create table webhooks.unreleased_failure (
 );
 
 -- Notices as they were told: the feed of notices, and the memory that keeps each from being told again. Writers hold an
--- advisory lock (processes/notices/insert-notices.ts), so positions become visible in their order.
+-- advisory lock (processes/insert-deliveries.ts), so positions become visible in their order.
 create table webhooks.notice (
   position      bigint generated always as identity primary key,
   event_id      text not null unique,      -- evt_ and a UUID, as in webhooks.public_event
@@ -356,7 +356,7 @@ create table webhooks.endpoint_hour (
   hour         timestamptz not null,       -- its start, UTC
   outcome      text not null,              -- succeeded, or the class of failure
   attempts     integer not null,
-  latencies    integer[] not null,         -- attempts by duration (domain/delivery/latency.ts)
+  latencies    integer[] not null,         -- attempts by duration (read-models/hourly-stats.ts)
   last_at      timestamptz not null,       -- when the last of them started
   primary key (endpoint_id, hour, outcome)
 ) with (fillfactor = 50);

@@ -51,6 +51,8 @@ import { deliverySchema, deliveryHistorySchema, deliveryPageSchema } from '../ht
 import { SendTestEventDto } from '../http/bodies.js';
 import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
 import {
+  ChoiceQuery,
+  InstantQuery,
   LIVEMODE_SHOWN,
   readChoice,
   readFlag,
@@ -102,7 +104,7 @@ export class Trials {
     );
     const isQueued = await transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
-      if (!(await this.hasPlace(client, endpointId))) return false;
+      if (!(await this.hasSlot(client, endpointId))) return false;
       await client.query(
         `with ${OPEN_ENDPOINT}, sample as (
          insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at,
@@ -143,7 +145,7 @@ export class Trials {
       : { outcome: 'too_many_test_events', limit: TRIALS_PER_ENDPOINT };
   }
 
-  private async hasPlace(client: pg.PoolClient, endpointId: string): Promise<boolean> {
+  private async hasSlot(client: pg.PoolClient, endpointId: string): Promise<boolean> {
     const { rowCount } = await client.query(
       `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
       [endpointId, TRIALS_PER_ENDPOINT],
@@ -249,32 +251,23 @@ export class Redeliveries {
       return this.deleted.refusalOfDelivery(endpointId, sees);
     const { enabled, modes } = known.record;
     const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
-    const again = await this.store(endpointId, workspaceId, receives, deliveryId);
-    return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
-  }
-
-  private store(
-    endpointId: string,
-    workspaceId: string,
-    receives: boolean,
-    deliveryId: string,
-  ): Promise<string> {
     const at = instant(this.clock.now());
-    return transaction(this.pool, async (client) => {
+    const again = await transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
       const of = [endpointId, receives, deliveryId];
       const found = await client.query<{ delivery_id: string }>(FIND, of);
-      const known = found.rows[0]?.delivery_id;
-      const again = known ?? randomUUID();
-      if (known) await client.query(SEND_NOW, [known, at]);
+      const waiting = found.rows[0]?.delivery_id;
+      const id = waiting ?? randomUUID();
+      if (waiting) await client.query(SEND_NOW, [waiting, at]);
       else {
         await client.query(REMOVE_SKIPPED, of);
-        await client.query(ADD, [...of, at, again]);
+        await client.query(ADD, [...of, at, id]);
       }
       await probeNow(client, endpointId, at);
       await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
-      return again;
+      return id;
     });
+    return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
   }
 }
 
@@ -295,33 +288,11 @@ export class DeliveriesController {
     description:
       'Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`.',
   })
-  @ApiQuery({
-    name: 'status',
-    required: false,
-    description: 'Comma-separated',
-    schema: { type: 'array', items: { type: 'string', enum: [...DELIVERY_STATUSES] } },
-    explode: false,
-  })
-  @ApiQuery({
-    name: 'type',
-    required: false,
-    description: 'Comma-separated',
-    schema: { type: 'array', items: { type: 'string', enum: [...DELIVERED_TYPES] } },
-    explode: false,
-  })
+  @ChoiceQuery('status', DELIVERY_STATUSES)
+  @ChoiceQuery('type', DELIVERED_TYPES)
   @ApiQuery({ name: 'readingId', required: false, schema: { type: 'string', format: 'uuid' } })
-  @ApiQuery({
-    name: 'since',
-    required: false,
-    description: 'Created at or after this time',
-    schema: { type: 'string', format: 'date-time' },
-  })
-  @ApiQuery({
-    name: 'until',
-    required: false,
-    description: 'Created before this time',
-    schema: { type: 'string', format: 'date-time' },
-  })
+  @InstantQuery('since', 'Created at or after this time')
+  @InstantQuery('until', 'Created before this time')
   @ApiQuery({
     name: 'undelivered',
     required: false,

@@ -21,7 +21,13 @@ import {
   distinct,
   mayChooseUrl,
 } from '../http/bodies.js';
-import { LIVEMODE_SHOWN, readInstant, readModes, type QueryValue } from '../http/query-parameters.js';
+import {
+  InstantQuery,
+  LIVEMODE_SHOWN,
+  readInstant,
+  readModes,
+  type QueryValue,
+} from '../http/query-parameters.js';
 import {
   ChangesEndpoint,
   EndpointRoutes,
@@ -265,18 +271,8 @@ export class EndpointHealthController {
     description:
       'Counts attempts by outcome, and says how long the successful ones took. The figures are sums of their own, kept for 35 days unless the operator chose otherwise. A percentile is exact to about a third.',
   })
-  @ApiQuery({
-    name: 'since',
-    required: false,
-    description: 'From the hour of this instant on; default: the last 24 hours',
-    schema: { type: 'string', format: 'date-time' },
-  })
-  @ApiQuery({
-    name: 'until',
-    required: false,
-    description: 'Up to this instant, exclusive; default: now',
-    schema: { type: 'string', format: 'date-time' },
-  })
+  @InstantQuery('since', 'From the hour of this instant on; default: the last 24 hours')
+  @InstantQuery('until', 'Up to this instant, exclusive; default: now')
   @Answers(200, 'The attempts of the endpoint by hour', endpointStatsSchema)
   async show(
     @Param('endpointId') endpointId: string,

@@ -11,7 +11,13 @@ import { invalidParameter } from '#platform/http/query-parameters.js';
 import { sendJson } from '#platform/http/send-json.js';
 import { NOTICE_TYPES, PUBLIC_EVENT_TYPES, isNotice } from '../contracts/events.js';
 import { eventOrNoticeSchema, eventPageSchema } from '../http/event.schemas.js';
-import { LIVEMODE_SHOWN, readChoice, readModes, type QueryValue } from '../http/query-parameters.js';
+import {
+  ChoiceQuery,
+  LIVEMODE_SHOWN,
+  readChoice,
+  readModes,
+  type QueryValue,
+} from '../http/query-parameters.js';
 import { NamesEvent, problemOf } from '../http/routes.js';
 import { DeletedPast, EventFeed, wholeBody } from '../read-models/event-feed.js';
 
@@ -38,14 +44,11 @@ export class EventsController {
     description:
       'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410.',
   })
-  @ApiQuery({
-    name: 'type',
-    required: false,
-    description:
-      'Comma-separated types of events, or of notices; default: all types of events. A cursor is valid only with the same types',
-    schema: { type: 'array', items: { type: 'string', enum: TYPES } },
-    explode: false,
-  })
+  @ChoiceQuery(
+    'type',
+    TYPES,
+    'Comma-separated types of events, or of notices; default: all types of events. A cursor is valid only with the same types',
+  )
   @ApiQuery(LIVEMODE_SHOWN)
   @Answers(200, 'A page of events', eventPageSchema, ['ETag'])
   @Refuses('unsupported_event_type', 'no_longer_kept')

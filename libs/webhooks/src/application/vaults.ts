@@ -58,10 +58,8 @@ export class SecretVault {
   }
 
   async hint(ref: string | null): Promise<string> {
-    const found = await this.pool.query<{ hint: string }>(
-      'select hint from webhooks.secret where secret_ref = $1',
-      [ref],
-    );
+    const text = 'select hint from webhooks.secret where secret_ref = $1';
+    const found = await this.pool.query<{ hint: string }>(text, [ref]);
     return found.rows[0]?.hint ?? '';
   }
 
@@ -130,10 +128,8 @@ export class HeaderVault {
 
   async names(ref: string | null): Promise<readonly string[]> {
     if (ref === null) return [];
-    const { rows } = await this.pool.query<{ names: string[] }>(
-      'select names from webhooks.endpoint_headers where headers_ref = $1',
-      [ref],
-    );
+    const text = 'select names from webhooks.endpoint_headers where headers_ref = $1';
+    const { rows } = await this.pool.query<{ names: string[] }>(text, [ref]);
     return rows[0]?.names ?? [];
   }
 
@@ -142,14 +138,11 @@ export class HeaderVault {
     if (ref === null) return {};
     const known = this.opened.get(ref);
     if (known) return known;
-    const { rows } = await this.pool.query<{ sealed: Buffer }>(
-      'select sealed from webhooks.endpoint_headers where headers_ref = $1',
-      [ref],
-    );
+    const text = 'select sealed from webhooks.endpoint_headers where headers_ref = $1';
+    const { rows } = await this.pool.query<{ sealed: Buffer }>(text, [ref]);
     if (!rows[0]) throw new Error('the custom headers of the endpoint are missing');
-    const headers = JSON.parse(
-      this.ring.open(headersContext(endpointId, ref), rows[0].sealed).toString('utf8'),
-    ) as CustomHeaders;
+    const opened = this.ring.open(headersContext(endpointId, ref), rows[0].sealed);
+    const headers = JSON.parse(opened.toString('utf8')) as CustomHeaders;
     this.opened.set(ref, headers);
     return headers;
   }
@@ -180,17 +173,17 @@ export class AnswerVault {
   async seal(of: AnsweredAttempt, answer: Uint8Array | null): Promise<Buffer | null> {
     if (answer === null || answer.length === 0 || of.readingId === null) return null;
     const key = await this.keys.find(of.readingId).catch(() => null);
-    return key?.seal(placeOf(of), answer) ?? null;
+    return key?.seal(contextOf(of), answer) ?? null;
   }
 
   /** @returns `null` when the reading was erased. @throws KeysUnavailable */
   async open(of: AnsweredAttempt, sealed: Uint8Array): Promise<Buffer | null> {
     const key = of.readingId === null ? null : await this.keys.find(of.readingId);
-    return key?.open(placeOf(of), sealed) ?? null;
+    return key?.open(contextOf(of), sealed) ?? null;
   }
 }
 
-const placeOf = ({ deliveryId, attempt }: AnsweredAttempt): string =>
+const contextOf = ({ deliveryId, attempt }: AnsweredAttempt): string =>
   `webhook-answer|${deliveryId}|${attempt}`;
 
 @CommandHandler(RewrapSecrets)
@@ -203,11 +196,9 @@ export class RewrapSecretsHandler implements ICommandHandler<RewrapSecrets> {
   async execute({ onProgress }: RewrapSecrets): Promise<Rewrapped> {
     const secrets = await rewrap(this.pool, this.ring, SECRET_COLUMN, onProgress);
     const headers = await rewrap(this.pool, this.ring, HEADERS_COLUMN, onProgress);
-    return {
-      rewrapped: secrets.rewrapped + headers.rewrapped,
-      unopened: [...secrets.unopened, ...headers.unopened],
-      left: new Set([...secrets.left, ...headers.left]),
-    };
+    const unopened = [...secrets.unopened, ...headers.unopened];
+    const left = new Set([...secrets.left, ...headers.left]);
+    return { rewrapped: secrets.rewrapped + headers.rewrapped, unopened, left };
   }
 }
 

@@ -1,54 +1,37 @@
 /** There is no such endpoint (any more), or it belongs to another workspace. */
-export interface EndpointRefusal {
-  readonly outcome: 'webhook_not_found' | 'wrong_workspace';
-}
+export type EndpointRefusal = { readonly outcome: 'webhook_not_found' | 'wrong_workspace' };
 
 /** `detail` continues a sentence that begins with the URL, and repeats no value. */
-export interface UrlRefusal {
+export type UrlRefusal = {
   readonly outcome: 'invalid_webhook_url' | 'webhook_url_blocked';
   readonly detail: string;
-}
+};
 
 /** The endpoint is not at the revision that the caller requires. */
-export interface EndpointChangedSince {
-  readonly outcome: 'endpoint_changed';
-}
+export type EndpointChangedSince = { readonly outcome: 'endpoint_changed' };
 
 /** The URL moves to another host, port or scheme, and not all custom headers were sent again or removed. */
-export interface HeadersRequired {
-  readonly outcome: 'headers_required';
-}
+export type HeadersRequired = { readonly outcome: 'headers_required' };
 
 /** The endpoint would have more custom headers than `limit`. */
-export interface TooManyHeaders {
-  readonly outcome: 'too_many_headers';
-  readonly limit: number;
-}
+export type TooManyHeaders = { readonly outcome: 'too_many_headers'; readonly limit: number };
 
 export type RefusedByEndpoint = EndpointRefusal | EndpointChangedSince | HeadersRequired;
 
 export type ChangeRefusal = RefusedByEndpoint | UrlRefusal | TooManyHeaders;
 
 /** The workspace has `limit` endpoints, as many as it may have. */
-export interface EndpointLimitReached {
-  readonly outcome: 'endpoint_limit_reached';
-  readonly limit: number;
-}
+export type EndpointLimitReached = { readonly outcome: 'endpoint_limit_reached'; readonly limit: number };
 
 /** `limit` trials are waiting for the endpoint, as many as may wait. */
-export interface TooManyTestEvents {
-  readonly outcome: 'too_many_test_events';
-  readonly limit: number;
-}
+export type TooManyTestEvents = { readonly outcome: 'too_many_test_events'; readonly limit: number };
 
 /** The test reading that a trial is about cannot be had now. */
 export type TrialRefusal =
   | { readonly outcome: 'not_ready' | 'billing_misconfigured' }
   | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number };
 
-export interface DeliveryNotFound {
-  readonly outcome: 'delivery_not_found';
-}
+export type DeliveryNotFound = { readonly outcome: 'delivery_not_found' };
 
 /** Deleted after its term, or never there. `keptSince` (RFC 3339): all since then is kept. `field`: the pointer that asks for more. */
 export interface NoLongerKept {
@@ -57,9 +40,7 @@ export interface NoLongerKept {
   readonly field: string | null;
 }
 
-export interface ReplayNotFound {
-  readonly outcome: 'replay_not_found';
-}
+export type ReplayNotFound = { readonly outcome: 'replay_not_found' };
 
 /** `different_request`: another one came under the idempotency key. `replay_in_progress`: `replayId` must end first. */
 export type ReplayRefusal =

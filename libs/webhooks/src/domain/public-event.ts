@@ -124,11 +124,7 @@ export const withExternalId = (body: string, externalId: string | null): string 
 export interface ReadingOfTrial {
   readonly readingId: string;
   readonly livemode: boolean;
-  readonly document: {
-    readonly version: number;
-    readonly artifactId: string;
-    readonly publishedAt: string;
-  };
+  readonly document: { readonly version: number; readonly artifactId: string; readonly publishedAt: string };
 }
 
 type MadeUp = Pick<Facts, 'eventId' | 'type' | 'workspaceId' | 'occurredAt'>;

@@ -1,3 +1,4 @@
+import { ApiQuery } from '@nestjs/swagger';
 import { modeOf } from '#platform/auth/livemode.js';
 import type { Principal } from '#platform/auth/authentication.js';
 import type { Mode } from '#event-sourcing/core/mode.js';
@@ -38,6 +39,16 @@ export const readInstant = (name: string, value: QueryValue): string | null =>
 export const readFlag = (name: string, value: QueryValue): boolean => {
   if (value === undefined || value === 'false') return false;
   return value === 'true' ? true : refuse(name, 'invalid_value', 'must be true or false');
+};
+
+/** Describes an optional query parameter that holds an instant. */
+export const InstantQuery = (name: string, description: string) =>
+  ApiQuery({ name, required: false, description, schema: { type: 'string', format: 'date-time' } });
+
+/** Describes an optional query parameter that `readChoice` reads. */
+export const ChoiceQuery = (name: string, values: readonly string[], description = 'Comma-separated') => {
+  const schema = { type: 'array' as const, items: { type: 'string', enum: [...values] } };
+  return ApiQuery({ name, required: false, description, schema, explode: false });
 };
 
 export const LIVEMODE_SHOWN = {

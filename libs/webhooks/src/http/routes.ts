@@ -38,6 +38,14 @@ type Refusal<O extends Outcome> = Extract<WebhookRefusal, { readonly outcome: O 
 const aboutTheUrl = ({ outcome: code, detail }: Refusal<'invalid_webhook_url'>): Problem =>
   invalidRequest([{ pointer: '/url', code, detail }]);
 
+const aboutHeaders = (code: string, detail: string): Problem =>
+  invalidRequest([{ pointer: '/headers', code, detail }]);
+const tooEarly = (pointer: string, keptSince: string) => ({
+  pointer,
+  code: 'no_longer_kept',
+  detail: `asks for what is deleted: ${keptSince} is the earliest`,
+});
+
 const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = {
   webhook_not_found: () => new Problem('webhook_not_found'),
   wrong_workspace: () => new Problem('wrong_workspace'),
@@ -46,15 +54,7 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
     new Problem('no_longer_kept', {
       detail: `What happened before ${keptSince} may be deleted`,
       members: { keptSince },
-      ...(field !== null && {
-        errors: [
-          {
-            pointer: field,
-            code: 'no_longer_kept',
-            detail: `asks for what is deleted: ${keptSince} is the earliest`,
-          },
-        ],
-      }),
+      ...(field !== null && { errors: [tooEarly(field, keptSince)] }),
     }),
   replay_not_found: () => new Problem('not_found', { detail: 'The endpoint has no such replay' }),
   invalid_webhook_url: aboutTheUrl,
@@ -63,18 +63,12 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
   endpoint_changed: () =>
     new Problem('precondition_failed', { detail: 'The endpoint has changed since it was read' }),
   headers_required: () =>
-    invalidRequest([
-      {
-        pointer: '/headers',
-        code: 'required',
-        detail:
-          'must each be sent again, or null to remove them: the URL leads to another scheme, host or port',
-      },
-    ]),
+    aboutHeaders(
+      'required',
+      'must each be sent again, or null to remove them: the URL leads to another scheme, host or port',
+    ),
   too_many_headers: ({ limit }) =>
-    invalidRequest([
-      { pointer: '/headers', code: 'too_many', detail: `must be at most ${limit} headers after the change` },
-    ]),
+    aboutHeaders('too_many', `must be at most ${limit} headers after the change`),
   endpoint_disabled: () =>
     new Problem('precondition_failed', { detail: 'The endpoint is disabled: enable it first' }),
   endpoint_limit_reached: ({ limit }) =>

@@ -96,10 +96,7 @@ export const createdEndpointSchema = apiSchema(
       .describe('Only this response contains it; a response repeated for an `Idempotency-Key` omits it'),
   }),
   'A new endpoint.',
-  {
-    ...endpointExample,
-    signingSecret: SECRET,
-  },
+  { ...endpointExample, signingSecret: SECRET },
 );
 
 export const changedEndpointSchema = apiSchema(
@@ -110,10 +107,7 @@ export const changedEndpointSchema = apiSchema(
       .describe('If the change enabled it: deliveries skipped while it was disabled'),
   }),
   'An endpoint after a change.',
-  {
-    ...endpointExample,
-    skippedDeliveries: 3,
-  },
+  { ...endpointExample, skippedDeliveries: 3 },
 );
 
 export const rotatedEndpointSchema = apiSchema(
@@ -123,11 +117,7 @@ export const rotatedEndpointSchema = apiSchema(
     previousValidUntil: instant().describe('Until then, both secrets sign deliveries'),
   }),
   'An endpoint with a new secret.',
-  {
-    ...endpointExample,
-    signingSecret: SECRET,
-    previousValidUntil: '2026-04-05T09:30:00.000Z',
-  },
+  { ...endpointExample, signingSecret: SECRET, previousValidUntil: '2026-04-05T09:30:00.000Z' },
 );
 
 export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & QueueHealthRecord>(
@@ -291,10 +281,7 @@ const figures = {
     .nullable()
     .describe('How long successful attempts took, in milliseconds; null: none succeeded'),
 };
-const example = {
-  attempts: { succeeded: 41, timeout: 1 },
-  latencyMs: { p50: 84, p95: 190, p99: 310 },
-};
+const example = { attempts: { succeeded: 41, timeout: 1 }, latencyMs: { p50: 84, p95: 190, p99: 310 } };
 
 export const endpointStatsSchema = apiSchema<EndpointStats & { since: string; until: string }>(
   'WebhookEndpointStats',

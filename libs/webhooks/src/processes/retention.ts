@@ -118,10 +118,9 @@ const weeksOf = async (pool: pg.Pool): Promise<readonly Week[]> => (await pool.q
 /** @returns the name of the partition that was dropped; `null`: none ended before */
 const dropWeek = async (pool: pg.Pool, before: number, signal: AbortSignal): Promise<string | null> => {
   if (signal.aborted) return null;
+  const text = 'select webhooks.drop_partition($1) as partition';
   const { rows } = await whenLocked(signal, () =>
-    pool.query<{ partition: string | null }>('select webhooks.drop_partition($1) as partition', [
-      instant(before),
-    ]),
+    pool.query<{ partition: string | null }>(text, [instant(before)]),
   );
   return rows[0]!.partition;
 };
@@ -133,14 +132,10 @@ const held = async (pool: pg.Pool, before: number): Promise<Held> => {
   const others = await heldRows(pool, { table: 'webhooks.settled_delivery_other', at: 'settled_at' }, before);
   const oldest = [others.oldest, await firstFilled(pool, weeks)].filter((one) => one !== null);
   const sum = (of: (week: Week) => number): number => due.reduce((total, week) => total + of(week), 0);
-  return {
-    oldest: oldest.length === 0 ? null : Math.min(...oldest),
-    due: {
-      rows: others.due.rows + sum(({ estimated }) => estimated),
-      bytes: others.due.bytes + sum(({ bytes }) => bytes),
-      partitions: due.length,
-    },
-  };
+  const rows = others.due.rows + sum(({ estimated }) => estimated);
+  const bytes = others.due.bytes + sum((week) => week.bytes);
+  const partitions = due.length;
+  return { oldest: oldest.length === 0 ? null : Math.min(...oldest), due: { rows, bytes, partitions } };
 };
 
 const firstFilled = async (pool: pg.Pool, weeks: readonly Week[]): Promise<number | null> => {
@@ -194,26 +189,6 @@ const EVENTS = {
   test: 'not livemode and reading_id is not null',
 } as const;
 
-const FORGET_EVENTS = (mode: keyof typeof EVENTS): string =>
-  forget(
-    `select event_id, workspace_id, reading_id, type, sequence, position, livemode from webhooks.public_event
-     where ${EVENTS[mode]} and occurred_at < $1 order by occurred_at`,
-    `, failures as (
-       delete from webhooks.unreleased_failure where livemode = ${mode === 'live'} and occurred_at < $1
-     )
-     delete from webhooks.public_event event using old where event.event_id = old.event_id`,
-  );
-
-const FORGET_NOTICES = (mode: keyof typeof EVENTS): string =>
-  forget(
-    `select event_id, workspace_id, null::uuid as reading_id, type, 0 as sequence, position, livemode from webhooks.notice
-     where livemode = ${mode === 'live'} and occurred_at < $1 order by occurred_at`,
-    `, events as (
-       delete from webhooks.public_event event using old where event.event_id = old.event_id
-     )
-     delete from webhooks.notice told using old where told.event_id = old.event_id`,
-  );
-
 const retention = (
   pool: pg.Pool,
   named: Pick<Retention, 'kind' | 'what' | 'setting' | 'days'>,
@@ -234,31 +209,46 @@ const retention = (
 export const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention =>
   retention(
     pool,
-    {
-      kind: mode === 'live' ? 'events' : 'test-events',
-      what: mode === 'live' ? 'events of live readings' : 'events of test readings, with their deliveries',
-      setting: TERM[mode],
-      days,
-    },
+    mode === 'live'
+      ? { kind: 'events', what: 'events of live readings', setting: TERM.live, days }
+      : {
+          kind: 'test-events',
+          what: 'events of test readings, with their deliveries',
+          setting: TERM.test,
+          days,
+        },
     { table: 'webhooks.public_event', at: 'occurred_at', where: EVENTS[mode] },
     EVENTS_AT_ONCE,
-    FORGET_EVENTS(mode),
+    forget(
+      `select event_id, workspace_id, reading_id, type, sequence, position, livemode from webhooks.public_event
+       where ${EVENTS[mode]} and occurred_at < $1 order by occurred_at`,
+      `, failures as (
+         delete from webhooks.unreleased_failure where livemode = ${mode === 'live'} and occurred_at < $1
+       )
+       delete from webhooks.public_event event using old where event.event_id = old.event_id`,
+    ),
   );
 
 /** Notices of a mode, with their deliveries. */
-export const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention =>
-  retention(
+export const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention => {
+  const where = `livemode = ${mode === 'live'}`;
+  return retention(
     pool,
-    {
-      kind: mode === 'live' ? 'notices' : 'test-notices',
-      what: mode === 'live' ? 'notices of live mode' : 'notices of test mode',
-      setting: mode === 'live' ? 'WEBHOOK_NOTICES_KEPT_DAYS' : TERM.test,
-      days,
-    },
-    { table: 'webhooks.notice', at: 'occurred_at', where: `livemode = ${mode === 'live'}` },
+    mode === 'live'
+      ? { kind: 'notices', what: 'notices of live mode', setting: 'WEBHOOK_NOTICES_KEPT_DAYS', days }
+      : { kind: 'test-notices', what: 'notices of test mode', setting: TERM.test, days },
+    { table: 'webhooks.notice', at: 'occurred_at', where },
     EVENTS_AT_ONCE,
-    FORGET_NOTICES(mode),
+    forget(
+      `select event_id, workspace_id, null::uuid as reading_id, type, 0 as sequence, position, livemode
+       from webhooks.notice where ${where} and occurred_at < $1 order by occurred_at`,
+      `, events as (
+         delete from webhooks.public_event event using old where event.event_id = old.event_id
+       )
+       delete from webhooks.notice told using old where told.event_id = old.event_id`,
+    ),
   );
+};
 
 type Terms = Pick<
   Config,

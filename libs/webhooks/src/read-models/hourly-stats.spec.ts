@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import { LATENCY_BOUNDS_MS, LATENCY_CLASSES, addCounts, percentile } from './hourly-stats.js';
 
-/** As the database classes a duration (count-attempts.ts). */
+/** As the database classes a duration (`countAttempts`). */
 const classOf = (ms: number): number => {
   const found = LATENCY_BOUNDS_MS.findIndex((bound) => ms <= bound);
   return found === -1 ? LATENCY_BOUNDS_MS.length : found;

@@ -113,11 +113,7 @@ export class WorkspaceLeases {
     if (workspaceIds.length === 0) return endpoints;
     const { rows } = await this.pool.query<
       Omit<EndpointSnapshot, 'probeAt'> & { readonly workspaceId: string; readonly probeAt: Date | null }
-    >({
-      name: 'webhooks.endpoints',
-      text: ENDPOINTS,
-      values: [workspaceIds],
-    });
+    >({ name: 'webhooks.endpoints', text: ENDPOINTS, values: [workspaceIds] });
     for (const { workspaceId, probeAt, ...row } of rows)
       endpoints.get(workspaceId)!.push({ ...row, probeAt: probeAt?.getTime() ?? 0 });
     return endpoints;
