@@ -12,7 +12,7 @@ import { WorkRegistry } from '#platform/work/work-registry.js';
 import { AnswerVault, HeaderVault, SecretVault } from './application/vaults.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { replayTask, rescueReplays } from './application/replay.js';
-import { resolveHost, openSender, type Sender } from './processes/dispatch/sender.js';
+import { openSender, resolveHost } from './processes/dispatch/sender.js';
 import { destroyUnusedSecrets } from './application/unused-secrets.js';
 import { Dispatcher } from './processes/dispatch/dispatcher.js';
 import { contentProjection } from './projections.js';
@@ -45,6 +45,18 @@ export class WebhooksWorkerModule implements OnModuleInit {
 
   onModuleInit(): void {
     const { pool, config, clock, trustedClock, vault, headers, answers, streams, log, queryBus } = this;
+    const parts = {
+      pool,
+      config,
+      clock,
+      vault,
+      answers,
+      headers,
+      streams,
+      queryBus,
+      log,
+      resolve: resolveHost,
+    };
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addConsumer(projectionConsumer(contentProjection));
     this.registry.addJob(replayTask(pool, clock));
@@ -56,29 +68,12 @@ export class WebhooksWorkerModule implements OnModuleInit {
     const retentions = webhookRetentions(pool, config);
     this.registry.addLoop(retentionLoop('webhooks.retention', pool, retentions, trustedClock, log));
     this.registry.addLoop(destroyUnusedSecrets({ pool, streams, clock, log }));
-    const openProbes = (): Sender => openSender({ config, resolve: resolveHost, clock, log });
-    this.registry.addLoop(
-      verifyEndpoints({ pool, clock, config, vault, headers, streams, openSender: openProbes, log }),
-    );
-    const observer = this.metrics;
-    const parts = {
-      pool,
-      config,
-      clock,
-      resolve: resolveHost,
-      vault,
-      answers,
-      headers,
-      streams,
-      queryBus,
-      log,
-      observer,
-    };
+    this.registry.addLoop(verifyEndpoints({ ...parts, openSender: () => openSender(parts) }));
     // A dispatcher runs once; the loop may run again.
     this.registry.addLoop({
       name: 'webhooks.dispatcher',
       role: 'webhooks',
-      run: (signal) => new Dispatcher(parts).run(signal),
+      run: (signal) => new Dispatcher({ ...parts, observer: this.metrics }).run(signal),
     });
   }
 }

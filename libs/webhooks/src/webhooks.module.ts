@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
-import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
-import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint.js';
-import { EndpointAccess, KnownHosts } from './application/endpoint-access.js';
-import { EndpointCommands, EnableWebhookEndpointHandler } from './application/endpoint-commands.js';
+import { EndpointAccess } from './application/endpoint-access.js';
 import {
-  EndpointStreams,
-  WEBHOOK_ENDPOINT_EXECUTOR,
-  createWebhookEndpointExecutor,
-} from './application/endpoint-streams.js';
+  CreateWebhookEndpointHandler,
+  EnableWebhookEndpointHandler,
+  EndpointCommands,
+} from './application/endpoint-commands.js';
+import { EndpointStreams } from './application/endpoint-streams.js';
 import {
   GetReplayHandler,
   ReplayEventsHandler,
@@ -63,13 +61,7 @@ const PARTS = [
 /** Webhook endpoints: their commands and queries. */
 @Module({
   providers: [
-    {
-      provide: WEBHOOK_ENDPOINT_EXECUTOR,
-      useFactory: createWebhookEndpointExecutor,
-      inject: [EVENT_STORE],
-    },
     ...PARTS,
-    KnownHosts,
     CountSecretsByKeyHandler,
     CreateWebhookEndpointHandler,
     EnableWebhookEndpointHandler,

@@ -11,14 +11,13 @@ import { settings as platform } from '#platform/config/settings.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { AsksForRefusal, type GetExternalId } from '#readings/contracts/index.js';
-import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/endpoints.js';
+import type { CreatedWebhookEndpoint } from '../src/contracts/endpoints.js';
 import type { PublicEventType, NoticeType } from '../src/contracts/events.js';
-import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint.js';
 import { AnswerVault, HeaderVault, SecretVault } from '../src/application/vaults.js';
 import { EndpointCommands, type RotatedSecret } from '../src/application/endpoint-commands.js';
 import { DeliveryRows } from '../src/read-models/deliveries.js';
-import { EndpointAccess, KnownHosts } from '../src/application/endpoint-access.js';
-import { EndpointStreams, createWebhookEndpointExecutor } from '../src/application/endpoint-streams.js';
+import { EndpointAccess } from '../src/application/endpoint-access.js';
+import { EndpointStreams } from '../src/application/endpoint-streams.js';
 import { resolveHost, type ResolveHost } from '../src/processes/dispatch/sender.js';
 import { Dispatcher } from '../src/processes/dispatch/dispatcher.js';
 import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
@@ -80,7 +79,7 @@ export class TestService {
     private readonly options: ServiceOptions = {},
   ) {
     this.store = options.store ?? new InMemoryEventStore();
-    this.streams = new EndpointStreams(createWebhookEndpointExecutor(this.store), this.store, this.clock);
+    this.streams = new EndpointStreams(this.store, this.clock);
     this.rows = new EndpointRows(database.pool);
     const ring = new KeyRing(this.config.ENCRYPTION_KEYS);
     this.vault = new SecretVault(database.pool, ring);
@@ -171,25 +170,9 @@ export class TestService {
       workspaceId?: string;
     } = {},
   ): Promise<CreatedWebhookEndpoint> {
-    const { vault, headers, streams, rows, config, clock } = this;
-    const handler = new CreateWebhookEndpointHandler(
-      vault,
-      streams,
-      rows,
-      headers,
-      new KnownHosts(this.database.pool, config),
-      this.database.pool,
-      config,
-      clock,
-    );
     const { events = null, modes = ['live'], workspaceId = 'ws_1', ...choice } = options;
-    const result = await handler.execute(
-      new CreateWebhookEndpoint(
-        workspaceId,
-        { url, events, modes, ...choice },
-        requestedBy('apiKey:test', 'req_test'),
-      ),
-    );
+    const by = requestedBy('apiKey:test', 'req_test');
+    const result = await this.commands.create(workspaceId, { url, events, modes, ...choice }, by);
     if (result.outcome !== 'created') throw new Error(result.outcome);
     return result.endpoint;
   }
@@ -212,9 +195,8 @@ export class TestService {
     const { pool } = this.database;
     const access = new EndpointAccess(rows, streams, vault, headers);
     const deliveries = new DeliveryRows(pool);
-    const hosts = new KnownHosts(pool, config);
     return new EndpointCommands(
-      ...([access, streams, rows, deliveries, vault, headers, hosts, pool, config, clock] as const),
+      ...([access, streams, rows, deliveries, vault, headers, pool, config, clock] as const),
     );
   }
 

@@ -12,7 +12,7 @@ import { loadConfig } from '#platform/config/load-config.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { openPool } from '#platform/postgres/pool.js';
-import { EndpointStreams, createWebhookEndpointExecutor } from '#webhooks/application/endpoint-streams.js';
+import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
 import { resolveHost } from '#webhooks/processes/dispatch/sender.js';
 import { AnswerVault, HeaderVault, SecretVault } from '#webhooks/application/vaults.js';
 import { Dispatcher } from '#webhooks/processes/dispatch/dispatcher.js';
@@ -38,7 +38,7 @@ const work = async (databaseUrl: string): Promise<void> => {
     vault: new SecretVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
     answers: new AnswerVault(new SubjectKeys(pool, new KeyRing(config.ENCRYPTION_KEYS))),
     headers: new HeaderVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
-    streams: new EndpointStreams(createWebhookEndpointExecutor(store), store, systemClock),
+    streams: new EndpointStreams(store, systemClock),
     queryBus: { execute: () => Promise.reject(new Error('no event shows an external id')) },
     log: pino({ level: 'warn' }, process.stderr),
   });

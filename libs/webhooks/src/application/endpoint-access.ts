@@ -1,14 +1,11 @@
-import { Injectable, Inject } from '@nestjs/common';
-import type pg from 'pg';
-import { POSTGRES } from '#platform/postgres/pool.js';
-import { CONFIG } from '#platform/tokens.js';
+import { Injectable } from '@nestjs/common';
 import type { WebhookEndpointRecord } from '../contracts/endpoints.js';
 import type { EndpointRefusal, UrlRefusal } from '../contracts/refusals.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
 import { EndpointRows, healthState } from '../read-models/endpoints.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { HeaderVault, SecretVault } from './vaults.js';
-import { hostOfUrl, checkWebhookUrl, type UrlPolicy } from '../domain/webhook-url.js';
+import { checkWebhookUrl, type UrlPolicy } from '../domain/webhook-url.js';
 import type { Config } from '../settings.js';
 
 export interface KnownEndpoint {
@@ -74,26 +71,6 @@ export const recordOf = (
   const settings = { url, events, modes, notices, enabled, description, headerNames, maxPerSecond };
   return { endpointId, ...settings, createdAt, updatedAt, health, secretHint };
 };
-
-/** The hosts that a workspace sends to, or has sent to. */
-@Injectable()
-export class KnownHosts {
-  constructor(
-    @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_VERIFY_ENDPOINTS'>,
-  ) {}
-
-  /** Whether events may be sent to this URL at once. @param url a webhook URL that was checked */
-  async needsNoProbe(workspaceId: string, url: string): Promise<boolean> {
-    if (!this.config.WEBHOOK_VERIFY_ENDPOINTS) return true;
-    const { rows } = await this.pool.query<{ url: string }>(
-      'select url from webhooks.endpoint where workspace_id = $1 and verified',
-      [workspaceId],
-    );
-    const host = hostOfUrl(url);
-    return rows.some((known) => hostOfUrl(known.url) === host);
-  }
-}
 
 export const urlPolicy = (config: Config): UrlPolicy => ({
   allowHttp: config.WEBHOOK_ALLOW_HTTP,

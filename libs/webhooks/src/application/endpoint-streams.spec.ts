@@ -3,7 +3,7 @@ import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import type { WebhookEndpointCommand } from '../domain/webhook-endpoint.decider.js';
-import { EndpointStreams, createWebhookEndpointExecutor } from './endpoint-streams.js';
+import { EndpointStreams } from './endpoint-streams.js';
 
 const ENDPOINT = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
 const CHANGES = 200;
@@ -36,9 +36,7 @@ class CountingStore extends InMemoryEventStore {
 
 it('Each change of an endpoint costs no more than the one before, however many there are', async () => {
   const store = new CountingStore();
-  const [here, elsewhere] = [1, 2].map(
-    () => new EndpointStreams(createWebhookEndpointExecutor(store), store, { now: () => 0 }),
-  );
+  const [here, elsewhere] = [1, 2].map(() => new EndpointStreams(store, { now: () => 0 }));
   const change = (streams: EndpointStreams, n: number, request = `req_${n}`) =>
     streams.execute(
       ENDPOINT,
@@ -65,9 +63,7 @@ it('Each change of an endpoint costs no more than the one before, however many t
 
 it('One change of an endpoint that two processes make at the same moment is made once, and both know', async () => {
   const store = new DroppingEventStore();
-  const processes = [1, 2].map(
-    () => new EndpointStreams(createWebhookEndpointExecutor(store), store, { now: () => 0 }),
-  );
+  const processes = [1, 2].map(() => new EndpointStreams(store, { now: () => 0 }));
   const by = requestedBy('apiKey:test', 'req');
   const created = await Promise.all(
     processes.map((streams) =>

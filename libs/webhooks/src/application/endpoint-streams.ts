@@ -20,18 +20,6 @@ import type { RefusedByEndpoint } from '../contracts/refusals.js';
 /** A frequently changed endpoint needs a cache: only its new events are read again. */
 const CACHED_STREAMS = 500;
 
-/** Runs commands on `webhookEndpoint-<id>` streams only. */
-export const createWebhookEndpointExecutor = (store: EventStore) =>
-  new CommandExecutor(
-    scopedEventStore(store, [webhookEndpointEvents.category]),
-    webhookEndpointEvents,
-    webhookEndpoint,
-    { cachedStreams: CACHED_STREAMS },
-  );
-
-export type WebhookEndpointExecutor = ReturnType<typeof createWebhookEndpointExecutor>;
-export const WEBHOOK_ENDPOINT_EXECUTOR = Symbol('WebhookEndpointExecutor');
-
 export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, WebhookEndpointRejection>;
 
 interface EndpointContext {
@@ -46,11 +34,21 @@ interface EndpointContext {
 /** Executes commands on endpoint streams, the only streams this module may append to. */
 @Injectable()
 export class EndpointStreams {
+  private readonly executor: CommandExecutor<
+    WebhookEndpointCommand,
+    typeof webhookEndpointEvents,
+    WebhookEndpoint,
+    WebhookEndpointRejection
+  >;
+
   constructor(
-    @Inject(WEBHOOK_ENDPOINT_EXECUTOR) private readonly executor: WebhookEndpointExecutor,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
+  ) {
+    const own = scopedEventStore(store, [webhookEndpointEvents.category]);
+    const options = { cachedStreams: CACHED_STREAMS };
+    this.executor = new CommandExecutor(own, webhookEndpointEvents, webhookEndpoint, options);
+  }
 
   execute(
     endpointId: string,

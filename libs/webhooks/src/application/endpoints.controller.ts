@@ -1,5 +1,4 @@
 import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiConsumes, ApiOperation, ApiQuery } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
@@ -12,7 +11,7 @@ import { invalidParameter } from '#platform/http/query-parameters.js';
 import { Requester } from '#platform/http/requester.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { CLOCK } from '#platform/tokens.js';
-import { CreateWebhookEndpoint, HOUR_MS, firstHour } from '../contracts/endpoints.js';
+import { HOUR_MS, firstHour } from '../contracts/endpoints.js';
 import {
   ChangeWebhookEndpointDto,
   CreateWebhookEndpointDto,
@@ -59,7 +58,7 @@ export class EndpointsController {
   constructor(
     private readonly rows: EndpointRows,
     private readonly cursors: PageCursors,
-    private readonly commands: CommandBus,
+    private readonly endpoints: EndpointCommands,
   ) {}
 
   @Get()
@@ -113,9 +112,7 @@ export class EndpointsController {
       headers: headers ?? {},
       maxPerSecond: maxPerSecond ?? null,
     };
-    const { endpoint } = orProblem(
-      await this.commands.execute(new CreateWebhookEndpoint(caller.workspaceId, choice, by)),
-    );
+    const { endpoint } = orProblem(await this.endpoints.create(caller.workspaceId, choice, by));
     response.set({ Location: `/api/v1/webhooks/${endpoint.endpointId}`, ETag: etagOf(0n) });
     return endpoint;
   }
