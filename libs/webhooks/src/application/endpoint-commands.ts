@@ -35,7 +35,7 @@ import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
 /** How long an endpoint whose event is not projected yet counts towards the limit. */
 const CLAIM_SECONDS = 60;
 
-export interface ChangedEndpoint {
+interface ChangedEndpoint {
   readonly outcome: 'changed';
   readonly record: WebhookEndpointRecord;
   readonly revision: bigint;

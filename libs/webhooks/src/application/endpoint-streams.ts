@@ -20,7 +20,7 @@ import type { RefusedByEndpoint } from '../contracts/refusals.js';
 /** A frequently changed endpoint needs a cache: only its new events are read again. */
 const CACHED_STREAMS = 500;
 
-export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, WebhookEndpointRejection>;
+type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, WebhookEndpointRejection>;
 
 interface EndpointContext {
   readonly by: RequestContext;

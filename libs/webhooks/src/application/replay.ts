@@ -229,7 +229,7 @@ export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void>
 };
 
 /** @param now milliseconds since the epoch */
-export const forgetEnded = async (pool: pg.Pool, now: number): Promise<void> => {
+const forgetEnded = async (pool: pg.Pool, now: number): Promise<void> => {
   await pool.query(
     `delete from webhooks.replay where replay_id in (
        select replay_id from webhooks.replay where finished_at < $1 order by finished_at limit ${FORGET_AT_ONCE})`,

@@ -16,7 +16,7 @@ const MINIMUM_AGE = '1 hour';
 const PAGE = 500;
 const AT_ONCE = 1_000;
 
-export interface CleanUpParts {
+interface CleanUpParts {
   readonly pool: pg.Pool;
   readonly streams: Pick<EndpointStreams, 'load'>;
   readonly log: Pick<Logger, 'warn'>;

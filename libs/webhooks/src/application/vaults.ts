@@ -81,18 +81,13 @@ export class SecretVault {
 
 const secretContext = (endpointId: string, ref: string): string => `webhook-secret|${endpointId}|${ref}`;
 
-export const SECRET_COLUMN: SealedColumn = {
+const SECRET_COLUMN: SealedColumn = {
   table: 'webhooks.secret',
   id: 'secret_ref',
   sealed: 'sealed',
   owner: ['endpoint_id'],
   context: (ref, [endpointId = '']) => secretContext(endpointId, ref),
 };
-
-export interface StoredHeaders {
-  readonly ref: string | null;
-  readonly names: readonly string[];
-}
 
 const OPENED = 1_000;
 
@@ -107,11 +102,11 @@ export class HeaderVault {
     private readonly ring: KeyRing,
   ) {}
 
-  /** Before the event that names them. @param headers without fault @param owner `at`: RFC 3339 */
+  /** Before the event that names them. @returns `ref` null: there are none @param headers without fault @param owner `at`: RFC 3339 */
   async store(
     headers: CustomHeaders,
     owner: { readonly endpointId: string; readonly workspaceId: string; readonly at: string },
-  ): Promise<StoredHeaders> {
+  ): Promise<{ readonly ref: string | null; readonly names: readonly string[] }> {
     const canonical = canonicalHeaders(headers);
     const names = Object.keys(canonical);
     if (names.length === 0) return { ref: null, names };
@@ -150,7 +145,7 @@ export class HeaderVault {
 
 const headersContext = (endpointId: string, ref: string): string => `webhook-headers|${endpointId}|${ref}`;
 
-export const HEADERS_COLUMN: SealedColumn = {
+const HEADERS_COLUMN: SealedColumn = {
   table: 'webhooks.endpoint_headers',
   id: 'headers_ref',
   sealed: 'sealed',
@@ -158,7 +153,7 @@ export const HEADERS_COLUMN: SealedColumn = {
   context: (ref, [endpointId = '']) => headersContext(endpointId, ref),
 };
 
-export interface AnsweredAttempt {
+interface AnsweredAttempt {
   readonly deliveryId: string;
   readonly attempt: number;
   readonly readingId: string | null;

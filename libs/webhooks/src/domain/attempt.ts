@@ -24,27 +24,10 @@ import type { DisabledReason } from '../contracts/events.js';
  * The last three are final. An outcome that arrives afterwards adds its attempt to the history and changes no status. A
  * redelivery or a replay is a new delivery of the same event. The first three are `pending` rows of the queue
  * (`webhooks.delivery`); a settled delivery is a row of the history (`webhooks.settled_delivery`).
+ *
+ * An event with several deliveries to an endpoint has the first of these statuses that any of them has.
  */
-export type DeliveryTransition = 'succeed' | 'retry' | 'exhaust' | 'skip';
-
-/** The status of a pending delivery after a transition. A settled delivery has none: its status never changes. */
-export const STATUS_AFTER: Readonly<Record<DeliveryTransition, DeliveryStatus>> = {
-  succeed: 'succeeded',
-  retry: 'pending',
-  exhaust: 'exhausted',
-  skip: 'skipped',
-};
-
-/** @param backOffMs pause before the next attempt; `null`: the schedule has none */
-export const transitionAfterFailure = (backOffMs: number | null): 'retry' | 'exhaust' =>
-  backOffMs === null ? 'exhaust' : 'retry';
-
-/** An event with several deliveries to an endpoint has the first of these statuses that any of them has. */
 export const OUTCOME_PRECEDENCE: readonly DeliveryStatus[] = ['pending', 'succeeded', 'exhausted', 'skipped'];
-
-/** The outcome of an event at an endpoint over all its deliveries there; `missing`: it has none. */
-export const eventOutcome = (statuses: readonly DeliveryStatus[]): DeliveryStatus | 'missing' =>
-  OUTCOME_PRECEDENCE.find((status) => statuses.includes(status)) ?? 'missing';
 
 /** Classes of error, for the owner to repair. `asked_refusal`: by a test reading, unsent. `proxy_failed`: the operator's own proxy. */
 export const ATTEMPT_ERRORS = [

@@ -29,9 +29,9 @@ const RESERVED = new Set([
 ]);
 const RESERVED_PREFIXES = ['content-', 'proxy-', 'webhook-', 'x-forwarded-', 'x-service-'];
 
-export const RESERVED_SHOWN = [...RESERVED, ...RESERVED_PREFIXES.map((prefix) => `${prefix}*`)].join(', ');
+const RESERVED_SHOWN = [...RESERVED, ...RESERVED_PREFIXES.map((prefix) => `${prefix}*`)].join(', ');
 
-export interface HeaderFault {
+interface HeaderFault {
   /** As the caller wrote it; `null`: of all together. */
   readonly name: string | null;
   readonly code: 'too_many' | 'invalid_name' | 'reserved_name' | 'repeated_name' | 'invalid_value';

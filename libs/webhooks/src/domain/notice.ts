@@ -137,7 +137,7 @@ export interface Notice {
   readonly body: string;
 }
 
-export type NoticeSource = Recorded<Extract<BatchEvent, { type: 'BatchEnded' }>>;
+type NoticeSource = Recorded<Extract<BatchEvent, { type: 'BatchEnded' }>>;
 
 export const noticeOf = ({ stream, revision, data, metadata }: NoticeSource): Notice => {
   const { workspaceId, livemode, endedAt, items, refused, ...endings } = data;

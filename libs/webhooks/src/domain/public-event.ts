@@ -121,7 +121,7 @@ const publicEvent = (
 export const withExternalId = (body: string, externalId: string | null): string =>
   `${body.slice(0, -1)},"externalId":${JSON.stringify(externalId)}}`;
 
-export interface ReadingOfTrial {
+interface ReadingOfTrial {
   readonly readingId: string;
   readonly livemode: boolean;
   readonly document: { readonly version: number; readonly artifactId: string; readonly publishedAt: string };

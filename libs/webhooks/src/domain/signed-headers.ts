@@ -9,7 +9,7 @@ export const SECRET_BYTES = 33;
 export const formatSecret = (random: Uint8Array): string =>
   SECRET_PREFIX + Buffer.from(random).toString('base64');
 
-export interface SignedDelivery {
+interface SignedDelivery {
   readonly deliveryId: string;
   readonly eventId: string;
   readonly type: string;

@@ -94,7 +94,7 @@ const placesOfIpv4 = (address: Address): readonly (readonly number[])[] => {
   return isIn(address, TRANSLATED) ? [LAST_BYTES] : [];
 };
 
-export const MAXIMUM_URL_LENGTH = 2_048;
+const MAXIMUM_URL_LENGTH = 2_048;
 
 export interface UrlPolicy {
   readonly allowHttp: boolean;

@@ -195,7 +195,7 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
 
 const { [VERIFICATION_NOTICE]: _, ...told } = NOTICES;
 
-export const noticeSchema = apiSchema<object>(
+const noticeSchema = apiSchema<object>(
   'Notice',
   z.union(Object.values(told).map(({ schema }) => schema) as never),
   'What a workspace is told besides the events of its readings, without personal data. `type` tells which.',
@@ -264,7 +264,7 @@ const publicEvent = z.object({
 type PublicEventBody = z.infer<typeof publicEvent>;
 
 /** A real body of this type with example ids. */
-export const publicEventExample = (type: PublicEventType): PublicEventBody => {
+const publicEventExample = (type: PublicEventType): PublicEventBody => {
   const { bodyHead, bodyTail } = madeUpEvent(
     {
       eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
@@ -282,7 +282,7 @@ export const publicEventExample = (type: PublicEventType): PublicEventBody => {
   return JSON.parse(withExternalId(`${bodyHead}${sequence}${bodyTail}`, 'order-4711')) as PublicEventBody;
 };
 
-export const publicEventSchema = apiSchema(
+const publicEventSchema = apiSchema(
   'PublicEvent',
   publicEvent,
   'An event about a reading, without personal data.',

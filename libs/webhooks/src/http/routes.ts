@@ -118,7 +118,7 @@ export const ChangesEndpoint = () => SetMetadata(CHANGES_ENDPOINT, true);
 
 /** Checks before the body that the endpoint is the caller's own. A test key cannot change one that live receivers depend on. */
 @Injectable()
-export class OwnEndpointGuard implements CanActivate {
+class OwnEndpointGuard implements CanActivate {
   constructor(
     private readonly access: EndpointAccess,
     private readonly reflector: Reflector,

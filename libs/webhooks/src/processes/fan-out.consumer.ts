@@ -23,7 +23,7 @@ import { noticeOf, type Notice } from '../domain/notice.js';
 import { insertDeliveries, insertNotices, lockNotices, rowsOf } from './insert-deliveries.js';
 
 /** Locks endpoints first, as every insert of deliveries does: waits for running inserts, and holds up further ones. */
-export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[]): readonly Statement[] => {
+const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[]): readonly Statement[] => {
   const known = events.filter(({ type }) => type !== 'WebhookEndpointCreated');
   if (known.length === 0) return [];
   const endpointIds = known.map(({ stream }) => streamId(stream));
@@ -33,7 +33,7 @@ export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[])
 };
 
 /** What an event of an endpoint changes: first what depends on the row as it was, then the row. Twice changes no more than once. */
-export const endpointSteps = (event: Recorded<WebhookEndpointEvent>): readonly Step[] => [
+const endpointSteps = (event: Recorded<WebhookEndpointEvent>): readonly Step[] => [
   ...effectsOf(event),
   foldInto(endpoints, [event]),
 ];
@@ -80,7 +80,7 @@ const resetFailures = (endpointId: string, revision: string, movedTo: string | n
     and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`;
 
 /** A failed reading whose credits are still held. */
-export interface UnreleasedFailure {
+interface UnreleasedFailure {
   /** Id of the ReadingFailed, which its release will name. */
   readonly causeEventId: string;
   readonly event: PublicEvent;
@@ -93,7 +93,7 @@ export interface Release {
 }
 
 /** Stores failures until their credits are released. One that is stored or sent already adds nothing. */
-export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement => {
+const keepFailures = (failures: readonly UnreleasedFailure[]): Statement => {
   const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
     failures.map(({ event }) => event[name]);
   return sql`
@@ -112,7 +112,7 @@ export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement 
 };
 
 /** SQL: takes the failures whose credits these events release, as rows of public events. Other releases name none. */
-export const takeReleased = (releases: readonly Release[]): Statement => sql`
+const takeReleased = (releases: readonly Release[]): Statement => sql`
   delete from webhooks.unreleased_failure failure
   using unnest(${releases.map(({ causeEventId }) => causeEventId)}::text[],
                ${releases.map(({ position }) => position)}::numeric[]) as release (cause_event_id, position)

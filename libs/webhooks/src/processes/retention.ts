@@ -206,7 +206,7 @@ const retention = (
 });
 
 /** Public events of a mode, with their deliveries. A delivery ends with its event at the latest. */
-export const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention =>
+const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention =>
   retention(
     pool,
     mode === 'live'
@@ -230,7 +230,7 @@ export const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: numbe
   );
 
 /** Notices of a mode, with their deliveries. */
-export const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention => {
+const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention => {
   const where = `livemode = ${mode === 'live'}`;
   return retention(
     pool,

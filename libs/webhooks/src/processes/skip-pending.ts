@@ -5,7 +5,6 @@ import type { Statement } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
-import { STATUS_AFTER } from '../domain/attempt.js';
 import { appendSettled } from '../read-models/delivery-sql.js';
 
 /** Deliveries skipped in one transaction: about a fifth of a second. */
@@ -45,7 +44,7 @@ const LOCK = `
 const SKIP = `
   with ended as (
     delete from webhooks.delivery where delivery_id = any ($1)
-    returning delivery_id, endpoint_id, event_id, '${STATUS_AFTER.skip}' as status, attempts, test, redelivery, replay_id,
+    returning delivery_id, endpoint_id, event_id, 'skipped' as status, attempts, test, redelivery, replay_id,
               created_at, $2::timestamptz as settled_at
   ), ${appendSettled('ended')}
   select from ended`;

@@ -21,7 +21,7 @@ import type { SendsRequests } from './dispatch/sender.js';
 import { FindVerification, type VerificationRecord } from '../contracts/endpoints.js';
 
 /** No workspace makes the service probe a host more often than this. */
-export const PROBE_REST_MS = 60_000;
+const PROBE_REST_MS = 60_000;
 
 /** An endpoint waits for a probe of this URL. The same event twice changes nothing; another URL begins anew. @param at RFC 3339 */
 export const askForProbe = (endpointId: string, url: string, at: string): Statement => sql`

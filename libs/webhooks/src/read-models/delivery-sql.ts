@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { PROBE_AFTER_FAILURES, OUTCOME_PRECEDENCE, STATUS_AFTER } from '../domain/attempt.js';
+import { PROBE_AFTER_FAILURES, OUTCOME_PRECEDENCE } from '../domain/attempt.js';
 
 /** SQL: whether bodies made now for a workspace show the external ids of readings. */
 export const showsExternalIds = (workspaceId: string): string => `
@@ -106,7 +106,7 @@ export const appendSucceeded = (ended: string): string => `
     ), settled as (
       insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, replay_id,
                                              created_at, settled_at, started_at, duration_ms, status_code, earlier)
-      select ended.delivery_id, endpoint_id, event_id, '${STATUS_AFTER.succeed}', ended.attempts, test, redelivery, replay_id,
+      select ended.delivery_id, endpoint_id, event_id, 'succeeded', ended.attempts, test, redelivery, replay_id,
              created_at, settled_at, started_at, duration_ms, status_code, earlier.attempts
       from ${ended} ended left join earlier on earlier.delivery_id = ended.delivery_id
     )`;

@@ -103,7 +103,7 @@ const page = (types: readonly DeliveredType[], modes: readonly Mode[], order: 'a
   return `select * from (${each.join(' union all ')}) each order by each.position::numeric ${order} limit $3`;
 };
 
-export type FoundEvent = Omit<ToldEvent, 'position'> & { readonly workspaceId: string };
+type FoundEvent = Omit<ToldEvent, 'position'> & { readonly workspaceId: string };
 
 const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -174,7 +174,7 @@ export const egressProxy = (
   };
 };
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   /** For TCP and TLS together. */
   readonly connectTimeoutMs: number;
   readonly allowCidrs: readonly string[];

@@ -25,7 +25,7 @@ import type { Config } from '../../settings.js';
 import type { SendsRequests } from './sender.js';
 import type { EndpointSnapshot } from './workspace-leases.js';
 
-export interface DeliveryInFlight {
+interface DeliveryInFlight {
   readonly workspace: HeldWorkspace;
   readonly endpoint: HeldEndpoint;
   readonly delivery: DueDelivery;

@@ -36,7 +36,7 @@ const RECORD_MS = 500;
 const SHUTDOWN_MS = 5_000;
 const RELEASE_TRIES = 20;
 
-export interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes' | 'config'> {
+interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes' | 'config'> {
   readonly pool: pg.Pool;
   readonly config: Config;
   readonly resolve: ResolveHost;

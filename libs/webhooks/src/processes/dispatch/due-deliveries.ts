@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
-import { STATUS_AFTER } from '../../domain/attempt.js';
 import { appendSettled } from '../../read-models/delivery-sql.js';
 
 /** A due delivery that no earlier delivery of its reading holds up. */
@@ -102,7 +101,7 @@ const END_WITHOUT_EVENT = `
     delete from webhooks.delivery
     where delivery_id = any ($1::uuid[]) and status = 'pending'
       and not exists (select from webhooks.public_event event where event.event_id = delivery.event_id)
-    returning delivery_id, endpoint_id, event_id, '${STATUS_AFTER.skip}' as status, attempts, test, redelivery, replay_id,
+    returning delivery_id, endpoint_id, event_id, 'skipped' as status, attempts, test, redelivery, replay_id,
               created_at, $2::timestamptz as settled_at
   ), ${appendSettled('ended')}
   select from ended`;

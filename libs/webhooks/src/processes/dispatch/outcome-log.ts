@@ -3,11 +3,9 @@ import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import {
   PROBE_AFTER_FAILURES,
-  STATUS_AFTER,
   PROBE_PAUSE_MS,
   isOfReceiver,
   type AttemptResult,
-  transitionAfterFailure,
 } from '../../domain/attempt.js';
 import { appendSettled, appendSucceeded } from '../../read-models/delivery-sql.js';
 import { countAttempts } from '../../read-models/hourly-stats.js';
@@ -43,8 +41,8 @@ const take = (status: string, where: string): string => `
               done.ended_at as settled_at`;
 
 /** SQL: successes. The other parts apply to the deliveries that the first one took from the queue. */
-export const SUCCEED = `
-  with ${DONE}, ended as (${take(STATUS_AFTER.succeed, 'true')}, done.started_at, done.duration_ms, done.status_code,
+const SUCCEED = `
+  with ${DONE}, ended as (${take('succeeded', 'true')}, done.started_at, done.duration_ms, done.status_code,
               done.error
   ), ${appendSucceeded('ended')}, summed as (${countAttempts('ended')}
   ), recovered as (
@@ -62,10 +60,10 @@ export const SUCCEED = `
  * Later deliveries of the reading cannot be sent before the next attempt, so they are due when it is. A failure of an
  * earlier URL says nothing about the present one.
  */
-export const FAIL = `
+const FAIL = `
   with ${DONE}, next as (
     select * from unnest($1::uuid[], $10::timestamptz[], $11::text[]) as next (delivery_id, due_at, url)
-  ), ended as (${take(STATUS_AFTER.exhaust, 'exists (select from next where next.delivery_id = done.delivery_id and next.due_at is null)')}
+  ), ended as (${take('exhausted', 'exists (select from next where next.delivery_id = done.delivery_id and next.due_at is null)')}
   ), retried as (
     update webhooks.delivery set attempts = done.number, due_at = next.due_at
     from done join next using (delivery_id)
@@ -112,7 +110,7 @@ export const FAIL = `
   left join counted on counted.endpoint_id = failed.endpoint_id and endpoint.url = next.url`;
 
 /** SQL: a delivery that was skipped while its attempt was under way stays so, with the attempt. */
-export const ADD_TO_SKIPPED = `
+const ADD_TO_SKIPPED = `
   with ${DONE}
   update webhooks.settled_delivery skipped
   set attempts = done.number, started_at = done.started_at, duration_ms = done.duration_ms,
@@ -125,7 +123,7 @@ export const ADD_TO_SKIPPED = `
   where skipped.delivery_id = done.delivery_id and skipped.status = 'skipped' and skipped.attempts = done.number - 1`;
 
 /** SQL: makes a delivery due later, $4, and with it the later ones of its reading, which cannot be sent before. */
-export const RESCHEDULE = `
+const RESCHEDULE = `
   with done as (
     select $1::uuid as delivery_id, $2::integer as number, $3::uuid as lease
   ), held as (
@@ -154,7 +152,7 @@ export interface FinishedAttempt {
   readonly answer: Uint8Array | null;
 }
 
-export interface EndpointFailures {
+interface EndpointFailures {
   readonly consecutiveFailures: number;
   readonly failingSince: number;
 }
@@ -262,7 +260,7 @@ export class OutcomeLog {
       values: [
         ...columnsOf(batch),
         batch.map(({ attempt, backOffMs }) =>
-          transitionAfterFailure(backOffMs) === 'exhaust' ? null : instant(attempt.endedAt + backOffMs!),
+          backOffMs === null ? null : instant(attempt.endedAt + backOffMs),
         ),
         batch.map(({ attempt: { url, result } }) => (isOfReceiver(result.error!) ? url : null)),
         PROBE_PAUSE_MS,

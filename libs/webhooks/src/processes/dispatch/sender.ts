@@ -39,7 +39,7 @@ const TRIES = 2;
 /** How long the addresses that would be dialled wait for the others: some name servers never answer for one family. */
 const OTHER_FAMILY_MS = 500;
 
-export interface NameServers {
+interface NameServers {
   /** `address:port`; by default the machine's own name servers. */
   readonly servers?: readonly string[];
   readonly lookUpMs?: number;
@@ -101,7 +101,7 @@ const isOnlyIpv6 = (): boolean => {
   return outward.length > 0 && outward.every(({ family }) => family === 'IPv6');
 };
 
-export interface OutgoingRequest {
+interface OutgoingRequest {
   readonly endpointId: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
