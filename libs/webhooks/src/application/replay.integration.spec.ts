@@ -304,7 +304,7 @@ describe('The job of a replay', () => {
     await test.sending.stop();
     const endpointId = await test.endpoint();
     await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
-    await test.database.pool.query(`insert into webhooks.skipping values ($1, $2, now())`, [
+    await test.database.pool.query(`insert into webhooks.skipping values ($1, $2, '{live}', now())`, [
       endpointId,
       Number.MAX_SAFE_INTEGER,
     ]);

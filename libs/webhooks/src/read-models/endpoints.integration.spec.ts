@@ -84,7 +84,7 @@ describe('With a few deliveries', () => {
 
     it('omit deliveries still to be skipped', async () => {
       await add('we_again', { due: [at(-600)] });
-      await database.pool.query(`insert into webhooks.skipping values ('we_again', 1, now())`);
+      await database.pool.query(`insert into webhooks.skipping values ('we_again', 1, '{live}', now())`);
       expect(await gauges()).toMatchObject({ webhook_deliveries_due: 0, webhook_oldest_due_seconds: 0 });
     });
   });
